@@ -52,16 +52,22 @@ class ModeFigure(NamedTuple):
 
 
 class ModeFigures(NamedTuple):
-    """Changed permissions: the first paths, and the total number."""
+    """Changed permissions: the first paths, and the total number.
+
+    `links` is the number of files that are linked to others than before, `directories` that of
+    directories that are empty now or were before.
+    """
 
     first: tuple[ModeFigure, ...] = ()
     total: int = 0
+    links: int = 0
+    directories: int = 0
 
     @classmethod
-    def of(cls, changes: "Sequence[ModeChange]") -> "ModeFigures":
+    def of(
+        cls, changes: "Sequence[ModeChange]", *, links: int = 0, directories: int = 0
+    ) -> "ModeFigures":
         """Return the figures of changed permissions; the line lists the first of them."""
-        if not changes:
-            return cls()
         first = tuple(
             ModeFigure(
                 path=quote_path(each.path) + ("/" if each.is_directory else ""),
@@ -70,10 +76,16 @@ class ModeFigures(NamedTuple):
             )
             for each in changes[:LISTED]
         )
-        return cls(first, len(changes))
+        return cls(first, len(changes), links, directories)
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields of a ledger line; {} if no permissions changed."""
-        if not self.total:
-            return {}
-        return {"modes": [each._asdict() for each in self.first], "mode_count": self.total}
+        """Return the fields of a ledger line, without those of what did not change."""
+        record: dict[str, Any] = {}
+        if self.total:
+            record["modes"] = [each._asdict() for each in self.first]
+            record["mode_count"] = self.total
+        if self.links:
+            record["link_count"] = self.links
+        if self.directories:
+            record["directory_count"] = self.directories
+        return record

@@ -199,6 +199,16 @@ class Step(NamedTuple):
         return strings(self.line.get("beside"))
 
     @property
+    def links(self) -> int:
+        """How many files are linked to others than before."""
+        return whole(self.line.get("link_count"))
+
+    @property
+    def directories(self) -> int:
+        """How many directories are empty that were not, or were and are not."""
+        return whole(self.line.get("directory_count"))
+
+    @property
     def commits(self) -> tuple[str, ...]:
         """The commits that the step made."""
         return strings(self.line.get("commits"))

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from _thread import allocate_lock  # `threading` is a millisecond more at every start
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -101,6 +101,23 @@ def directory_of(pid: int) -> Path | None:
         return Path(os.readlink(f"/proc/{pid}/cwd"))
     except OSError:
         return None
+
+
+def worked_in(root: Path, directories: Collection[bytes]) -> set[bytes]:
+    """Return those of the directories below `root` that a process works in, as far as can be told.
+
+    Nobody can tell of a process of another user.
+    """
+    if not directories:
+        return set()
+    base = os.fsencode(os.path.realpath(root)) + b"/"
+    wanted = {base + path: path for path in directories}
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:  # a system without it
+        return set()
+    there = {os.fsencode(found) for pid in pids if (found := directory_of(pid)) is not None}
+    return {path for full, path in wanted.items() if full in there}
 
 
 def send_signal(status: ProcessStatus, number: int) -> bool:

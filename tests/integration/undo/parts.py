@@ -17,7 +17,7 @@ ENTRY = re.compile(
 
 
 class Parts(NamedTuple):
-    """The state of a workspace.
+    """The state of a workspace. `files` has the empty directories, too.
 
     `head` is what HEAD is on, None if it is detached; `commit` and `tip` are "" if there is none.
     `staged` has mode, id, stage and path of each entry of the index; `flags` the path and the
@@ -46,7 +46,7 @@ def parts_of(desk: Desk) -> Parts:
     tips = _tips_of(desk, desk.branch, branch or desk.branch)
     staged, flags = _index(desk)
     return Parts(
-        files=desk.tree(),
+        files=desk.tree() | _empty_directories(desk),
         head=branch,
         commit=head if branch is None else tips.get(branch, ""),
         tip=tips.get(desk.branch, ""),
@@ -58,6 +58,15 @@ def parts_of(desk: Desk) -> Parts:
             for path in desk.project.task_layout(desk.task.id).root.glob("flow-status*.json")
         },
     )
+
+
+def _empty_directories(desk: Desk) -> Tree:
+    top = os.fsencode(desk.root)
+    return {
+        os.path.relpath(place, top): ("empty directory", b"")
+        for place, directories, files in os.walk(top)
+        if place != top and not directories and not files
+    }
 
 
 def _tips_of(desk: Desk, *branches: str) -> dict[str, str]:

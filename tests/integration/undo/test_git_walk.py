@@ -111,6 +111,8 @@ def with_files(parts: Parts, other: Parts, paths: Iterable[bytes]) -> Parts:
         files.pop(path, None)
         if path in other.files:
             files[path] = other.files[path]
+    for path in list(files):  # a directory that has got a file is not empty any more
+        files.pop(os.path.dirname(path), None)
     return parts._replace(files=files)
 
 

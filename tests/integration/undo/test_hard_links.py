@@ -28,6 +28,22 @@ def test_going_back_and_forth_links_and_parts_files(sandbox: Sandbox) -> None:
     assert (root / "two").read_text(encoding="utf-8") == "x\n"
 
 
+def test_a_step_of_links_or_directories_alone_says_so(sandbox: Sandbox) -> None:
+    sandbox.siding("-q", "task", "start", "t")
+    sandbox.siding("-q", "run", "--", "sh", "-c", "echo x >one; echo x >two")
+    told = sandbox.siding("run", "--", "ln", "-f", "one", "two").stderr
+    assert b"links of 2 files" in told
+    told = sandbox.siding("run", "--", "mkdir", "-p", "a/b", "c").stderr
+    assert b"2 empty directories" in told
+    told = sandbox.siding("run", "--", "rmdir", "c").stderr
+    assert b"1 empty directory" in told
+    told = sandbox.siding("run", "--", "sh", "-c", "rmdir a/b; echo y >one").stderr
+    assert b"directories" not in told
+    log = sandbox.siding("log").stdout
+    assert (log.count(b"links"), log.count(b"directories")) == (1, 2)
+    assert b"links of 2 files" in sandbox.siding("show", "2").stdout
+
+
 def test_links_made_since_are_not_taken_back_unasked(sandbox: Sandbox) -> None:
     sandbox.siding("-q", "task", "start", "t")
     root = sandbox.workspace()

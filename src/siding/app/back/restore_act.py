@@ -28,6 +28,7 @@ from siding.errors import SidingError
 from siding.git.paths import is_selected, quote_path
 from siding.git.restoring.aside import move_in, move_out
 from siding.git.restoring.displaced import DISPLACED, KEPT, KeptFile, keep_unrecorded, names_of
+from siding.git.restoring.emptying import not_as_planned
 from siding.git.restoring.obstacles import changed_since
 from siding.git.restoring.plan import Why
 from siding.git.restoring.restore import restore
@@ -231,6 +232,7 @@ def _missed(recorder: Recorder, found: Survey) -> tuple[bytes, ...]:
     here = TreeState(tree=seen.tree, modes=seen.modes)
     differ |= {change.path for change in mode_changes(store, here, wanted)}
     differ |= link_changes(here.modes, wanted.modes).keys()
+    differ |= not_as_planned(recorder.snapshots.root, found.plan)
     left = {each.path for each in found.plan.left}
     return tuple(sorted(p for p in differ - left if is_selected(p, found.request.paths)))
 

@@ -11,6 +11,7 @@ from siding.app.recording.freed import refuse_freed
 from siding.errors import SidingError
 from siding.git.paths import is_selected, is_under, quote_path
 from siding.git.restoring.aside import listed
+from siding.git.restoring.emptying import leaving, with_directories
 from siding.git.restoring.linking import with_links
 from siding.git.restoring.obstacles import obstacles, of_others
 from siding.git.restoring.plan import LeftPath, Restoration, Why, plan_restoration
@@ -24,6 +25,7 @@ from siding.git.snapshots.room import place_for
 from siding.git.snapshots.store import PEEKS, SnapshotStore
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
+from siding.process.procfs import worked_in
 
 __all__ = [
     "Destination",
@@ -109,7 +111,8 @@ class Survey(NamedTuple):
     @property
     def nothing_to_do(self) -> bool:
         plan = self.plan
-        return not (plan.writes or plan.deletes or plan.chmods or self.aside or self.git)
+        files = plan.writes or plan.deletes or plan.chmods or plan.made or plan.removed
+        return not (files or self.aside or self.git)
 
 
 class Here(NamedTuple):
@@ -141,24 +144,30 @@ def survey(
         ignored -= set(listed(project.layout.root / place / ASIDE))
     there = destination.coverage or Coverage()
     modes = modes_of(store, destination.snapshot)
+    now, then = (None if each is None else each.bare for each in (here.modes, modes))
+    if then is not None:
+        lacks = (skipped.path for skipped in there.skipped)
+        then = then.with_unknown([*lacks, *there.ignored, *there.special])
     plan = plan_restoration(
         changes,
         unknown={skipped.path for skipped in (*here.coverage.skipped, *there.skipped)},
         ignored=ignored,
         paths=request.paths,
-        directories=there.empty_dirs,
+        directories=there.empty_dirs if then is None else then.empty,
         mode_changes=mode_changes(
             store,
             TreeState(tree=here.tree, modes=here.modes),
             TreeState(tree=destination.snapshot, modes=modes),
             changes=changes,
-            empty_before=here.coverage.empty_dirs,
-            empty_after=there.empty_dirs,
+            empty_before=here.coverage.empty_dirs if now is None else now.empty,
+            empty_after=there.empty_dirs if then is None else then.empty,
         ),
         modes=modes,
     )
-    now = here.modes.links if here.modes else None
-    plan = with_links(store, plan, now or (), destination.snapshot, request.paths)
+    linked = here.modes.links if here.modes else None
+    plan = with_links(store, plan, linked or (), destination.snapshot, request.paths)
+    plan = with_directories(here.root, plan, changes, now, then, request.paths)
+    plan = leaving(plan, worked_in(here.root.path, plan.removed))
     plan = _without_others(here.root, plan)
     aside: list[bytes] = []
     if request.hard:

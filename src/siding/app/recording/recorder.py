@@ -38,7 +38,7 @@ from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
-from siding.ledger.figures import DiffFigures, ModeFigures
+from siding.ledger.figures import DiffFigures
 from siding.ledger.intents import Intent
 from siding.ledger.line import LedgerLine
 from siding.ledger.step import Step
@@ -345,13 +345,13 @@ class Recorder:
         before = intent.parent or after.snapshot
         patch = write_patch(self.layout, self.snapshots, intent, before, after.snapshot)
         ended_at = intent.draft.ended_at or self.project.app.now()
-        modes = self.snapshots.mode_changes(before, after.snapshot, after.modes)
+        modes = self.snapshots.mode_figures(before, after.snapshot, after.modes)
         line = LedgerLine(
             intent=intent,
             ended_at=ended_at,
             duration_ms=_milliseconds(intent.started_at, ended_at),
             diff=DiffFigures.of(patch.stat),
-            modes=ModeFigures.of(modes),
+            modes=modes,
             snapshot=after.snapshot,
             parent=before,
             coverage=after.coverage,

@@ -24,6 +24,7 @@ from siding.git.snapshots.modes import (
     ModeChange,
     Modes,
     TreeState,
+    bare_changes,
     link_changes,
     mode_changes,
     state_of,
@@ -38,6 +39,7 @@ from siding.git.snapshots.patches import (
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.snapshots.submodules import filled_between
 from siding.ids import Sha
+from siding.ledger.figures import ModeFigures
 from siding.phases.documents import read_documents
 from siding.tasks.registry import Workspace
 
@@ -113,6 +115,22 @@ class TaskSnapshots:
             return []
         now = TreeState(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
         return mode_changes(self._store, state_of(self._store, Sha(before)), now)
+
+    def mode_figures(self, before: str, after: str, modes: Modes | None) -> ModeFigures:
+        """Return the figures of what differs between two snapshots besides the files' content.
+
+        `modes` are the permissions of `after`, if they are known.
+        """
+        if before == after:
+            return ModeFigures()
+        new = Sha(after)
+        now = TreeState(new, modes) if modes is not None else state_of(self._store, new)
+        then = state_of(self._store, Sha(before))
+        return ModeFigures.of(
+            mode_changes(self._store, then, now),
+            links=len(link_changes(then.modes, now.modes)),
+            directories=len(bare_changes(then.modes, now.modes)),
+        )
 
     def link_changes(
         self, before: str, after: str, modes: Modes | None = None

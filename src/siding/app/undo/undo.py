@@ -22,7 +22,13 @@ from siding.app.place.selection import ended_here, resolve, select
 from siding.app.recording.freed import refuse_freed
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.paths import is_selected, quote_path, unquote_path
-from siding.git.snapshots.modes import TreeState, link_changes, mode_changes, state_of
+from siding.git.snapshots.modes import (
+    TreeState,
+    bare_changes,
+    link_changes,
+    mode_changes,
+    state_of,
+)
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
@@ -236,6 +242,7 @@ def _require_nothing_newer(
     differ = {change.path for change in changes}
     differ |= {each.path for each in mode_changes(store, then, now, changes=changes)}
     differ |= link_changes(then.modes, now.modes).keys()
+    differ |= bare_changes(then.modes, now.modes)
     newer = [quote_path(path) for path in sorted(differ) if is_selected(path, paths)]
     if request.takes_all:
         newer += _parts_newer(work, Sha(by.snapshot))

@@ -1,6 +1,7 @@
 """Put times, sizes and counts into words. Only `ago` reads the clock, unless `now` is given."""
 
 from datetime import UTC, datetime
+from typing import Protocol
 
 from siding.app.place.durations import seconds_in as seconds_in
 from siding.cli.screen.screen import inert, shorten
@@ -70,6 +71,37 @@ def changes(files: int, additions: int, deletions: int, modes: int = 0) -> str:
     if modes:
         parts.append(f"permissions of {counted(modes, 'path')}")
     return ", ".join(parts) or "no change"
+
+
+class Figures(Protocol):
+    """The figures of a step."""
+
+    @property
+    def files(self) -> int: ...
+    @property
+    def additions(self) -> int: ...
+    @property
+    def deletions(self) -> int: ...
+    @property
+    def modes(self) -> int: ...
+    @property
+    def links(self) -> int: ...
+    @property
+    def directories(self) -> int: ...
+
+
+def changes_of(step: Figures) -> str:
+    """Return what a step changed; links and empty directories only if it changed nothing else."""
+    if not (step.files or step.modes):
+        parts = []
+        if step.links:
+            parts.append(f"links of {counted(step.links, 'file')}")
+        if step.directories:
+            kind = "empty directory" if step.directories == 1 else "empty directories"
+            parts.append(f"{step.directories} {kind}")
+        if parts:
+            return ", ".join(parts)
+    return changes(step.files, step.additions, step.deletions, step.modes)
 
 
 def task_name(name: str) -> str:

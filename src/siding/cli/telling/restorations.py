@@ -10,7 +10,7 @@ from siding.app.back.restore_act import Restored
 from siding.app.back.survey import NeedsConsent, Survey, quote_path
 from siding.app.recording.steps import Step
 from siding.cli.screen.screen import Screen
-from siding.cli.screen.words import changes, counted, task_step
+from siding.cli.screen.words import changes_of, counted, task_step
 
 Result = TypeVar("Result")
 
@@ -30,6 +30,8 @@ def survey_record(survey: Survey) -> dict[str, Any]:
             }
             for each in survey.plan.chmods
         ],
+        "make_directory": [quote_path(path) for path in survey.plan.made],
+        "remove_directory": [quote_path(path) for path in survey.plan.removed],
         "trash": [quote_path(path) for path in survey.aside],
         "left": [
             {"path": quote_path(left.path), "why": left.why.value} for left in survey.plan.left
@@ -48,6 +50,7 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.print(f"delete  {quote_path(change.path)}")
     for each in survey.plan.chmods:
         screen.print(f"mode    {quote_path(each.path)} ({each.before:04o} to {each.after:04o})")
+    _print_directories(screen, survey)
     for path in survey.aside:
         screen.print(f"trash   {quote_path(path)}")
     for left in survey.plan.left:
@@ -64,12 +67,19 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.note(f"the workspace is as in {survey.destination.name} already")
 
 
+def _print_directories(screen: Screen, survey: Survey) -> None:
+    for path in survey.plan.made:
+        screen.print(f"make    {quote_path(path)}/")
+    for path in survey.plan.removed:
+        screen.print(f"remove  {quote_path(path)}/ (it is empty)")
+
+
 def tell_restored(
     screen: Screen, task_name: str, done: Restored, what: str, *, without: Collection[str] = ()
 ) -> None:
     """Print what a restoration did, `without` these parts of the state."""
     step = done.step
-    change = changes(step.files, step.additions, step.deletions, step.modes)
+    change = changes_of(step)
     screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
     for part, text in git_lines(done.survey.git):
         if part in without:

@@ -8,7 +8,7 @@ from shlex import quote
 from siding.app.running.run import Ending, RunResult, Terminal, choose_stdin
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
-from siding.cli.screen.words import changes, counted, duration, task_step
+from siding.cli.screen.words import changes_of, counted, duration, task_step
 from siding.cli.telling.isolation import say_isolation
 from siding.cli.telling.rulings import say_ruling
 from siding.cli.telling.sandbox_flags import say_sandbox
@@ -47,7 +47,7 @@ def say_run(context: Context, result: RunResult) -> None:
     """Say what was recorded first, what stopped the command or how it ended, and its step."""
     screen = context.screen
     for step in result.settled:
-        change = changes(step.files, step.additions, step.deletions, step.modes)
+        change = changes_of(step)
         what = (
             f"it was cut off; its output and {change} are kept"
             if step.status == "interrupted"
@@ -118,7 +118,7 @@ def _say_step(context: Context, result: RunResult) -> None:
         "blocked": "stopped by a hook" if result.ruling.runs else "blocked by policy",
     }.get(step.status, f"exit {step.exit_code}")
     colour = "green" if step.status == "completed" else "red"
-    change = changes(step.files, step.additions, step.deletions, step.modes)
+    change = changes_of(step)
     screen = context.screen
     screen.note(
         f"{task_step(result.task.name, step.id)} · {how} · {change} · {duration(step.duration_ms)}",

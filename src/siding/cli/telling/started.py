@@ -7,7 +7,7 @@ from siding.app.life.start import Started
 from siding.app.life.startcard import StartCard
 from siding.app.recording.steps import Step
 from siding.cli.screen.screen import Screen, inert
-from siding.cli.screen.words import ago, changes, counted
+from siding.cli.screen.words import ago, changes_of, counted
 
 NAMED = 5  # names that a note lists; the others are counted
 
@@ -47,7 +47,7 @@ def _say_from(screen: Screen, begun: StartPoint, step: Step | None) -> None:
 
 
 def _changed(step: Step) -> str:
-    return changes(step.files, step.additions, step.deletions, step.modes)
+    return changes_of(step)
 
 
 def say_card(screen: Screen, card: StartCard) -> None:

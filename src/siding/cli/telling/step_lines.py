@@ -6,7 +6,7 @@ from pathlib import Path
 from siding.app.recording.asked import Asked
 from siding.app.recording.step_commits import StepCommit
 from siding.app.recording.steps import Step
-from siding.cli.screen.words import changes, counted, duration, local_time
+from siding.cli.screen.words import changes_of, counted, duration, local_time
 from siding.cli.telling.isolation import isolation_lines
 
 FILES_LISTED = 100
@@ -36,7 +36,7 @@ def step_lines(
         *_applied(found),
         *_agent(found),
         *_kept(found, home),
-        ("changed", changes(found.files, found.additions, found.deletions, found.modes)),
+        ("changed", changes_of(found)),
         *_files(found),
         ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
         ("freed", freed or ""),

@@ -5,7 +5,7 @@ from siding.app.place.selection import NOTHING_ACTIVE
 from siding.app.recording.status import TaskStatus, status
 from siding.cli.formats import print_json
 from siding.cli.screen.screen import Screen, inert, shorten
-from siding.cli.screen.words import ago, changes, counted, duration, port_range
+from siding.cli.screen.words import ago, changes_of, counted, duration, port_range
 from siding.errors import NoActiveTask
 
 
@@ -51,7 +51,7 @@ def _lines(found: TaskStatus, root: str) -> list[tuple[str, str]]:
         lines.append(("steps", "none yet; `siding run -- COMMAND` makes one"))
     else:
         last = found.last
-        change = changes(last.files, last.additions, last.deletions, last.modes)
+        change = changes_of(last)
         lines.append(("steps", str(found.steps)))
         how = _how(last.status, last.exit_code)
         lines.append(

@@ -14,7 +14,7 @@ from siding.app.running.checkpoint import Step, Task, TurnWords, checkpoint, rec
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
-from siding.cli.screen.words import changes, counted, task_name, task_step
+from siding.cli.screen.words import changes_of, counted, task_name, task_step
 
 MOMENTS = ("asked", "quiet", "timer")
 
@@ -57,7 +57,7 @@ def _turn(project: Project, arguments: Namespace, context: Context) -> int:
 
 
 def _say(context: Context, task: Task, step: Step) -> None:
-    change = changes(step.files, step.additions, step.deletions, step.modes)
+    change = changes_of(step)
     context.screen.note(f"{task_step(task.name, step.id)} · {step.message} · {change}", "green")
 
 

@@ -194,6 +194,8 @@ def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
     change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
     if step.modes and not step.files:
         change = "modes"  # only permissions changed
+    elif not step.files and (step.links or step.directories):
+        change = "links" if step.links else "directories"
     marks = ["" if step.complete else " (incomplete)", " (freed)" if freed else ""]
     return (
         f"({step.id})" if left_behind else step.id,

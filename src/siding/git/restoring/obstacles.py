@@ -26,7 +26,6 @@ def obstacles(
     moved away first, with everything below them.
     """
     gone = {change.path for change in plan.deletes}
-    known = gone | {change.path for change in plan.writes if change.old_mode != NOTHING}
     base, away = os.fsencode(root.path), set(leaving)
     kinds: dict[bytes, int | None] = {}
     found: set[bytes] = set()
@@ -39,7 +38,7 @@ def obstacles(
             continue
         kind = _kind(base, path, kinds)
         if kind is not None and stat.S_ISDIR(kind):
-            found.update(p for p in _files_below(base, path) if p not in known)
+            found.update(p for p in _files_below(base, path) if p not in gone)
         elif (
             kind is not None
             and change.old_mode == NOTHING

@@ -22,6 +22,7 @@ class Why(StrEnum):
     REPOSITORY = "a repository of its own"
     NOT_CAPTURED = "not captured by the snapshot"
     IGNORED = "ignored there"
+    IN_USE = "a program works in it"
     FOREIGN = "its permissions are another user's to change"
 
 
@@ -37,7 +38,8 @@ class Restoration(NamedTuple):
 
     `chmods` are paths that get other permissions and no other content. `modes` are the permissions
     of the restored snapshot, None if they were not recorded. `links` are groups of `writes` that
-    become one file each.
+    become one file each. `made` are those of `directories` that are not there. `removed` are
+    directories that did not belong there, the deepest first: they are empty, or become so.
     """
 
     writes: tuple[Change, ...]
@@ -47,6 +49,8 @@ class Restoration(NamedTuple):
     chmods: tuple[ModeChange, ...] = ()
     modes: Modes | None = None
     links: Links = ()
+    made: tuple[bytes, ...] = ()
+    removed: tuple[bytes, ...] = ()
 
 
 def plan_restoration(

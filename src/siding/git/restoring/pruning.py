@@ -7,7 +7,7 @@ from collections.abc import Collection
 from siding.git.paths import parents
 from siding.git.treewalk import OpenTree
 
-_STILL_IN_USE = (errno.ENOTEMPTY, errno.ENOENT, errno.ENOTDIR, errno.EEXIST)
+STILL_IN_USE = (errno.ENOTEMPTY, errno.ENOENT, errno.ENOTDIR, errno.EEXIST)
 
 
 def prune(tree: OpenTree, touched: set[bytes], keep: Collection[bytes]) -> None:
@@ -19,7 +19,7 @@ def prune(tree: OpenTree, touched: set[bytes], keep: Collection[bytes]) -> None:
         try:
             os.rmdir(name, dir_fd=tree.writable(above))
         except OSError as error:
-            if error.errno not in _STILL_IN_USE:
+            if error.errno not in STILL_IN_USE:
                 raise
             continue
         tree.forget(directory)

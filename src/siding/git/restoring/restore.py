@@ -17,10 +17,13 @@ from contextlib import suppress
 from siding.files.durable import flush_names
 from siding.files.exchange import Entry, put
 from siding.git.restoring.plan import Restoration
-from siding.git.restoring.pruning import prune
+from siding.git.restoring.pruning import STILL_IN_USE, prune
 from siding.git.restoring.staging import Staged
 from siding.git.roots import WorktreeRoot, check_root
 from siding.git.treewalk import OpenTree
+
+# A mount point, or in a directory that is another user's.
+_STAYS = (*STILL_IN_USE, errno.EBUSY, errno.EACCES, errno.EPERM)
 
 
 def restore(root: WorktreeRoot, plan: Restoration, staged: Staged, *, unlock: bool = True) -> None:
@@ -40,6 +43,8 @@ def restore(root: WorktreeRoot, plan: Restoration, staged: Staged, *, unlock: bo
             touched.add(os.path.dirname(change.path))
         for path in plan.directories:
             touched |= _make_empty(tree, path)
+        for path in plan.removed:
+            touched |= _remove_empty(tree, path)
         flush_names(staged.fd)
         tree.flush(touched)
         _set_modes(tree, plan, narrowed)
@@ -78,7 +83,6 @@ def _set_modes(tree: OpenTree, plan: Restoration, narrowed: list[bytes]) -> None
         with suppress(PermissionError):  # it shows in the end that it is not as planned
             tree.set_mode(path, mode)
             changed.add(path)
-    tree.unlocked.clear()
     tree.flush_modes(changed)
 
 
@@ -136,3 +140,16 @@ def _make_empty(tree: OpenTree, path: bytes) -> set[bytes]:
     except (FileExistsError, NotADirectoryError):
         return set()
     return {path, os.path.dirname(path)}
+
+
+def _remove_empty(tree: OpenTree, path: bytes) -> set[bytes]:
+    """Remove a directory if it is empty in this very moment; anything else stays as it is."""
+    above, name = os.path.split(path)
+    try:
+        os.rmdir(name, dir_fd=tree.writable(above))
+    except OSError as error:
+        if error.errno not in _STAYS:
+            raise
+        return set()
+    tree.forget(path)
+    return {above}

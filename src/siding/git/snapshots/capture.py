@@ -20,6 +20,7 @@ from siding.git.paths import join
 from siding.git.repository import Repository
 from siding.git.roots import WorktreeRoot, check_root
 from siding.git.snapshots import patches
+from siding.git.snapshots.bare import bare_directories
 from siding.git.snapshots.changes import CaptureLimits, IndexPlan, plan
 from siding.git.snapshots.coverage import LISTED, Coverage, Reason, Skipped
 from siding.git.snapshots.directory_scan import Scan, identity, scan_tree
@@ -28,7 +29,7 @@ from siding.git.snapshots.git_state import GitState, state_in, state_of
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.git.snapshots.look_again import looked
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
-from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
+from siding.git.snapshots.modes import Modes, Usual, differ, modes_of, named_in
 from siding.git.snapshots.private_index import PrivateIndex
 from siding.git.snapshots.room import has_room
 from siding.git.snapshots.seeding import sparse_paths
@@ -40,6 +41,7 @@ from siding.process.capture import Running
 
 STATUS = (*ARGUMENTS, "--ignored=matching", "--ignore-submodules=dirty")
 _NESTING = 16  # levels of repositories in repositories
+_TOO_MANY_BARE = "too many directories without files: none was recorded"
 
 
 class CaptureRequest(NamedTuple):
@@ -231,7 +233,15 @@ class CaptureWork:
         seen = scan.outside(ignored)
         dropped = [*made.drop, *(skipped.path for skipped in made.skipped)]
         usual = self._usual(look.known)
-        self.looked = look.finish(seen, updated=made.update, dropped=dropped, usual=usual)
+        bare = bare_directories(
+            (path for path in seen.empty if path not in gitlinks),
+            unrecorded=[*ignored, *seen.special],
+            unknown=[*seen.unreadable, *(skipped.path for skipped in made.skipped)],
+            directories=scan.modes,
+        )
+        self.looked = look.finish(
+            seen, updated=made.update, dropped=dropped, usual=usual, bare=bare
+        )
         self.coverage = self._coverage(made, seen, ignored)
         return tree, look.known
 
@@ -256,9 +266,7 @@ class CaptureWork:
             before = modes_of(self.store, self.tip)
         if named_in(self.last) is None and self.request.kind == "base":
             return True
-        if before is not None and before.links is None:
-            before = before._replace(links=())  # nobody looked: none, unless one is seen now
-        return before is not None and before != self.looked.modes
+        return before is not None and differ(before, self.looked.modes)
 
     def _store_modes(self, tree: Sha, known: Memory | None, *, has_changed: bool) -> Sha | None:
         """Return the commit that holds the modes, made durably where there is none."""
@@ -444,7 +452,7 @@ class CaptureWork:
             unusual = self.looked.modes.directories
             foreign = sorted([*self.looked.foreign, *(p for p in seen.foreign if p in unusual)])
             linked = sorted(self.looked.linked)
-            notes = ()
+            notes = () if self.looked.modes.bare is not None else (_TOO_MANY_BARE,)
         return Coverage(
             skipped=tuple(sorted(skipped, key=lambda each: each.path)),
             nested=tuple(seen.nested),

@@ -24,13 +24,14 @@ from siding.files.regular import read_small
 from siding.git.cache_file import as_bytes, as_text, keep, load
 from siding.git.index_file import read_times
 from siding.git.paths import is_under, join, parents
+from siding.git.snapshots.bare import Bare
 from siding.git.snapshots.directory_scan import Scan
 from siding.git.snapshots.modes import Links, Modes, Usual
 from siding.git.snapshots.store import TaskDirectory
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
-_FORM = "modes-2"
+_FORM = "modes-3"
 _INDEX_LIMIT = 2 << 30
 _SLACK_S = 1  # a file's times come from a clock that is a little behind
 
@@ -109,11 +110,13 @@ class ModeLook:
         updated: Collection[bytes],
         dropped: Collection[bytes],
         usual: Usual | None,
+        bare: Bare | None,
     ) -> Looked | None:
         """Return the modes; None when the index cannot be read.
 
         `updated` are the paths whose bytes were read anew, `dropped` those that are no part of the
-        snapshot. `usual` is what the last snapshot calls usual, if it says.
+        snapshot. `usual` is what the last snapshot calls usual, if it says. `bare` goes into the
+        modes as it is.
         """
         known = self.known
         is_same = known is not None and known.checksum == self._settled
@@ -154,7 +157,7 @@ class ModeLook:
         links, linked = _links(known, asked | gone, found, times)
         directories = _unusual(scan, usual, times)
         return Looked(
-            modes=Modes(usual=usual, files=files, directories=directories, links=links),
+            modes=Modes(usual, files, directories, links, bare),
             foreign=foreign | self._foreign,
             linked=linked,
             since=self._since,
@@ -207,12 +210,14 @@ def recall(path: Path) -> Memory | None:
     kept = load(path, _FORM)
     if kept is None:
         return None
-    tip, since, checksum, young, foreign, linked, usual, files, directories, links, stored = kept
+    tip, since, checksum, young, foreign, linked, usual, files, directories, *more = kept
+    links, bare, stored = more
     modes = Modes(
         usual=Usual(*usual),
         files={as_bytes(path): mode for path, mode in files.items()},
         directories={as_bytes(path): mode for path, mode in directories.items()},
         links=tuple(tuple(as_bytes(path) for path in group) for group in links),
+        bare=bare and Bare(*(tuple(as_bytes(path) for path in paths) for paths in bare)),
     )
     return Memory(
         tip=tip,
@@ -241,6 +246,7 @@ def remember(path: Path, memory: Memory, known: Memory | None) -> None:
         {as_text(path): mode for path, mode in memory.modes.files.items()},
         {as_text(path): mode for path, mode in memory.modes.directories.items()},
         [[as_text(path) for path in group] for group in memory.modes.links or ()],
+        memory.modes.bare and [[as_text(path) for path in paths] for paths in memory.modes.bare],
         memory.stored,
     )
     keep(path, _FORM, lambda _time_ns: plain)

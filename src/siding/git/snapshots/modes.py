@@ -5,7 +5,7 @@ executable files and directories usually have in this workspace, and each one th
 The list is the message of a commit of its own, which the snapshot has as its last parent and names
 in its message (``Modes: <id>``); snapshots of equal modes share one. A snapshot without it was made
 before permissions were recorded: nothing is known of them. Files that are links to one another are
-named there, too, from the version on that knows of them.
+named there, too, and so are directories without files, from the versions on that know of them.
 """
 
 import re
@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 
 from siding.git.objects import Commit
 from siding.git.paths import parents, quote_path, unquote_path
+from siding.git.snapshots.bare import Bare
 from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha
@@ -22,6 +23,7 @@ EXECUTABLE, NOTHING = "100755", "000000"
 _REGULAR = ("100644", EXECUTABLE)
 _TRAILER = re.compile(r"^Modes: ([0-9a-f]+)$", re.MULTILINE)
 _TITLE = "permissions"
+_BARE = ("e", "o", "u")  # empty, other, unknown
 
 Links = tuple[tuple[bytes, ...], ...]  # files that are one, in order; each group has two or more
 
@@ -40,13 +42,15 @@ class Usual(NamedTuple):
 class Modes(NamedTuple):
     """The permission bits of all that a snapshot holds. The root is the directory ``b""``.
 
-    ``links`` are the groups of files that are hard links to one another; None if nobody looked.
+    ``links`` are the groups of files that are hard links to one another, ``bare`` the directories
+    that hold no file of the snapshot; None if nobody looked.
     """
 
     usual: Usual
     files: Mapping[bytes, int]
     directories: Mapping[bytes, int]
     links: Links | None = None
+    bare: Bare | None = None
 
     def of_file(self, path: bytes, *, executable: bool) -> int:
         return self.files.get(path, self.usual.of_file(executable=executable))
@@ -63,6 +67,10 @@ class Modes(NamedTuple):
             lines.append("links")
             for number, group in enumerate(self.links):
                 lines += [f"l {number} {quote_path(path)}" for path in group]
+        if self.bare is not None:
+            lines.append("bare")
+            for letter, paths in zip(_BARE, self.bare, strict=True):
+                lines += [f"{letter} {quote_path(path)}" for path in paths]
         return "\n".join(lines)
 
 
@@ -90,6 +98,7 @@ def parse(text: str) -> Modes | None:
     usual = Usual()
     found: dict[str, dict[bytes, int]] = {"d": {}, "f": {}}
     groups: dict[str, list[bytes]] | None = None
+    bare: dict[str, list[bytes]] | None = None
     try:
         for line in body.split("\n"):
             kind, _, rest = line.partition(" ")
@@ -100,13 +109,23 @@ def parse(text: str) -> Modes | None:
             elif kind == "l" and groups is not None:
                 number, _, name = rest.partition(" ")
                 groups.setdefault(number, []).append(unquote_path(name))
+            elif kind == "bare":
+                bare = {letter: [] for letter in _BARE}
+            elif bare is not None and kind in bare:
+                bare[kind].append(unquote_path(rest))
             elif kind in found:
                 mode, _, name = rest.partition(" ")
                 found[kind][unquote_path(name)] = int(mode, 8) & 0o7777
     except ValueError:
         return None
     links = None if groups is None else tuple(tuple(group) for group in groups.values())
-    return Modes(usual=usual, files=found["f"], directories=found["d"], links=links)
+    return Modes(
+        usual=usual,
+        files=found["f"],
+        directories=found["d"],
+        links=links,
+        bare=None if bare is None else Bare(*(tuple(bare[letter]) for letter in _BARE)),
+    )
 
 
 def named_in(commit: Commit) -> Sha | None:
@@ -124,6 +143,29 @@ def modes_of(store: SnapshotStore, snapshot: Sha) -> Modes | None:
 def state_of(store: SnapshotStore, snapshot: Sha) -> TreeState:
     """Return a snapshot with its modes."""
     return TreeState(tree=snapshot, modes=modes_of(store, snapshot))
+
+
+def differ(before: Modes, now: Modes) -> bool:
+    """Tell whether the second modes are another state than the first.
+
+    Of directories only the empty ones make one: ignored files come and go unseen. What nobody
+    looked for: there were no links, unless one is seen now; the directories were as they are now.
+    """
+    if before.links is None:
+        before = before._replace(links=())
+    if before.bare is None or (now.bare is not None and before.bare.empty == now.bare.empty):
+        before = before._replace(bare=now.bare)
+    return before != now
+
+
+def bare_changes(old: Modes | None, new: Modes | None) -> set[bytes]:
+    """Return the directories that are empty in one of the two and not there, or full, in the other.
+
+    Unknown ones are equal to all.
+    """
+    if old is None or new is None or old.bare is None or new.bare is None:
+        return set()
+    return {*old.bare.empty} ^ {*new.bare.empty}
 
 
 def link_changes(old: Modes | None, new: Modes | None) -> dict[bytes, tuple[bytes, ...]]:
