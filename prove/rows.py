@@ -3,7 +3,7 @@
 from prove.row import Row
 
 # Words in the names of tests that plant a mistake and want a gate to fail: they show that a gate
-# sees, not that the product is right, and the suite runs them.
+# sees, not that the product is right: they are a row of their own.
 PLANTED = ("planted_", "would_be", "the_gate_sees", "the_control")
 GATES = tuple(
     f"tests/faults/test_{name}.py"
@@ -138,6 +138,40 @@ ROWS: dict[str, Row] = {
             "tests/unit/policy/test_lines.py",
             "tests/unit/redaction/test_cases.py",
             "tests/unit/sessions/test_cases.py",
+        ),
+        draws=False,
+    ),
+    "planted": Row(
+        "a mistake is planted for each gate, and the gate sees it",
+        (
+            *GATES,
+            *(
+                f"tests/faults/test_{name}.py"
+                for name in ("anchor_faults", "commands_power", "harness", "storage_faults")
+            ),
+            "tests/faults/test_trash_power.py",
+            "tests/faults/test_undo_planted.py",
+            "tests/integration/sessions/test_faults.py",
+            "tests/unit/storage/test_kills.py",
+        ),
+        only=(*PLANTED, "right_store", "not_written_down", "takes_no_lock", "may_be_the_last"),
+        draws=False,  # the mistake is met by the samples that these tests name
+    ),
+    "kinds": Row(
+        "every case of what has many of a kind: git's parts, masks, searches, lost lists",
+        (
+            "tests/integration/test_acts_apart.py",
+            "tests/integration/test_gc_older.py",
+            "tests/integration/test_log.py",
+            "tests/integration/test_lost_registry.py",
+            "tests/integration/test_old_home.py",
+            "tests/integration/undo/test_git_parts.py",
+            "tests/unit/process/test_kill.py",
+            "tests/unit/redaction/test_bounds.py",
+        ),
+        only=(
+            *("do_not_need_it", "removed_longer_ago", "looks_at_all_steps", "says_the_same"),
+            *("numbers_that_began", "every_part", "killed_at_any_call_is", "made_to_be_slow"),
         ),
         draws=False,
     ),

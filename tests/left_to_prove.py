@@ -3,6 +3,7 @@
 A proof goes over many commands, faults or files. Most of its cases go the same way through the
 product, and each costs a second of a processor. The suite keeps those named here, which differ in
 kind; the row of `prove/rows.py` tries all. `tests/unit/test_prove.py` asserts that it has them.
+So are the mistakes that are planted to see whether a gate catches them: a kind of each stays.
 """
 
 import os
@@ -12,6 +13,7 @@ ALL = os.environ.get("SIDING_PROVE") == "1"  # `run.py prove` sets it
 
 _FAULTS = "tests/faults/test_"
 _INTEGRATION = "tests/integration/test_"
+_UNIT = "tests/unit/"
 # test -> its cases in the suite; none where another test of the suite covers the way through
 KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}aimed_writers.py::test_no_byte_of_a_writer_is_lost": (
@@ -77,6 +79,57 @@ KEPT: Mapping[str, Collection[str]] = {
         *("ref_moved_back", "objects_removed", "task_base", "task_branch", "workspace_base"),
         *("anchor_removed", "anchor_is_a_link", "anchor_with_another_head", "old_anchor"),
     ),
+    # Mistakes that are planted: the suite keeps the cheapest that still asks each kind of gate.
+    f"{_FAULTS}anchor_faults.py::test_an_anchor_that_is_not_flushed_would_be_seen": (),
+    f"{_FAULTS}apply_faults.py::test_the_gate_sees_a_checkout_that_is_left_behind": (),
+    f"{_FAULTS}commands_power.py::test_each_planted_fault_is_caught": (),
+    f"{_FAULTS}commands_removal.py::test_a_removal_that_deletes_would_be_seen": (),
+    f"{_FAULTS}decide_faults.py::test_each_planted_fault_is_caught": (),
+    f"{_FAULTS}harness.py::test_each_planted_bug_is_caught": (
+        *("no fsync", "in-place rewrite", "promise first", "swallowed errors", "no lock"),
+        *("short write ignored", "torn line left open"),
+    ),
+    f"{_FAULTS}harness.py::test_the_right_store_passes": ("kill and torn", "power cut, strict"),
+    f"{_FAULTS}phase_faults.py::test_the_planted_fault_is_caught": (),
+    f"{_FAULTS}policy_faults.py::test_the_gate_sees_a_verdict_that_is_written_too_late": (),
+    f"{_FAULTS}retention_faults.py::test_a_freeing_that_flushes_nothing_would_be_seen": (),
+    f"{_FAULTS}sandbox_faults.py::test_the_gate_sees_a_quarantine_that_is_forgotten": (),
+    f"{_FAULTS}storage_faults.py::test_each_planted_fault_is_caught": ("truncate-rewrite",),
+    f"{_FAULTS}trash_power.py::test_a_rollback_that_flushes_nothing_would_be_seen": (),
+    f"{_FAULTS}undo_planted.py::test_a_rollback_that_takes_no_lock_of_the_task": (),
+    f"{_FAULTS}undo_planted.py::test_an_act_that_is_not_written_down_first": ("rollback --hard",),
+    "tests/integration/sessions/test_faults.py::test_each_planted_fault_is_caught": (),
+    # Cases of one kind: they go the same way, over other words.
+    f"{_INTEGRATION}acts_apart.py::test_the_others_do_not_need_it": ("run", "undo of an apply"),
+    f"{_INTEGRATION}gc_older.py::test_only_what_was_removed_longer_ago_is_freed": (
+        *("1y-expected1", "101d-expected3"),
+    ),
+    f"{_INTEGRATION}log.py::test_a_search_looks_at_all_steps": (
+        *("asked0-found0", "asked3-found3", "asked6-found6"),
+    ),
+    f"{_INTEGRATION}lost_registry.py::test_everything_says_the_same_as_before": (
+        *("lose", "drop_entries"),
+    ),
+    f"{_INTEGRATION}old_home.py::test_numbers_that_began_again_are_found_and_not_used_again": (
+        *("False-0002_0", "True-9998"),
+    ),
+    "tests/integration/undo/test_git_parts.py::test_every_part_is_there_again": (
+        *("git merge aside", "git rebase aside", "git bisect start HEAD HEAD~"),
+        *("git checkout -q --detach aside", "echo n >n; git add -N n"),
+        *("git branch -m renamed", "rm $(git rev-parse --git-dir)/index"),
+    ),
+    f"{_UNIT}process/test_kill.py::test_a_recovery_killed_at_any_call_is_repeated": (
+        *("1", "3", "7", "13", "19", "26", "34", "42", "49"),
+    ),
+    f"{_UNIT}redaction/test_bounds.py::test_what_is_made_to_be_slow": (
+        *("b'-----BEGIN PRIVATE KEY-----'", "b'://a:b@'", "b'password='", "b'eyJ-'"),
+        *("b'aaaaaaaaaaaaaaaaaaaa.'", "b'Authorization: '", r"b'token\\x1b[0m'", r"b'\\\\'"),
+        *(r"b'A\\n'", "b'machine a.b login c password '"),
+    ),
+    f"{_UNIT}storage/test_kills.py::test_every_change_may_be_the_last": (
+        *("append-to-torn", "document", "migrate", "move_file"),
+    ),
+    f"{_UNIT}storage/test_kills.py::test_the_gate_catches_a_planted_fault": (),
     # All of them are planted together in `test_no_command_runs_any_of_it`.
     "tests/unit/git/test_hostile.py::test_nothing_planted_runs": (
         *("fsmonitor", "hook-post-checkout", "clean-filter", "smudge-filter", "filter-process"),

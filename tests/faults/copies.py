@@ -28,13 +28,13 @@ def remove_tree(path: Path) -> None:
             shutil.rmtree(path)
 
 
-def adopt(case: Path) -> None:
+def adopt(case: Path, home: str = "home") -> None:
     """Writes the device and inode numbers of the copied workspaces into their registries.
 
     The product keeps a workspace's identity, so as not to work in another directory of that name.
     A registry that cannot be read is part of the case and stays.
     """
-    for registry in case.glob("home/projects/*/worktrees.json"):
+    for registry in case.glob(f"{home}/projects/*/worktrees.json"):
         try:
             before = registry.read_bytes()
             data = json.loads(before)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from integration.test_many_runs import living, wait_until
+from prepared import prepared
 from sandbox import Sandbox
 from siding.storage.locks import FileLock
 
@@ -16,14 +17,24 @@ WAITS = "touch ready; while [ ! -e go ]; do sleep .4; done"  # takes next to not
 NO_QUIET_S = 6  # more than a quiet moment and a second look take
 
 
-@pytest.fixture
-def sandbox(tmp_path: Path) -> Sandbox:
-    """A closed task whose workspace is in the trash, and an open one."""
-    sandbox = Sandbox(tmp_path)
+def _closed_and_open(sandbox: Sandbox, _which: str) -> None:
     for name in ("over", "open"):
         sandbox.siding("-q", "task", "start", name)
         sandbox.siding("-q", "run", "--", "sh", "-c", f"echo {name} >{name}.txt")
     sandbox.siding("-q", "task", "close", "--force", "over")
+
+
+@pytest.fixture
+def sandbox() -> Sandbox:
+    """A closed task whose workspace is in the trash, and an open one."""
+    return prepared(_closed_and_open, "tried")
+
+
+@pytest.fixture
+def unhindered() -> Sandbox:
+    """The same again, in which nothing stands against it."""
+    sandbox = prepared(_closed_and_open, "unhindered")
+    say(sandbox, "on")
     return sandbox
 
 
@@ -88,7 +99,8 @@ def test_with_an_age_it_frees_snapshots_too_but_none_of_the_run(sandbox: Sandbox
 
 
 @pytest.mark.parametrize("why", ["off", "lately", "held"])
-def test_it_is_not_started(sandbox: Sandbox, why: str) -> None:
+def test_it_is_not_started(sandbox: Sandbox, unhindered: Sandbox, why: str) -> None:
+    """In the same time it is started beside a run that began later, where nothing hinders it."""
     say(sandbox, "off" if why == "off" else "on")
     if why == "lately":
         sandbox.siding("gc", "--budget", "1GiB")
@@ -100,7 +112,13 @@ def test_it_is_not_started(sandbox: Sandbox, why: str) -> None:
         wait_until(sandbox, "ready")
         if why == "held":
             lock.acquire()
-        time.sleep(NO_QUIET_S)
+        watched = time.monotonic() + NO_QUIET_S
+        with living(unhindered, "-t", "open", "--", "sh", "-c", WAITS) as control:
+            assert wait_for_gc(unhindered, control)["gc"]["background"] is True
+            assert trash(unhindered) == []
+            let_go(unhindered)
+            assert control.wait(timeout=60) == 0
+        time.sleep(max(0, watched - time.monotonic()))
         lock.release()
         assert told(sandbox) == before
         assert trash(sandbox) == there

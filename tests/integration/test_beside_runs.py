@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from bwrap import needs_bwrap
+from prepared import prepared
 from sandbox import SIDING, Sandbox, alive
 from siding.app.acts import pausing
 from siding.app.acts.pause import BesideRuns
@@ -28,11 +29,14 @@ PAUSED = b" was paused and goes on"
 TICKING = "while :; do date +%s.%N >>ticks; sleep .003; done"
 
 
-@pytest.fixture
-def task(sandbox: Sandbox) -> Sandbox:
+def _task(sandbox: Sandbox) -> None:
     sandbox.siding("task", "start", "beside")
     sandbox.siding("run", "--", "sh", "-c", "echo 1 >one")
-    return sandbox
+
+
+@pytest.fixture
+def task() -> Sandbox:
+    return prepared(_task)
 
 
 @contextmanager

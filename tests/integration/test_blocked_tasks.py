@@ -4,18 +4,22 @@ from itertools import pairwise
 
 import pytest
 
+from prepared import prepared
 from sandbox import Sandbox
 
 BEGINNING = ("worktree add B", "task switch B", "task update B --owner ada")
 
 
-@pytest.fixture
-def waiting(sandbox: Sandbox) -> Sandbox:
+def _waiting(sandbox: Sandbox) -> None:
     """Task B waits for task A; the active task is another one."""
     sandbox.siding("-q", "task", "start", "A", "--no-switch")
     sandbox.siding("-q", "task", "start", "B", "--no-switch", "--no-workspace")
     sandbox.siding("-q", "task", "update", "B", "--blocked-by", "A")
-    return sandbox
+
+
+@pytest.fixture
+def waiting() -> Sandbox:
+    return prepared(_waiting)
 
 
 def is_marked(sandbox: Sandbox) -> bool:

@@ -3,19 +3,17 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
+from prepared import prepared
 from sandbox import Sandbox
 
 AGES = {"young": 5, "old": 100, "ancient": 400}  # days since the workspace was removed
 
 
-@pytest.fixture
-def sandbox(tmp_path: Path) -> Sandbox:
+def _work(sandbox: Sandbox) -> None:
     """Three closed tasks whose workspaces were removed at different times, and an open one."""
-    sandbox = Sandbox(tmp_path)
     for name in (*AGES, "open"):
         sandbox.siding("-q", "task", "start", name)
         sandbox.siding("-q", "run", "--", "sh", "-c", f"echo {name} >{name}.txt")
@@ -23,7 +21,11 @@ def sandbox(tmp_path: Path) -> Sandbox:
             sandbox.siding("-q", "task", "close", "--force", name)
     removed = {name: datetime.now(UTC) - timedelta(days=days) for name, days in AGES.items()}
     say_removed(sandbox, {name: at.isoformat() for name, at in removed.items()})
-    return sandbox
+
+
+@pytest.fixture
+def sandbox() -> Sandbox:
+    return prepared(_work)
 
 
 def say_removed(sandbox: Sandbox, times: Mapping[str, str | None]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from prepared import prepared
 from sandbox import Sandbox
 
 
@@ -15,12 +16,15 @@ def events(sandbox: Sandbox) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.fixture
-def worked(sandbox: Sandbox) -> Sandbox:
+def _worked(sandbox: Sandbox) -> None:
     """A task `x` whose work is only in its workspace."""
     sandbox.siding("-q", "task", "start", "x")
     sandbox.siding("-q", "run", "--no-tty", "--", "sh", "-c", "echo work >w.txt")
-    return sandbox
+
+
+@pytest.fixture
+def worked() -> Sandbox:
+    return prepared(_worked)
 
 
 def removed(sandbox: Sandbox) -> None:

@@ -4,17 +4,21 @@ import json
 
 import pytest
 
+from prepared import prepared
 from sandbox import Sandbox
 
 
-@pytest.fixture
-def worked(sandbox: Sandbox) -> Sandbox:
+def _worked(sandbox: Sandbox) -> None:
     sandbox.siding("task", "start", "T")
     for script in ("echo 1 >one", "mkdir dir; echo 2 >'dir/t ä'", "exit 3"):
         sandbox.siding("run", "--", "sh", "-c", script, status=None)
     sandbox.siding("rollback", "--step", "1")
     sandbox.siding("run", "--", "sh", "-c", "echo four >four")
-    return sandbox
+
+
+@pytest.fixture
+def worked() -> Sandbox:
+    return prepared(_worked)
 
 
 def first_words(sandbox: Sandbox, *arguments: str) -> list[str]:

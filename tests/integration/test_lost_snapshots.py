@@ -6,16 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from prepared import prepared
 from sandbox import Sandbox
 
 
-@pytest.fixture
-def worked(sandbox: Sandbox) -> Sandbox:
+def _worked(sandbox: Sandbox) -> None:
     """A task of two steps."""
     sandbox.siding("-q", "task", "start", "x")
     for name in ("one", "two"):
         sandbox.siding("-q", "run", "--no-tty", "--", "sh", "-c", f"echo {name} >{name}.txt")
-    return sandbox
+
+
+@pytest.fixture
+def worked() -> Sandbox:
+    return prepared(_worked)
 
 
 def store(sandbox: Sandbox) -> Path:

@@ -7,15 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from prepared import prepared
 from sandbox import Sandbox
 
 
-@pytest.fixture
-def worked(sandbox: Sandbox) -> Sandbox:
+def _worked(sandbox: Sandbox) -> None:
     """A task with one step whose work is only in its workspace."""
     sandbox.siding("-q", "task", "start", "x")
     sandbox.siding("-q", "run", "--no-tty", "--", "sh", "-c", "echo work >w.txt")
-    return sandbox
+
+
+@pytest.fixture
+def worked() -> Sandbox:
+    return prepared(_worked)
 
 
 def move(sandbox: Sandbox) -> Path:

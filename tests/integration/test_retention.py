@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from integration.test_many_runs import UNTIL_GO, living, wait_until
+from prepared import prepared
 from sandbox import SIDING, Sandbox
 from siding.app.life.freeing import holding_everything
 from siding.app.place.project import find_project
@@ -23,17 +24,19 @@ AGE = "1s"  # every step of these tests is older than that when it is looked at
 FREED = "its snapshot was freed by `siding gc` on "
 
 
-@pytest.fixture
-def sandbox(tmp_path: Path) -> Sandbox:
+def _work(sandbox: Sandbox) -> None:
     """A task with steps 1, 2 and 5 on its line; 3 and 4 are left behind."""
-    sandbox = Sandbox(tmp_path)
     sandbox.siding("-q", "task", "start", "main")
     for number in (1, 2, 3):
         write(sandbox, f"file{number}", f"{number}\n" * 2000)
     sandbox.siding("-q", "rollback", "--step", "2")  # step 4
     write(sandbox, "after", "after\n")
     time.sleep(1.2)
-    return sandbox
+
+
+@pytest.fixture
+def sandbox() -> Sandbox:
+    return prepared(_work)
 
 
 def write(sandbox: Sandbox, name: str, text: str, *words: str) -> None:

@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from prepared import prepared
 from sandbox import SIDING, Sandbox
 
 
-@pytest.fixture
-def task(sandbox: Sandbox) -> Sandbox:
+def _task(sandbox: Sandbox) -> None:
     sandbox.siding("task", "start", "T")
     sandbox.siding("phase", "start", "impl", "begin")
-    return sandbox
+
+
+@pytest.fixture
+def task() -> Sandbox:
+    return prepared(_task)
 
 
 def step(sandbox: Sandbox, summary: str = "work") -> str:

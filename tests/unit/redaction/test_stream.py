@@ -186,3 +186,15 @@ def test_a_secret_that_is_longer_than_all_that_is_held_is_hidden_to_its_end() ->
         assert b"aB3xY7" not in out
         assert out.endswith(b" and the rest\n")
         assert out == Redactor().mask(text), size
+
+
+def test_a_secret_behind_much_text_is_whole_wherever_it_is_cut() -> None:
+    """Not only at the beginning of what is held is one that might go on held from its start."""
+    before = b"the quick brown fox\n" * 150  # more than half of `RIGHT`
+    text = before + b"sk-ant-api03-" + b"xY7_" * 12 + KEY.replace(b"\n", b"\\n") + b'"x\n'
+    redactor = Redactor()
+    assert len(text) < RIGHT
+    for cut in range(len(before), len(text), 9):
+        stream = redactor.stream()
+        out = stream.feed(text[:cut]) + stream.feed(text[cut:]) + stream.close()
+        assert out == redactor.mask(text), cut

@@ -1,0 +1,44 @@
+"""A sandbox in which something was done already: done once in a process, put back for each test.
+
+It is always in the same place, as git and Siding write absolute paths down. So a process has one at
+a time of each kind, and what a test left there is gone when the next one begins. What is put back
+is what the real commands made, but for inode numbers (see `faults.copies.adopt`) and for the time:
+ids are those of the test before, and the work is as old as the first test that asked for it.
+"""
+
+import atexit
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from faults.copies import adopt, copy_tree, remove_tree
+from sandbox import Sandbox
+
+
+def prepared(work: Callable[..., object], *words: str) -> Sandbox:
+    """Return a sandbox as `work` leaves it, which gets a new one and the words."""
+    name = repr((work.__module__, work.__qualname__, words))
+    place = _directory() / hashlib.sha256(name.encode()).hexdigest()[:12]  # says no word of a test
+    case, template = place / "case", place / "template"
+    if template.exists():
+        remove_tree(case)
+        copy_tree(template, case)
+        adopt(case, "siding")
+        return Sandbox(case)
+    remove_tree(case)
+    case.mkdir(parents=True)
+    sandbox = Sandbox(case)
+    work(sandbox, *words)
+    copy_tree(case, template)
+    return sandbox
+
+
+@cache
+def _directory() -> Path:
+    root = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # in memory, where pytest's directories are
+    directory = tempfile.TemporaryDirectory(prefix="siding-prepared-", dir=root)
+    atexit.register(directory.cleanup)
+    return Path(directory.name).resolve()
