@@ -5,7 +5,6 @@ SubjectPublicKeyInfo, and no statement about the authenticator's make is asked f
 ``none`` says nothing anyway). The first 37 bytes of what the authenticator signs have fixed places.
 """
 
-import hashlib
 import json
 from urllib.parse import urlsplit
 
@@ -26,6 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 from siding.devices.device import Device, DeviceKind
 from siding.devices.proof import Proof, encoded
 from siding.devices.refusals import DeviceRefused, Reason
+from siding.hashing import sha256_hex
 
 _HALF = 32  # bytes of each of the two numbers of a signature
 _PRESENT = 0x01  # the flag that a person touched the authenticator
@@ -53,7 +53,7 @@ def check_signature(device: Device, proof: Proof, message: bytes, *, origin: str
         return 0
     _check_page(proof.client, message, origin)
     counter = _counter(proof.authenticator, origin)
-    signed = proof.authenticator + hashlib.sha256(proof.client).digest()
+    signed = proof.authenticator + _sha256(proof.client)
     _verify(device.public_key, proof.signature, signed)
     if device.counter and counter <= device.counter:
         raise DeviceRefused(Reason.COUNTER)
@@ -68,7 +68,7 @@ def _check_page(client: bytes, message: bytes, origin: str) -> None:
         raise DeviceRefused(Reason.MALFORMED) from None
     match told:
         case {"type": "webauthn.get", "challenge": str(challenge), "origin": str(page)}:
-            same = challenge == encoded(hashlib.sha256(message).digest()) and page == origin
+            same = challenge == encoded(_sha256(message)) and page == origin
             if not same or told.get("crossOrigin") not in (None, False):
                 raise DeviceRefused(Reason.ALTERED)
         case _:
@@ -80,7 +80,7 @@ def _counter(authenticator: bytes, origin: str) -> int:
     if len(authenticator) < _HEAD:
         raise DeviceRefused(Reason.MALFORMED)
     host = urlsplit(origin).hostname or ""
-    about = authenticator[:32] == hashlib.sha256(host.encode()).digest()
+    about = authenticator[:32] == _sha256(host.encode())
     if not about or not authenticator[32] & _PRESENT:
         raise DeviceRefused(Reason.ALTERED)
     return int.from_bytes(authenticator[33:_HEAD])
@@ -109,3 +109,7 @@ def _verify(public_key: bytes, signature: bytes, signed: bytes) -> None:
         _key(public_key).verify(signature, signed, ECDSA(SHA256()))
     except InvalidSignature:
         raise DeviceRefused(Reason.ALTERED) from None
+
+
+def _sha256(data: bytes) -> bytes:
+    return bytes.fromhex(sha256_hex(data))

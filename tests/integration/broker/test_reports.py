@@ -109,11 +109,9 @@ def test_who_is_no_agent_is_refused(run: Foothold) -> None:
     assert turns(run.task) == []
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
-    max_leaves=8,
-)
+LEAF = st.none() | st.booleans() | st.integers() | st.text(max_size=20)
+INNER = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(st.text(max_size=9), LEAF, max_size=3)
+JSON = INNER | st.lists(INNER, max_size=3) | st.dictionaries(st.text(max_size=9), INNER, max_size=3)
 FIELDS = ("session_id", "transcript_path", "prompt", "tool_input", "cwd", "message")
 EVENTS = ["SessionStart", "UserPromptSubmit", "Notification", "Stop", "PreToolUse", "Else"]
 
