@@ -118,6 +118,18 @@ def test_where_nothing_is_nothing_is_in_the_way(task: World) -> None:
     assert obstacles(task.where, plan, "sha1") == []
 
 
+def test_a_file_where_a_directory_shall_be(task: World) -> None:
+    for name in ("mine", "recorded"):
+        write(task.worktree / name, "x")
+    changes = [
+        change(b"mine/deep/x", NONE, FILE),
+        change(b"recorded/deep/y", NONE, FILE),
+        change(b"recorded", FILE, NONE),
+        change(b"a.txt", FILE, FILE),  # what is there is recorded, whatever it is
+    ]
+    assert obstacles(task.where, plan_restoration(changes), "sha1") == [b"mine"]
+
+
 def test_only_the_owner_changes_permissions(task: World, monkeypatch: pytest.MonkeyPatch) -> None:
     names = (b"a.txt", b"gone", b"src/b.txt")
     plan = Restoration((), (), (), (), chmods=tuple(ModeChange(p, 1, 2, False) for p in names))
