@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from prepared import prepared
 from sandbox import Sandbox
 
 
@@ -86,9 +87,7 @@ class Stage:
         return sorted(map(str, found))
 
 
-@pytest.fixture
-def stage(sandbox: Sandbox) -> Stage:
-    """A repository with a few files and a task that has just begun."""
+def _begin(sandbox: Sandbox) -> None:
     made = Stage(sandbox)
     lines = "".join(f"line {number}\n" for number in range(1, 21))
     (made.repo / "text.txt").write_text(lines, encoding="utf-8")
@@ -96,4 +95,13 @@ def stage(sandbox: Sandbox) -> Stage:
     sandbox.git("add", "-A")
     sandbox.git("commit", "-qm", "second")
     made.start()
+
+
+@pytest.fixture
+def stage() -> Stage:
+    """A repository with a few files and a task that has just begun."""
+    made = Stage(prepared(_begin))
+    (made.workspace,) = (made.box.project / "workspaces").iterdir()
+    made.task = made.workspace.name
+    made.git("update-index", "-q", "--refresh")  # the files of a copy have other inodes
     return made

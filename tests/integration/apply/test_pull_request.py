@@ -198,8 +198,8 @@ BAD = f"echo {SECRET} >>text.txt; git commit -qam 'oops {SECRET}'"
 
 def remote_history(stage: Stage) -> str:
     """Return all that the remote shows of the branch."""
-    (remote,) = stage.box.directory.glob("remote.git")
-    return stage.git("--git-dir", str(remote), "log", "-p", "-m", "--all")
+    remote = stage.git("remote", "get-url", "origin")
+    return stage.git("--git-dir", remote, "log", "-p", "-m", "--all")
 
 
 def test_what_was_gone_back_from_is_not_pushed(hosted: Stage) -> None:

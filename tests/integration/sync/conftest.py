@@ -2,6 +2,7 @@
 
 import pytest
 
+from prepared import prepared
 from sandbox import Sandbox
 
 from ..undo.desk import Desk
@@ -19,6 +20,6 @@ def desk_with_lines(sandbox: Sandbox) -> Desk:
 
 
 @pytest.fixture
-def desk(sandbox: Sandbox) -> Desk:
-    """The same in a directory of pytest's."""
-    return desk_with_lines(sandbox)
+def desk() -> Desk:
+    """The same, put back for each test."""
+    return Desk.at(prepared(desk_with_lines))

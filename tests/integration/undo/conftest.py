@@ -2,12 +2,12 @@
 
 import pytest
 
-from sandbox import Sandbox
+from prepared import prepared
 
 from .desk import Desk
 
 
 @pytest.fixture
-def desk(sandbox: Sandbox) -> Desk:
+def desk() -> Desk:
     """A task whose workspace holds hello.txt and src/a.py, and no step yet."""
-    return Desk(sandbox)
+    return Desk.at(prepared(Desk))

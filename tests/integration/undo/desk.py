@@ -33,6 +33,16 @@ class Desk:
         self.task = start_task(self.project, name="work", base=None).task
 
     @classmethod
+    def at(cls, sandbox: Sandbox) -> "Desk":
+        """Return the desk of the one task that was begun in a sandbox before."""
+        desk = cls.__new__(cls)
+        desk.sandbox = sandbox
+        desk.project = ensure_project(open_app(env=sandbox.env, cwd=sandbox.repo))[0]
+        (task_id,) = desk.project.tasks.ids()
+        desk.task = desk.project.tasks.load(task_id)
+        return desk
+
+    @classmethod
     def again(cls, desk: "Desk") -> "Desk":
         """Return the same desk as the next command would find it."""
         new = cls.__new__(cls)

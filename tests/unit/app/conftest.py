@@ -3,10 +3,10 @@
 import pytest
 
 from integration.undo.desk import Desk
-from sandbox import Sandbox
+from prepared import prepared
 
 
 @pytest.fixture
-def desk(sandbox: Sandbox) -> Desk:
+def desk() -> Desk:
     """A task with a workspace, in a real repository and a home of its own."""
-    return Desk(sandbox)
+    return Desk.at(prepared(Desk))
