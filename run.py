@@ -171,7 +171,12 @@ def _install_test_agents() -> None:
     print("installing", *missing, "...", flush=True)
     npm = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", str(AGENTS)]
     # A home of its own: npm and what the packages run as they are installed write there.
-    env = {**os.environ, "HOME": str(AGENTS), "npm_config_update_notifier": "false"}
+    env = {
+        **os.environ,
+        "HOME": str(AGENTS),
+        "npm_config_update_notifier": "false",
+        "npm_config_userconfig": str(Path.home() / ".npmrc"),  # where the packages are, say
+    }
     AGENTS.mkdir(exist_ok=True)
     if subprocess.run([*npm, *missing], env=env, check=False).returncode != 0:
         print("npm could not install them: the tests with these agents are skipped")

@@ -156,6 +156,12 @@ class TestVerdicts:
         for words in (["claude", "--bare", "-p", "x"], ["sh", "-c", "true"]):
             done = claude.task.siding("run", "--judge", "require", "--", *words, status=2)
             assert b"must be judged, and cannot be" in done.stderr
+        settings = claude.task.project / "config.yaml"
+        settings.write_text(json.dumps({"agents": {"judge": "require"}}))
+        done = claude.task.siding("run", "--", "gemini", "-p", "x", status=2)
+        assert b"must be judged, and cannot be" in done.stderr
+        claude.task.siding("-q", "run", "--no-record", "--", "true")  # no agent
+        settings.unlink()
         (claude.task.repo / ".siding" / "policy.yaml").unlink()
         done = claude.task.siding("run", "--judge", "require", "--", "claude", "-p", "x", status=2)
         assert b"no policy is switched on" in done.stderr

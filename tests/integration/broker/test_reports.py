@@ -99,6 +99,26 @@ def test_the_end_of_the_run_leaves_no_file_of_it(run: Foothold) -> None:
     assert not list(run.task.project.glob("tasks/*/runs/*.agent"))
 
 
+def test_of_a_report_only_what_it_is_about_is_kept(run: Foothold) -> None:
+    """An agent reports all day, and what it writes into files is not the record's."""
+    call = {"tool_name": "Bash", "tool_input": {"command": "ls", "more": "x" * 500}}
+    says(run, "PreToolUse", **call)
+    run.task.siding("stop", "--all")
+    (path,) = run.task.project.glob("tasks/*/artifacts/*.requests")
+    asked, answered = map(json.loads, path.read_text().splitlines())
+    del asked["at"], answered["at"]
+    assert asked == {"do": "report", "agent": "claude", "event": "PreToolUse", "command": "ls"}
+    assert answered == {"answered": "report", "action": "allow", "runs": True}
+
+
+def test_a_run_that_makes_no_step_has_no_turns(task: Sandbox) -> None:
+    with foothold(task, "--no-record") as run:
+        says(run, "UserPromptSubmit", prompt="Write a")
+        (run.workspace / "a.txt").write_text("a\n")
+        says(run, "Stop")
+    assert turns(task) == []
+
+
 def test_who_is_no_agent_is_refused(run: Foothold) -> None:
     line = run.line()
     for agent in ("nobody", "aider", ""):

@@ -17,7 +17,7 @@ from siding.app.broker.request import Request
 from siding.app.place.redaction import Redaction, printable
 from siding.files.durable import flush, make_dirs, write_all
 from siding.files.regular import open_regular
-from siding.storage.fields import said
+from siding.storage.fields import mapping, said, text
 
 _LONGEST_TEXT = 2000  # characters of a text in the record; a question has a record of its own
 _QUIET = frozenset({"hello", "status", "events"})  # they only look
@@ -40,6 +40,11 @@ class RequestRecord:
         Raises TooMuch if the run has asked for too much in all, and OSError.
         """
         if request.what in _QUIET:
+            return
+        if request.what == "report":
+            # An agent reports all day. Turns have steps of their own, so a full record stops none.
+            with suppress(TooMuch):
+                self._write({"at": self._now(), "do": request.what, **_brief(request)})
             return
         fields = {name: value for name, value in request.fields.items() if name not in ("do", "id")}
         self._write({"at": self._now(), "do": request.what, **fields})
@@ -71,6 +76,16 @@ class RequestRecord:
             self._size += len(data)
             if record.get("do") == "note":
                 flush(self._fd)
+
+
+def _brief(request: Request) -> dict[str, Any]:
+    """Return what is kept of an agent's report: which it is, and the command it is about."""
+    payload = mapping(request.fields.get("payload"))
+    return said(
+        agent=text(request.fields.get("agent")),
+        event=text(payload.get("hook_event_name")),
+        command=text(mapping(payload.get("tool_input")).get("command")),
+    )
 
 
 def _spelled(value: Any) -> Any:

@@ -115,7 +115,12 @@ _MOMENTS = {
 
 
 def _record(desk: Desk, before: Reported, moment: Moment) -> None:
-    """Record a turn as a step: each prompt has its own, whether or not a file changed."""
+    """Record a turn as a step: each prompt has its own, whether or not a file changed.
+
+    A run that makes no step (`--no-record`) has no turns.
+    """
+    if not desk.run.is_recorded:
+        return
     words = TurnWords(first_line(before.prompt), before.prompt, before.session)
     ids = desk.task.id, desk.run.id
     record_turn(desk.project, *ids, moment.value, words, only_if_changed=False)
@@ -123,6 +128,8 @@ def _record(desk: Desk, before: Reported, moment: Moment) -> None:
 
 def _settle(desk: Desk) -> None:
     """Record what changed since the last step: it is not of the turn that begins."""
+    if not desk.run.is_recorded:
+        return
     what = f"a turn of {desk.run.id} begins"
     with (
         holding_task(desk.project, desk.task.id, what, beside_runs=True) as hold,

@@ -18,7 +18,9 @@ def reporting_of(project: Project, request: RunRequest, broker: str) -> Reportin
     Raises UsageError if its commands have to be judged and cannot be.
     """
     agent = BY_PROGRAM.get(os.path.basename(request.argv[0]))
-    if (agent is None or not agent.reports) and request.judge != "require":
+    # A setting is about agents, the option about this command, whatever it is.
+    wanted = request.judge or ("off" if agent is None else project.settings.agents_judge)
+    if (agent is None or not agent.reports) and wanted != "require":
         return None
     from siding.app.running.reporting import reporting
 
