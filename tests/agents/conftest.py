@@ -43,6 +43,10 @@ class AgentAtWork:
         """Return the call with which the model runs a command."""
         raise NotImplementedError
 
+    def tool(self, name: str, **fields: object) -> Call:
+        """Return the call of one of Siding's tools."""
+        return Call(f"mcp__siding__{name}", fields)
+
     def says(self, *script: Answer) -> ModelServer:
         """Have the model answer so, from now on."""
         if self.model is not None:

@@ -144,8 +144,14 @@ def _item(part: "str | Call", number: str) -> dict[str, Any]:
         content = [{"type": "output_text", "text": part, "annotations": []}]
         return {"type": "message", "id": f"m{number}", "role": "assistant", "content": content}
     arguments = json.dumps(dict(part.input))
-    call = {"call_id": f"call_{number}", "name": part.tool, "arguments": arguments}
-    return {"type": "function_call", "id": f"f{number}", **call}
+    space, _, name = part.tool.rpartition("__")  # of a server's tool: mcp__SERVER__NAME
+    call = {"call_id": f"call_{number}", "name": name, "arguments": arguments}
+    return {
+        "type": "function_call",
+        "id": f"f{number}",
+        **call,
+        **({"namespace": space} if space else {}),
+    }
 
 
 def _block(part: "str | Call", call_id: str) -> dict[str, Any]:

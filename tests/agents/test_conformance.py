@@ -123,3 +123,25 @@ class TestVerdicts:
         at_work.join(60)
         assert not (agent.task.workspace() / "canary.txt").exists()
         assert "Siding did not answer" in json.dumps(model.requests[-1])
+
+
+class TestTools:
+    def test_it_asks_a_person_and_is_answered(self, agent: AgentAtWork) -> None:
+        model = agent.says(
+            [agent.shell("sleep 5")],  # Codex does not wait for the servers of its tools
+            [agent.tool("ask_person", question="Which colour?", options=["crimson", "azure"])],
+            [agent.tool("checkpoint", message="half of it")],
+            ["Azure it is."],
+        )
+        at_work = Thread(target=agent.prompt, args=("Choose",))
+        at_work.start()
+        session = ""
+        while not session:
+            waiting = agent.task.json("decide", "list", "--json")
+            session = waiting[0]["session_id"] if waiting else ""
+        agent.task.siding("decide", "answer", session, "-c", "1=azure")
+        at_work.join(60)
+        answered, marked = json.dumps(model.requests[2]), json.dumps(model.requests[3])
+        assert answered.count("azure") > answered.count("crimson")  # each is an option
+        assert "recorded as step" in marked
+        assert "half of it" in [step.get("message") for step in agent.task.steps()]

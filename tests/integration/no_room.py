@@ -51,6 +51,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "output": (reads("output"),),
     "attach": (reads("attach", status=2),),  # there is no terminal
     "send": (reads("send r1 text", status=1),),  # nothing runs
+    "mcp": (reads("mcp", status=2),),  # this is no run
     "note": (reads("note text", status=2),),  # this is no run
     "stop": (reads("stop --all"),),
     "log": (reads("log"), reads("log --format json"), reads("log -t old")),

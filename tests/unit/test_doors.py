@@ -27,6 +27,7 @@ DOORS = {
     "cli/telling/step_lines.py": "policy, sandbox and coverage, for the steps that have them",
     "cli/telling/isolation.py": "the isolation of a run",
     "cli/decide/submit.py": "webbrowser",
+    "cli/verbs/mcp.py": "the SDK of the protocol, an extra",
     # The project: git, redaction and repairs, for the commands that need them.
     "app/place/project.py": "git; a project that moved or whose links are wrong",
     "app/place/project_places.py": "git, to tell a copy from a move",

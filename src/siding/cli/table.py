@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "undo": ("verbs.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("verbs.undo:REDO", "do again what an undo took back"),
     "checkpoint": ("verbs.checkpoint", "record the workspace as it stands"),
+    "mcp": ("verbs.mcp", "inside a run: the tools of an agent, by MCP"),
     "note": ("verbs.note", "inside a run: write a note into its record"),
     "cd": ("verbs.cd", "go into a task's workspace (see `siding cd --help`)"),
     "path": ("verbs.path", "where a task's workspace is"),

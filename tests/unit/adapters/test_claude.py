@@ -96,6 +96,28 @@ def test_commands_are_only_reported_if_they_are_judged() -> None:
     assert closed["hooks"][0]["onFailure"] == "block"
 
 
+def test_the_tools_of_a_run_are_given_and_allowed() -> None:
+    reach = REACH._replace(tools=("/py", "-m", "siding", "mcp"), socket="/run/s")
+    theirs = json.dumps({"permissions": {"allow": ["Read"], "deny": ["Bash"]}})
+    argv = ADAPTER.injected(("claude", "--settings", theirs, "fix it"), reach).argv
+    assert argv[1] == "--mcp-config"
+    server = json.loads(argv[2])["mcpServers"]["siding"]
+    assert (server["command"], server["args"]) == ("/py", ["-m", "siding", "mcp"])
+    assert server["env"] == {"SIDING_SOCKET": "/run/s"}
+    # `--mcp-config` takes all words that follow: the prompt must not be one of them.
+    assert argv[3] == "--settings"
+    assert argv[5:] == ("fix it",)
+    wanted = {"allow": ["Read", "mcp__siding"], "deny": ["Bash"]}
+    assert settings_of(argv)["permissions"] == wanted
+
+
+def test_servers_that_the_person_gives_are_left_alone() -> None:
+    reach = REACH._replace(tools=("/py",), socket="/run/s")
+    found = ADAPTER.injected(("claude", "--mcp-config", "theirs.json"), reach)
+    assert found.argv.count("--mcp-config") == 1
+    assert "permissions" not in settings_of(found.argv)
+
+
 def test_only_commands_of_the_shell_are_read_as_commands() -> None:
     payload = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "c"}
     said = ADAPTER.read({**payload, "tool_input": {"command": "ls"}, "cwd": "/w"})

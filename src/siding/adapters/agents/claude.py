@@ -71,6 +71,7 @@ _OTHER_WORK = frozenset(
 _ONLY_TELLS = frozenset({"-h", "--help", "-v", "--version"})
 _WITHOUT_HOOKS = frozenset({"--bare", "--safe-mode"})
 _SETTINGS = "--settings"
+_SERVERS = "--mcp-config"
 _MOMENTS = {
     "SessionStart": (Moment.SESSION, 30),  # and how many seconds the hook may take
     "UserPromptSubmit": (Moment.PROMPT, 120),
@@ -97,8 +98,13 @@ class Claude:
                 theirs = _settings(given)
             except (OSError, ValueError):
                 return Injection(argv, why_not="what --settings names cannot be read")
-        ours = json.dumps(_merged(theirs, _hooks(reach)))
-        return Injection((program, _SETTINGS, ours, *kept))
+        merged = _merged(theirs, _hooks(reach))
+        tools: tuple[str, ...] = ()
+        if reach.tools and not any(word.startswith(_SERVERS) for word in kept):
+            # It takes several values, so another option has to follow.
+            tools = (_SERVERS, json.dumps({"mcpServers": {"siding": _server(reach)}}))
+            merged = _allowing(merged, "mcp__siding")
+        return Injection((program, *tools, _SETTINGS, json.dumps(merged), *kept))
 
     def read(self, payload: Mapping[str, Any]) -> Report | None:
         return read_hook(payload, {name: moment for name, (moment, _s) in _MOMENTS.items()})
@@ -138,6 +144,25 @@ def _merged(theirs: Mapping[str, Any], hooks: Mapping[str, list[dict[str, Any]]]
         there = known.get(name)
         known[name] = [*(there if isinstance(there, list) else []), *ours]
     return {**theirs, "hooks": known}
+
+
+def _server(reach: Reach) -> dict[str, Any]:
+    program, *words = reach.tools
+    waits_ms = _PERSON_S * 1000
+    return {
+        "command": program,
+        "args": words,
+        "env": {"SIDING_SOCKET": reach.socket},
+        "timeout": waits_ms,
+    }
+
+
+def _allowing(settings: Mapping[str, Any], tool: str) -> dict[str, Any]:
+    """Return settings with a tool that may be used without a question."""
+    permissions = dict(mapping(settings.get("permissions")))
+    allowed = permissions.get("allow")
+    permissions["allow"] = [*(allowed if isinstance(allowed, list) else []), tool]
+    return {**settings, "permissions": permissions}
 
 
 def _without_settings(words: tuple[str, ...]) -> tuple[list[str], str | None]:

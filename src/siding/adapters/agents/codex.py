@@ -76,7 +76,10 @@ class Codex:
             flags += ["-c", f"hooks.{event}=[{{hooks=[{hook}]}}]"]
             known = _hash(name, command, seconds)
             trust.append(f'"{_TRUSTED.format(name)}"={{trusted_hash="sha256:{known}"}}')
-        return Injection((program, *flags, "-c", f"hooks.state={{{','.join(trust)}}}", *rest))
+        flags += ["-c", f"hooks.state={{{','.join(trust)}}}"]
+        if reach.tools:
+            flags += ["-c", f"mcp_servers.siding={_server(reach)}"]
+        return Injection((program, *flags, *rest))
 
     def read(self, payload: Mapping[str, Any]) -> Report | None:
         return read_hook(payload, {event: moment for event, (moment, _n, _s) in _MOMENTS.items()})
@@ -101,6 +104,19 @@ def _hooks(reach: Reach) -> dict[str, tuple[str, str, int]]:
         words = (*reach.program, "--closed") if reach.requires else reach.program
         found[JUDGED] = ("pre_tool_use", shlex.join(words), _PERSON_S)
     return found
+
+
+def _server(reach: Reach) -> str:
+    """Return the server of the tools, in TOML. Codex gives it a filtered environment."""
+    program, *words = reach.tools
+    fields = {
+        "command": json.dumps(program),
+        "args": json.dumps(words),
+        "env": f"{{SIDING_SOCKET={json.dumps(reach.socket)}}}",
+        "default_tools_approval_mode": '"approve"',
+        "tool_timeout_sec": str(_PERSON_S),
+    }
+    return "{" + ",".join(f"{name}={value}" for name, value in fields.items()) + "}"
 
 
 def _sets_hooks(word: str) -> bool:

@@ -43,6 +43,8 @@ class Reach(NamedTuple):
     program: tuple[str, ...]  # the command line of the program that reports
     judges: bool = False  # whether commands are reported before they run
     requires: bool = False  # a command whose verdict cannot be had does not run
+    tools: tuple[str, ...] = ()  # the command line of the server of its tools; () for none
+    socket: str = ""  # of the broker, for agents that hide their environment from that server
 
 
 class Injection(NamedTuple):

@@ -57,6 +57,14 @@ class Inside:
         return mapping(answer.get("result"))
 
 
+def named_broker(app: App) -> Inside:
+    """Return the broker at the socket that the environment names, whatever else is in it.
+
+    Raises OSError.
+    """
+    return Inside(app.env.get(VARIABLE, ""))
+
+
 def broker_of(app: App) -> Inside | None:
     """Return the broker of the run that this command is part of; None if there is none to ask.
 

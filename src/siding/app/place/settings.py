@@ -82,6 +82,7 @@ class Settings(NamedTuple):
     leave: str = "keep"  # keep or end: what a run's command leaves running when it ends
     agents_report: bool = True  # agents that can are told to report their turns
     agents_text: bool = True  # and what they may ask of Siding
+    agents_tools: bool = True  # and get tools to ask it with, if `mcp` is installed
     agents_judge: str = "on"  # one of JUDGE: whether their commands are judged before they run
     gc_background: bool = False  # whether hosts of long runs start `siding gc`
     gc_older_s: float | None = None  # and with which age; None: without --older
@@ -199,6 +200,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         leave=runs.one_of("leave", LEAVE, default.leave),
         agents_report=agents.flag("report", default.agents_report),
         agents_text=agents.flag("text", default.agents_text),
+        agents_tools=agents.flag("tools", default.agents_tools),
         agents_judge=agents.one_of("judge", JUDGE, default.agents_judge),
         gc_background=gc_background,
         gc_older_s=gc_older_s,

@@ -1,6 +1,7 @@
 """Have the agent of a run report: what it is told for this run, and what it has said at the end."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from siding.adapters.agents.port import Reach
@@ -17,6 +18,7 @@ from siding.runs.reported import Reported, read_reported
 from siding.runs.run import Run
 from siding.storage.layout import TaskLayout
 
+_PATIENCE = "20h"  # both agents wait for a tool as long as they are told to
 _PROGRAM = str(Path(client.__file__).with_name("hook.py"))
 
 
@@ -43,11 +45,20 @@ def reporting(project: Project, request: RunRequest, name: str, broker: str) -> 
         program=(sys.executable, "-S", "-E", "-I", _PROGRAM, name),
         judges=judges,
         requires=wanted == "require",
+        tools=_tools(project),
+        socket=broker,
     )
     found = adapter.injected(request.argv, reach)
     if found.why_not and wanted == "require":
         raise _cannot_judge(found.why_not)
     return Reporting(found.argv, wanted if judges else "off", found.why_not)
+
+
+def _tools(project: Project) -> tuple[str, ...]:
+    """Return the command line of the server of an agent's tools; () without the library for it."""
+    if not project.settings.agents_tools or find_spec("mcp") is None:
+        return ()
+    return (sys.executable, "-m", "siding", "-q", "mcp", "--patience", _PATIENCE)
 
 
 def _cannot_judge(why: str) -> UsageError:
