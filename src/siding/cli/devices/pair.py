@@ -21,10 +21,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     pairing = offer_pairing(require_project(context.app), name=arguments.name)
-    _show(screen, pairing)
     try:
+        _show(screen, pairing)
         device = await_device(context.app, pairing)
-    except KeyboardInterrupt:
+    except BaseException:  # Ctrl-C, or nobody reads what is shown: the code must not stay good
         withdraw(context.app, pairing)
         raise
     screen.note(f"paired {inert(device.name)} ({device.kind}, {device.id})", "green")
