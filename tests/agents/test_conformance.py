@@ -128,7 +128,8 @@ class TestVerdicts:
 class TestTools:
     def test_it_asks_a_person_and_is_answered(self, agent: AgentAtWork) -> None:
         model = agent.says(
-            [agent.shell("sleep 5")],  # Codex does not wait for the servers of its tools
+            # Codex does not wait for the servers of its tools.
+            [agent.shell("sleep 5" if agent.name == "codex" else "true")],
             [agent.tool("ask_person", question="Which colour?", options=["crimson", "azure"])],
             [agent.tool("checkpoint", message="half of it")],
             ["Azure it is."],
