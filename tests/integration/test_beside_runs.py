@@ -178,7 +178,7 @@ def test_a_commit_under_way_is_waited_for(task: Sandbox) -> None:
     hook.write_text("#!/bin/sh\ntouch in-hook; sleep 1; rm in-hook\n")
     hook.chmod(0o755)
     try:
-        with living(task, "sh", "-c", "git add one; git commit -qm mine; touch done; sleep 600"):
+        with living(task, "sh", "-c", "git add one; git commit -qm mine; sleep 600"):
             wait_until((there / "in-hook").exists)
             done = task.siding("rollback", "--base", "--force")
             assert PAUSED in done.stderr
