@@ -39,6 +39,10 @@ class AgentAtWork:
         """Return the command line that has one prompt answered, and ends."""
         raise NotImplementedError
 
+    def again(self, session: str, prompt: str) -> list[str]:
+        """Return the command line that goes on with a conversation; "" is the newest one."""
+        raise NotImplementedError
+
     def shell(self, command: str) -> Call:
         """Return the call with which the model runs a command."""
         raise NotImplementedError
@@ -57,8 +61,13 @@ class AgentAtWork:
     def prompt(self, prompt: str, *more: str, options: Sequence[str] = ()) -> str:
         """Have one prompt answered; return what was printed."""
         words = [*self.words(prompt), *more]
+        return self.task.siding("run", *options, "--", *words, timeout=100).stdout.decode()
+
+    def goes_on(self, session: str, prompt: str, *, options: Sequence[str] = ()) -> str:
+        """Have one more prompt of a conversation answered; return what Siding says of it."""
+        words = self.again(session, prompt)
         done = self.task.siding("run", *options, "--", *words, timeout=100)
-        return done.stdout.decode()
+        return done.stderr.decode()
 
     @property
     def turns(self) -> list[dict[str, Any]]:
@@ -95,6 +104,10 @@ class ClaudeAtWork(AgentAtWork):
 
     def words(self, prompt: str) -> list[str]:
         return ["claude", "-p", prompt, "--allowedTools", "Bash Write Edit Read"]
+
+    def again(self, session: str, prompt: str) -> list[str]:
+        named = ["--resume", session] if session else ["--continue"]
+        return [*self.words(prompt), *named]
 
     def shell(self, command: str) -> Call:
         return Call("Bash", {"command": command, "description": "as asked"})
@@ -133,6 +146,9 @@ class CodexAtWork(AgentAtWork):
         given = [word for each in settings for word in ("-c", each)]
         off = ["--disable", "plugins", "--disable", "apps"]
         return ["codex", "exec", "-s", "danger-full-access", *given, *off, prompt]
+
+    def again(self, session: str, prompt: str) -> list[str]:
+        return [*self.words(prompt)[:-1], "resume", session or "--last", prompt]
 
     def shell(self, command: str) -> Call:
         return Call("exec_command", {"cmd": command})

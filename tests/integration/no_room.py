@@ -77,6 +77,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         writes("rollback --base --hard"),
     ),
     "retry": (writes("retry 3"), writes("retry 3 -- true")),
+    "rewind": (reads("rewind"), reads("rewind --list --json")),
     "undo": (writes("undo"),),
     "redo": (writes("redo -t redoable"),),
     "checkpoint": (writes("checkpoint"),),

@@ -24,6 +24,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "retry": ("verbs.retry", "go back to before a step and run it, or another command, again"),
     "undo": ("verbs.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("verbs.undo:REDO", "do again what an undo took back"),
+    "rewind": ("verbs.rewind", "go back to before a prompt, with the agent's conversation"),
     "checkpoint": ("verbs.checkpoint", "record the workspace as it stands"),
     "mcp": ("verbs.mcp", "inside a run: the tools of an agent, by MCP"),
     "note": ("verbs.note", "inside a run: write a note into its record"),

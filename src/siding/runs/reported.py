@@ -28,6 +28,8 @@ class Reported(NamedTuple):
     transcript: str = ""
     prompts: int = 0  # how many there were
     prompt: str = ""  # the newest
+    turn: str = ""  # the agent's own id of it
+    seen: int = 0  # the newest step at that prompt: what was taken back until then, the agent knows
     in_turn: bool = False  # the turn of the newest prompt is not over
     waits: str = ""  # what it waits for a person for
     waits_since: str = ""  # ISO 8601
@@ -43,6 +45,8 @@ class Reported(NamedTuple):
             transcript=text(record.get("transcript")),
             prompts=whole(record.get("prompts")),
             prompt=text(record.get("prompt")),
+            turn=text(record.get("turn")),
+            seen=whole(record.get("seen")),
             in_turn=record.get("in_turn") is True,
             waits=text(record.get("waits")),
             waits_since=text(record.get("waits_since")),

@@ -12,8 +12,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.adapters.agents.hook_words import JUDGED, denied, greeted, read_hook
-from siding.adapters.agents.port import Answer, Injection, Moment, Reach, Report
+from siding.adapters.agents import claude_past
+from siding.adapters.agents.hook_words import JUDGED, denied, greeted, informed, read_hook
+from siding.adapters.agents.port import (
+    Answer,
+    Injection,
+    Moment,
+    Past,
+    Reach,
+    Report,
+    Shortened,
+)
 from siding.process.sandbox.homes import AgentPlaces, below
 from siding.storage.fields import mapping
 
@@ -111,6 +120,15 @@ class Claude:
 
     def greeted(self, text: str) -> Answer:
         return greeted(text)
+
+    def informed(self, text: str) -> Answer:
+        return informed(text)
+
+    def continues(self, argv: tuple[str, ...]) -> str | None:
+        return claude_past.continues(argv)
+
+    def without(self, argv: tuple[str, ...], past: Past) -> Shortened | None:
+        return claude_past.without(argv, past)
 
     def denied(self, reason: str) -> Answer:
         return denied(reason)

@@ -11,8 +11,17 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from siding.adapters.agents.hook_words import JUDGED, denied, greeted, read_hook
-from siding.adapters.agents.port import Answer, Injection, Moment, Reach, Report
+from siding.adapters.agents import codex_past
+from siding.adapters.agents.hook_words import JUDGED, denied, greeted, informed, read_hook
+from siding.adapters.agents.port import (
+    Answer,
+    Injection,
+    Moment,
+    Past,
+    Reach,
+    Report,
+    Shortened,
+)
 from siding.hashing import sha256_hex
 from siding.process.sandbox.homes import AgentPlaces, below
 
@@ -86,6 +95,15 @@ class Codex:
 
     def greeted(self, text: str) -> Answer:
         return greeted(text)
+
+    def informed(self, text: str) -> Answer:
+        return informed(text)
+
+    def continues(self, argv: tuple[str, ...]) -> str | None:
+        return codex_past.continues(argv)
+
+    def without(self, argv: tuple[str, ...], past: Past) -> Shortened | None:
+        return codex_past.without(argv, past)
 
     def denied(self, reason: str) -> Answer:
         return denied(reason)

@@ -16,12 +16,14 @@ def read_hook(payload: Mapping[str, Any], moments: Mapping[str, Moment]) -> Repo
     """Return what the payload of a hook says; None if it is not one of `moments`, nor a command."""
     name = text(payload.get("hook_event_name"))
     session, transcript = text(payload.get("session_id")), text(payload.get("transcript_path"))
+    turn = text(payload.get("prompt_id")) or text(payload.get("turn_id"))
     if name == JUDGED:
         if payload.get("tool_name") != _SHELL:
             return None
         return Report(
             Moment.TOOL,
             session,
+            turn,
             transcript,
             command=text(mapping(payload.get("tool_input")).get("command")),
             cwd=text(payload.get("cwd")),
@@ -31,12 +33,17 @@ def read_hook(payload: Mapping[str, Any], moments: Mapping[str, Moment]) -> Repo
         return None
     said = text(payload.get("prompt")) or text(payload.get("message"))
     typed = not said.lstrip().startswith(_NOT_TYPED)
-    return Report(moments[name], session, transcript, text=said, by_person=typed)
+    return Report(moments[name], session, turn, transcript, text=said, by_person=typed)
 
 
 def greeted(said: str) -> Answer:
     """Return the answer that tells the model something as a session begins."""
     return Answer(_specific("SessionStart", additionalContext=said))
+
+
+def informed(said: str) -> Answer:
+    """Return the answer that tells the model something beside a prompt."""
+    return Answer(_specific("UserPromptSubmit", additionalContext=said))
 
 
 def denied(reason: str) -> Answer:

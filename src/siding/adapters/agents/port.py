@@ -2,14 +2,17 @@
 
 The agent is told for one run only, by its flags or its environment, to start a small program at
 certain moments (`process.broker.hook`). That program hands what it gets to the run's broker. An
-adapter knows how the agent is told, what it says, and how it is answered. It is pure: it reads and
-writes no file of the agent's.
+adapter knows how the agent is told, what it says, and how it is answered; and how it goes on with
+a conversation without what was taken back. All of it but that last is pure, and nothing changes a
+file of the agent's.
 """
 
 from collections.abc import Mapping
 from enum import Enum
+from pathlib import Path
 from typing import Any, Protocol
 
+from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
 
 
@@ -29,6 +32,7 @@ class Report(NamedTuple):
 
     moment: Moment
     session: str = ""  # the agent's own id of the conversation
+    turn: str = ""  # its own id of the prompt that is being answered
     transcript: str = ""  # the path of its file, as the agent sees it
     text: str = ""  # the prompt, or what it waits for
     by_person: bool = True  # of a prompt: somebody has typed it
@@ -62,6 +66,45 @@ class Answer(NamedTuple):
     status: int = 0
 
 
+NEWEST = ""  # the conversation that an agent itself thinks newest
+
+
+class PastTurn(NamedTuple):
+    """A turn of a conversation, as its agent has reported it."""
+
+    turn: str  # the agent's own id of the prompt
+    prompt: str  # without secrets, and perhaps cut
+    transcript: Path  # the file that it was written to
+    stands: bool  # it was not taken back
+
+
+class Past(NamedTuple):
+    """A conversation that an agent is about to go on with, and what is known of its turns.
+
+    `turns` may be of other conversations as well: of the one that this is a copy of, say.
+    """
+
+    session: str
+    transcript: Path  # its file, as the agent named it
+    turns: tuple[PastTurn, ...]
+    copy: Path  # where a copy may be written; the agent can read it, also in a sandbox
+    env: Mapping[str, str]  # of the command
+    cwd: Path
+
+
+class Shortened(NamedTuple):
+    """The command line with which the agent goes on without what was taken back."""
+
+    argv: tuple[str, ...]
+    first: str  # the id of the first prompt that is left out
+
+
+class CannotShorten(SidingError):
+    """The agent goes on with the whole conversation; the message says why."""
+
+    code = "cannot_shorten"
+
+
 class Adapter(Protocol):
     """One agent."""
 
@@ -75,6 +118,25 @@ class Adapter(Protocol):
 
     def greeted(self, text: str) -> Answer:
         """Return the answer that tells the model something as a session begins."""
+        ...
+
+    def informed(self, text: str) -> Answer:
+        """Return the answer that tells the model something beside a prompt."""
+        ...
+
+    def continues(self, argv: tuple[str, ...]) -> str | None:
+        """Return the id of the conversation that a command line goes on with.
+
+        NEWEST if the agent looks for it. None: it begins one, or nobody can tell.
+        """
+        ...
+
+    def without(self, argv: tuple[str, ...], past: Past) -> Shortened | None:
+        """Return the command line that goes on with a copy, before the first prompt taken back.
+
+        Only prompts after the newest one that stands are left out. None if there is none of them.
+        Raises CannotShorten, OSError.
+        """
         ...
 
     def denied(self, reason: str) -> Answer:

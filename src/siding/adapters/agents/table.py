@@ -24,6 +24,7 @@ class Agent(NamedTuple):
     obeys: tuple[str, ...] = ()  # what in a project steers it; a directory ends with "/"
     module: str = ""  # the module beside this one with its places; "": none is known
     reports: bool = False  # the module has an adapter (`port`): the agent can report
+    resumes: tuple[str, ...] = ()  # goes on with a conversation, whose id follows; () is not known
 
 
 AGENTS = (
@@ -33,8 +34,16 @@ AGENTS = (
         obeys=(".claude/", "CLAUDE.md"),
         module="claude",
         reports=True,
+        resumes=("claude", "--resume"),
     ),
-    Agent(name="codex", programs=("codex",), obeys=(".codex/",), module="codex", reports=True),
+    Agent(
+        name="codex",
+        programs=("codex",),
+        obeys=(".codex/",),
+        module="codex",
+        reports=True,
+        resumes=("codex", "resume"),
+    ),
     Agent(name="gemini", programs=("gemini",), obeys=(".gemini/", "GEMINI.md"), module="gemini"),
     Agent(name="qwen", programs=("qwen",), obeys=(".qwen/",), module="qwen"),
     Agent(name="aider", programs=("aider",), obeys=(".aider.conf.yml",), module="aider"),

@@ -14,6 +14,7 @@ from siding.app.acts.skeleton import working
 from siding.app.broker.desk import Desk
 from siding.app.broker.judging import Judged, judged
 from siding.app.broker.request import BadRequest, Request
+from siding.app.broker.taken_back import News, news
 from siding.app.place.locks import holding_task
 from siding.app.running.checkpoint import TurnWords, record_turn
 from siding.app.waiting.inbox import agent_entry
@@ -58,12 +59,18 @@ def report(desk: Desk, request: Request) -> Noted:
     with _lock:
         before = read_reported(desk.layout, desk.run.id) or Reported()
         now = _MOMENTS[said.moment](desk, before, _known(desk, said))
+        told = News("", now.seen)
+        if said.moment is Moment.PROMPT:
+            told = news(desk, before, said.session)
+            now = now._replace(turn=said.turn[:_LONGEST_SHOWN], seen=told.seen)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     if now.waits and now.waits != before.waits:
         task = desk.task
         notify(desk.project, agent_entry(desk.project, task.id, task.name, desk.run, now))
     greets = said.moment is Moment.SESSION and desk.project.settings.agents_text
     answer = adapter.greeted(GREETING) if greets else Answer()
+    if told.text:
+        answer = adapter.informed(told.text)
     return Noted(answer, {"moment": said.moment.value, "prompts": now.prompts})
 
 
@@ -121,7 +128,9 @@ def _record(desk: Desk, before: Reported, moment: Moment) -> None:
     """
     if not desk.run.is_recorded:
         return
-    words = TurnWords(first_line(before.prompt), before.prompt, before.session)
+    words = TurnWords(
+        first_line(before.prompt), before.prompt, before.session, before.turn, before.transcript
+    )
     ids = desk.task.id, desk.run.id
     record_turn(desk.project, *ids, moment.value, words, only_if_changed=False)
 

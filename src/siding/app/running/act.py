@@ -16,7 +16,7 @@ from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
-from siding.app.running.agents import reporting_of, told, with_report
+from siding.app.running.agents import noted, reporting_of, told, with_report
 from siding.app.running.background_gc import background_gc
 from siding.app.running.broker import (
     OpensDoor,
@@ -172,7 +172,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 leave=self._request.leave,
                 locks=(recorder.intents.descriptor(intent),) if self._request.survives else None,
             )
-        outcome = turns.noted(outcome)
+        outcome = turns.noted(noted(outcome, plan.reports))
         watch.ended(outcome.duration_ms)
         draft = with_requests(recorder, intent, ended(intent.draft, outcome, self._terminal))
         draft = with_report(recorder.layout, self._live.run, draft, plan.reports)
@@ -288,7 +288,9 @@ def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
     if ruling.runs:
         sandbox = plan_sandbox(recorder, request.sandbox, command, time_s=request.timeout_s)
         work.resources.callback(sandbox.release)
-    reports = reporting_of(project, request, broker) if ruling.runs else None
+    reports = None
+    if ruling.runs:
+        reports = reporting_of(project, task.id, request, command)
     return RunPlan(command, ruling, sandbox, broker, reports)
 
 

@@ -5,14 +5,17 @@ import os
 from siding.adapters.agents.table import BY_PROGRAM
 from siding.app.place.project import Project
 from siding.app.running.request import Reporting, RunRequest
+from siding.ids import TaskId
 from siding.ledger.draft import Draft
-from siding.process.command import Command
+from siding.process.command import Command, Outcome
 from siding.runs.run import Run
 from siding.runs.store import AGENT
 from siding.storage.layout import TaskLayout
 
 
-def reporting_of(project: Project, request: RunRequest, broker: str) -> Reporting | None:
+def reporting_of(
+    project: Project, task_id: TaskId, request: RunRequest, command: Command
+) -> Reporting | None:
     """Return how the command's agent reports; None if it is none that can, or is not to.
 
     Raises UsageError if its commands have to be judged and cannot be.
@@ -24,12 +27,20 @@ def reporting_of(project: Project, request: RunRequest, broker: str) -> Reportin
         return None
     from siding.app.running.reporting import reporting
 
-    return reporting(project, request, "" if agent is None else agent.name, broker)
+    name = "" if agent is None else agent.name
+    return reporting(project, task_id, request, name, command)
 
 
 def told(command: Command, reports: Reporting | None) -> Command:
     """Return the command as its agent is told to report."""
     return command if reports is None else command._replace(argv=reports.argv)
+
+
+def noted(outcome: Outcome, reports: Reporting | None) -> Outcome:
+    """Return the outcome with what is to be said of how its agent was started."""
+    if reports is None or not reports.note:
+        return outcome
+    return outcome._replace(notes=(*outcome.notes, reports.note))
 
 
 def with_report(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting | None) -> Draft:

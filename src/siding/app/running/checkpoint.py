@@ -23,11 +23,13 @@ TURN = "turn"  # the origin of a checkpoint that is a turn of a run
 
 class TurnWords(NamedTuple):
     """What is said of a turn: its title and, if an agent reported it, the prompt it answers and the
-    conversation that it belongs to."""
+    conversation that it belongs to, with the agent's own ids of both."""
 
     message: str = ""
     prompt: str = ""
     session: str = ""
+    turn: str = ""
+    transcript: str = ""
 
 
 class Turn(NamedTuple):
@@ -78,6 +80,8 @@ def record_turn(
             moment=moment,
             prompt=clean(words.prompt),
             session=clean(words.session),
+            turn=clean(words.turn),
+            transcript=clean(words.transcript),
         )
         return Turn(task, work.recorder.record_as(detail, only_if_changed=only_if_changed))
 

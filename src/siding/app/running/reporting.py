@@ -8,12 +8,16 @@ from siding.adapters.agents.port import Reach
 from siding.adapters.agents.table import adapter_of
 from siding.app.place.project import Project
 from siding.app.policy.in_force import ground_of, policy_in
+from siding.app.running.past import resumed
 from siding.app.running.request import Reporting, RunRequest
 from siding.errors import UsageError
+from siding.ids import TaskId
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.reports import AgentReport
 from siding.process.broker import client
+from siding.process.broker.place import SOCKET_VARIABLE
+from siding.process.command import Command
 from siding.runs.reported import Reported, read_reported
 from siding.runs.run import Run
 from siding.storage.layout import TaskLayout
@@ -22,7 +26,9 @@ _PATIENCE = "20h"  # both agents wait for a tool as long as they are told to
 _PROGRAM = str(Path(client.__file__).with_name("hook.py"))
 
 
-def reporting(project: Project, request: RunRequest, name: str, broker: str) -> Reporting | None:
+def reporting(
+    project: Project, task_id: TaskId, request: RunRequest, name: str, command: Command
+) -> Reporting | None:
     """Return how the agent with this name reports; None if it cannot, or is not to.
 
     "" is the name of a command that is no agent.
@@ -30,6 +36,7 @@ def reporting(project: Project, request: RunRequest, name: str, broker: str) -> 
     Raises UsageError if its commands have to be judged and cannot be.
     """
     wanted = request.judge or project.settings.agents_judge
+    broker = command.env.get(SOCKET_VARIABLE, "")
     adapter = adapter_of(name) if name else None
     is_on = request.reports and project.settings.agents_report and bool(broker)
     if adapter is None or not is_on:
@@ -48,10 +55,11 @@ def reporting(project: Project, request: RunRequest, name: str, broker: str) -> 
         tools=_tools(project),
         socket=broker,
     )
-    found = adapter.injected(request.argv, reach)
+    goes_on = resumed(project, task_id, adapter, command)
+    found = adapter.injected(goes_on.argv, reach)
     if found.why_not and wanted == "require":
         raise _cannot_judge(found.why_not)
-    return Reporting(found.argv, wanted if judges else "off", found.why_not)
+    return Reporting(found.argv, wanted if judges else "off", found.why_not, goes_on.note)
 
 
 def _tools(project: Project) -> tuple[str, ...]:

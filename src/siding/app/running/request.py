@@ -60,6 +60,7 @@ class Reporting(NamedTuple):
     argv: tuple[str, ...]
     judge: str  # off, on or require
     why_not: str = ""  # it does not report, because
+    note: str = ""  # it goes on with something else than was asked for
 
 
 class Terminal(NamedTuple):

@@ -64,13 +64,23 @@ def say_run(context: Context, result: RunResult) -> None:
             "`siding trust` shows and allows them"
         )
     say_ruling(screen, result.ruling)
-    say_sandbox(screen, result.sandbox, () if result.outcome is None else result.outcome.notes)
+    say_sandbox(screen, result.sandbox)
+    for note in _notes(result):
+        screen.note(note, "yellow")
     if result.outcome is not None:
         _say_outcome(context, result)
     recorded = result.step
     say_isolation(screen, result.isolation if recorded is None else recorded.isolation)
     if recorded is not None:
         _say_step(context, result)
+
+
+def _notes(result: RunResult) -> tuple[str, ...]:
+    """Return what is to be known of the run beside its ending; a step has more of it."""
+    ran = None if result.step is None else result.step.as_run
+    if ran is not None:
+        return ran.notes
+    return () if result.outcome is None else result.outcome.notes
 
 
 def _say_outcome(context: Context, result: RunResult) -> None:

@@ -1,7 +1,6 @@
 """Flags of ``siding run`` for sandbox and limits, and messages about them."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 
 from siding.app.place.settings import bytes_in
 from siding.app.sandbox.sandbox import SandboxPlan, SandboxRequest
@@ -50,15 +49,13 @@ def sandbox_request(arguments: Namespace) -> SandboxRequest:
     )
 
 
-def say_sandbox(screen: Screen, plan: SandboxPlan, notes: Sequence[str]) -> None:
-    """Print where the sandbox is not as requested, and what became of the run's commits."""
+def say_sandbox(screen: Screen, plan: SandboxPlan) -> None:
+    """Print where the sandbox is not as requested."""
     for warning in plan.warnings:
         screen.warn(warning)
     if plan.refusal:
         screen.warn(plan.refusal)
         screen.note("nothing ran; `siding doctor --sandbox` says what works on this machine")
-    for note in notes if plan.prepared is not None else ():
-        screen.note(note, "yellow")
 
 
 def _size(name: str, text: str | None) -> int | None:

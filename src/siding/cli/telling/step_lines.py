@@ -35,6 +35,7 @@ def step_lines(
         ("reason", found.reason),
         *_applied(found),
         *_agent(found),
+        *(("note", each) for each in (run.notes if run else ())),
         *_kept(found, home),
         ("changed", changes_of(found)),
         *_files(found),

@@ -23,6 +23,8 @@ class CheckpointDetail(NamedTuple):
     moment: str = ""
     prompt: str = ""  # what the agent was asked in this turn, as far as it was kept
     session: str = ""  # the agent's own id of the conversation
+    turn: str = ""  # and of the prompt
+    transcript: str = ""  # the conversation's file, as the agent saw it
 
     @property
     def kind(self) -> str:
@@ -38,6 +40,8 @@ class CheckpointDetail(NamedTuple):
             moment=text(record.get("moment")),
             prompt=text(record.get("prompt")),
             session=text(record.get("session")),
+            turn=text(record.get("turn")),
+            transcript=text(record.get("transcript")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -47,5 +51,7 @@ class CheckpointDetail(NamedTuple):
             moment=self.moment,
             prompt=self.prompt,
             session=self.session,
+            turn=self.turn,
+            transcript=self.transcript,
         )
         return {"message": self.message, "origin": self.origin, **more}

@@ -1,5 +1,7 @@
 """Where the broker's socket of a run lies: in a directory of its own, with a short path.
 
+A conversation that the run's agent goes on with can lie beside it (`past_beside`).
+
 The address of a socket has 107 bytes at most, so the directory is that of the user's session or
 `/tmp`. A sandbox shows the directory, and so also a socket that is made in it later.
 """
@@ -11,7 +13,7 @@ from pathlib import Path
 from stat import S_ISDIR
 
 SOCKET_VARIABLE = "SIDING_SOCKET"  # tells the run the path; `client` stands alone, and has its own
-_NAME = "s"
+_NAME, _PAST = "s", "past.jsonl"
 _LONGEST = 100  # bytes
 _TRIES = 8
 
@@ -34,14 +36,20 @@ def make_place(env: Mapping[str, str], random_bytes: Callable[[int], bytes]) -> 
     raise AssertionError("unreachable")
 
 
+def past_beside(socket: str) -> Path:
+    """Return where a copy of a conversation can be written; it goes with the socket."""
+    return Path(socket).with_name(_PAST)
+
+
 def remove_place(socket: str) -> None:
     """Remove a socket and its directory, if they are still what was made.
 
     Nothing else is removed: another program may have put something there.
     """
     if socket.startswith("/") and os.path.basename(socket) == _NAME:
-        with suppress(OSError):
-            os.unlink(socket)
+        for path in (socket, past_beside(socket)):
+            with suppress(OSError):
+                os.unlink(path)
         with suppress(OSError):
             os.rmdir(os.path.dirname(socket))
 

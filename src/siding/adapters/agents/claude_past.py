@@ -1,0 +1,170 @@
+"""Have Claude Code go on with a conversation without the turns that were taken back.
+
+It is given a copy of the transcript that ends before the first of them (`--resume FILE`) and makes
+a conversation of its own of it (`--fork-session`), so that the old one stays whole. The copy ends
+with a note where to go on (`last-prompt` with a `leafUuid`), which 2.1.329 follows; 2.1.197 goes on
+at the newest message of the copy, which is the same one unless somebody had gone back inside the
+agent. Both were tried.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from siding.adapters.agents.past_prompts import first_gone
+from siding.adapters.agents.port import NEWEST, CannotShorten, Past, PastTurn, Shortened
+from siding.namedtuples import NamedTuple
+from siding.sessions.heads import MessageHead
+from siding.sessions.kinds import USER
+from siding.sessions.messages import text_of
+from siding.sessions.reading.transcript import Transcript
+from siding.storage.codec import NotJson, parse_object
+from siding.storage.fields import text
+
+_RESUME = ("--resume", "-r")
+_CONTINUE = ("--continue", "-c")
+_FORK = "--fork-session"
+_AT = "--resume-session-at"
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_PROMPT = re.compile(rb'"promptId":"([^"\\]+)"')  # as the agent writes it: without blanks
+_CHUNK = 1 << 20
+_COMPARED = 200  # characters of a prompt
+
+
+class _Prompt(NamedTuple):
+    head: MessageHead
+    turn: PastTurn | None  # None: nobody reported it
+
+
+class _Given(NamedTuple):
+    """What a command line says of an older conversation, and the words without that."""
+
+    session: str | None
+    rest: tuple[str, ...]
+
+
+def continues(argv: tuple[str, ...]) -> str | None:
+    """Return the id of the conversation that a command line goes on with, or NEWEST."""
+    if _AT in argv:
+        return None  # the person says where to go on
+    return _given(argv[1:]).session
+
+
+def without(argv: tuple[str, ...], past: Past) -> Shortened | None:
+    """Return the command line that goes on with a copy. Raises CannotShorten, OSError."""
+    given = _given(argv[1:])
+    if given.session == NEWEST and not _is_newest(past.transcript):
+        raise CannotShorten("another conversation in this directory is newer")
+    with Transcript.unsettled(past.transcript) as transcript:
+        end = transcript.end()
+        heads = [] if end is None else transcript.history(end.uuid)
+        prompts = _prompts(transcript, heads, _messages(past.turns))
+    at = first_gone([each.turn is not None and not each.turn.stands for each in prompts])
+    if at is None:
+        return None
+    first = prompts[at]
+    assert first.turn is not None
+    if at == 0:
+        rest = (word for word in given.rest if word != _FORK)
+        return Shortened((argv[0], *rest), first.turn.turn)
+    _copy(past, first.head)
+    fork = () if _FORK in given.rest else (_FORK,)
+    words = (argv[0], _RESUME[0], str(past.copy), *fork, *given.rest)
+    return Shortened(words, first.turn.turn)
+
+
+def _given(words: tuple[str, ...]) -> _Given:
+    session: str | None = None
+    kept: list[str] = []
+    at = 0
+    while at < len(words):
+        word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
+        if word == "--":
+            kept += words[at:]
+            break
+        name, is_joined, value = word.partition("=")
+        if word in _CONTINUE:
+            session = NEWEST
+        elif name in _RESUME and is_joined and _ID.fullmatch(value):
+            session = value
+        elif word in _RESUME and _ID.fullmatch(after):
+            session, at = after, at + 1
+        else:
+            kept.append(word)
+        at += 1
+    return _Given(session, tuple(kept))
+
+
+def _is_newest(transcript: Path) -> bool:
+    """Tell whether no conversation beside this one, in its directory, was changed later."""
+    ours = transcript.stat().st_mtime_ns
+    return all(each.stat().st_mtime_ns <= ours for each in transcript.parent.glob("*.jsonl"))
+
+
+def _messages(turns: Iterable[PastTurn]) -> dict[str, PastTurn]:
+    """Return the turns by the ids of the messages that began them.
+
+    A copy of a conversation keeps the ids of messages, but has one id for all of its prompts, that
+    of the first new one.
+    """
+    by_file: dict[Path, dict[bytes, PastTurn]] = {}
+    for turn in turns:
+        by_file.setdefault(turn.transcript, {})[turn.turn.encode()] = turn
+    found: dict[str, PastTurn] = {}
+    for path, wanted in by_file.items():
+        with suppress(FileNotFoundError):
+            found |= {message: turn for turn, message in _beginnings(path, wanted)}
+    return found
+
+
+def _beginnings(path: Path, wanted: Mapping[bytes, PastTurn]) -> Iterable[tuple[PastTurn, str]]:
+    """Return each turn with the message that began it: of those with its words the last one."""
+    best: dict[bytes, tuple[bool, str]] = {}
+    with path.open("rb") as file:
+        for line in file:
+            turn = _turn_in(line)
+            if turn not in wanted or b'"tool_use_id"' in line:
+                continue
+            try:
+                message = parse_object(line)
+            except NotJson:
+                continue
+            words = text_of(message).strip()[:_COMPARED]
+            is_it = bool(words) and wanted[turn].prompt.strip().startswith(words)
+            if message.get("type") == USER and (is_it or not best.get(turn, (False, ""))[0]):
+                best[turn] = is_it, text(message.get("uuid"))
+    return [(wanted[turn], message) for turn, (_is_it, message) in best.items()]
+
+
+def _turn_in(line: bytes) -> bytes:
+    named = _PROMPT.search(line)
+    return named[1] if named else b""
+
+
+def _prompts(
+    transcript: Transcript, heads: Iterable[MessageHead], known: Mapping[str, PastTurn]
+) -> list[_Prompt]:
+    """Return the prompts in the order of the conversation, also those that nobody reported."""
+    found: list[_Prompt] = []
+    group = b""
+    for head in heads:
+        if head.kind != USER or head.answers:
+            continue
+        turn = _turn_in(transcript.raw(head.offset, head.size))
+        if head.uuid in known or turn not in (b"", group):
+            found.append(_Prompt(head, known.get(head.uuid)))
+        group = turn or group
+    return found
+
+
+def _copy(past: Past, first: MessageHead) -> None:
+    """Copy what was there before the first prompt that is left out, and say where to go on."""
+    leaf = {"type": "last-prompt", "leafUuid": first.parent, "sessionId": past.session}
+    left = first.offset
+    with past.transcript.open("rb") as file, past.copy.open("xb") as copy:
+        while left and (data := file.read(min(left, _CHUNK))):
+            copy.write(data)
+            left -= len(data)
+        copy.write(json.dumps(leaf, separators=(",", ":")).encode() + b"\n")

@@ -1,0 +1,87 @@
+"""The prompts of a task: list them, and find the way back to before one (`siding rewind`)."""
+
+from collections.abc import Sequence
+
+from siding.adapters.agents.table import BY_NAME
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.errors import NotFound
+from siding.ids import step_number
+from siding.ledger.turns import ReportedTurn, reported_turns
+from siding.namedtuples import NamedTuple
+from siding.runs.reported import first_line
+from siding.runs.store import Runs
+from siding.tasks.task import Task
+
+__all__ = ["Prompt", "Prompts", "find_prompt", "prompts"]
+
+NEWEST = "last"
+
+
+class Prompt(NamedTuple):
+    """One thing that an agent was asked, and what came of it.
+
+    `lives` is the id of its run if that goes on. Else `again` is the command line that goes on with
+    the conversation; empty if nobody knows it.
+    """
+
+    turn: ReportedTurn
+    agent: str
+    lives: str
+    again: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        return first_line(self.turn.detail.prompt)
+
+    @property
+    def before(self) -> str | None:
+        """The id of the step that it began with; None for the base."""
+        return f"{self.turn.on:04d}" if self.turn.on else None
+
+
+class Prompts(NamedTuple):
+    """The prompts of a task, oldest first."""
+
+    task: Task
+    all: Sequence[Prompt]
+
+
+def prompts(project: Project, named: str | None) -> Prompts:
+    """Return the prompts of a task. Reads the whole ledger, and takes no lock."""
+    task = select(project, named)
+    steps = list(project.ledger(task.id).steps())
+    living = {run.id: run.agent or "" for run in Runs(project.task_layout(task.id)).live()}
+    agents = {step.run: step.agent or "" for step in steps if step.run} | living
+    return Prompts(task, [_prompt(turn, agents, living) for turn in reported_turns(steps)])
+
+
+def find_prompt(found: Prompts, named: str) -> Prompt:
+    """Return the prompt whose turn is the step `named`; `last` is the newest that stands.
+
+    Raises NotFound.
+    """
+    if named == NEWEST:
+        standing = [each for each in found.all if each.turn.stands]
+        if standing:
+            return standing[-1]
+    try:
+        number = step_number(named)
+    except ValueError:
+        number = 0
+    for each in found.all:
+        if each.turn.step.number == number:
+            return each
+    what = "no prompt stands" if named == NEWEST else f"step {named!r} is no agent's turn"
+    raise NotFound(
+        f"{what} in task {found.task.name!r}",
+        hint="`siding rewind --list` shows the prompts, `siding rollback --step N` goes anywhere",
+    )
+
+
+def _prompt(turn: ReportedTurn, agents: dict[str, str], living: dict[str, str]) -> Prompt:
+    run, session = turn.detail.run, turn.detail.session
+    agent = BY_NAME.get(agents.get(run, ""))
+    lives = run if run in living else ""
+    again = (*agent.resumes, session) if agent and agent.resumes and session else ()
+    return Prompt(turn, agent.name if agent else "", lives, () if lives else again)

@@ -1,0 +1,59 @@
+"""Have the agent of a run go on with its conversation without the turns that were taken back."""
+
+from pathlib import Path
+
+from siding.adapters.agents.port import NEWEST, Adapter, Past, PastTurn
+from siding.app.place.project import Project
+from siding.errors import SidingError
+from siding.ids import TaskId
+from siding.ledger.turns import ReportedTurn, reported_turns
+from siding.namedtuples import NamedTuple
+from siding.process.broker.place import SOCKET_VARIABLE, past_beside
+from siding.process.command import Command
+from siding.runs.reported import first_line
+
+
+class Resumed(NamedTuple):
+    """The command line with which an agent goes on; `note` is empty if it is the one given."""
+
+    argv: tuple[str, ...]
+    note: str = ""
+
+
+def resumed(project: Project, task_id: TaskId, adapter: Adapter, command: Command) -> Resumed:
+    """Return the command line that goes on with the conversation as far as its turns stand.
+
+    Only a command line that goes on with a conversation costs anything. The command has a broker.
+    """
+    named = adapter.continues(command.argv)
+    if named is None:
+        return Resumed(command.argv)
+    turns = [
+        each
+        for each in reported_turns(project.ledger(task_id).steps())
+        if each.detail.turn and each.detail.transcript
+    ]
+    of_it = [each.detail for each in turns if named in (NEWEST, each.detail.session)]
+    if not of_it or all(each.stands for each in turns):
+        return Resumed(command.argv)
+    past = Past(
+        session=of_it[-1].session,
+        transcript=Path(of_it[-1].transcript),
+        turns=tuple(map(_past, turns)),
+        copy=past_beside(command.env[SOCKET_VARIABLE]),
+        env=command.env,
+        cwd=command.cwd,
+    )
+    try:
+        found = adapter.without(command.argv, past)
+    except (SidingError, OSError) as error:
+        return Resumed(command.argv, f"the conversation has turns that were taken back ({error})")
+    if found is None:
+        return Resumed(command.argv)
+    prompt = first_line(next(e.detail.prompt for e in turns if e.detail.turn == found.first))
+    return Resumed(found.argv, f"its conversation went on from before {prompt!r}, taken back since")
+
+
+def _past(turn: ReportedTurn) -> PastTurn:
+    detail = turn.detail
+    return PastTurn(detail.turn, detail.prompt, Path(detail.transcript), turn.stands)

@@ -1,0 +1,109 @@
+"""After a turn was taken back its agent goes on without it, with what real agents send."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agents.conftest import AgentAtWork, ClaudeAtWork
+from agents.models import Answer
+from bwrap import needs_bwrap
+
+WORDS = ("aardvark", "buffalo", "cormorant", "dromedary", "echidna")  # of prompts, in this order
+
+
+def talked(agent: AgentAtWork, count: int) -> str:
+    """Have prompts answered, each in a run of its own; return the conversation's id."""
+    script: list[Answer] = []
+    for word in WORDS[:count]:
+        script += [[agent.shell(f"echo 1 >{word}")], ["Done."]]
+    agent.says(*script)
+    agent.prompt(f"Make the {WORDS[0]}")
+    session = str(agent.turns[-1]["session"])
+    for word in WORDS[1:count]:
+        agent.goes_on(session, f"Make the {word}")
+    assert [turn["session"] for turn in agent.turns] == [session] * count
+    return session
+
+
+def heard(agent: AgentAtWork) -> list[str]:
+    """The prompts that the model was sent last."""
+    assert agent.model is not None
+    sent = json.dumps(agent.model.requests[-1])
+    return [word for word in WORDS if f"the {word}" in sent]
+
+
+def files(agent: AgentAtWork) -> list[str]:
+    return [word for word in WORDS if (agent.task.workspace() / word).exists()]
+
+
+class TestGoneOnWith:
+    @pytest.mark.parametrize("named", [True, False], ids=["named", "newest"])
+    def test_the_model_no_longer_hears_what_was_taken_back(
+        self, agent: AgentAtWork, named: bool
+    ) -> None:
+        session = talked(agent, 3)
+        (old,) = {Path(turn["transcript"]) for turn in agent.turns}
+        kept = old.read_bytes()
+        agent.task.siding("undo")
+        agent.says(["I see."])
+        said = agent.goes_on(session if named else "", f"Now the {WORDS[4]}")
+        assert heard(agent) == ["aardvark", "buffalo", "echidna"]
+        assert "went on from before 'Make the cormorant', taken back since" in said
+        assert b"taken back since" in agent.task.siding("show").stdout
+        assert old.read_bytes() == kept
+        assert agent.turns[-1]["session"] != session
+
+    def test_a_redo_leaves_it_whole(self, agent: AgentAtWork) -> None:
+        session = talked(agent, 2)
+        agent.task.siding("undo")
+        agent.task.siding("redo")
+        agent.says(["I see."])
+        assert "taken back" not in agent.goes_on(session, f"Now the {WORDS[4]}")
+        assert heard(agent) == ["aardvark", "buffalo", "echidna"]
+        assert agent.turns[-1]["session"] == session
+
+    def test_when_all_of_it_was_it_begins_anew(self, agent: AgentAtWork) -> None:
+        session = talked(agent, 2)
+        agent.task.siding("rewind", "1")
+        assert files(agent) == []
+        agent.says(["I see."])
+        agent.goes_on(session, f"Now the {WORDS[4]}")
+        assert heard(agent) == ["echidna"]
+
+    def test_the_copy_can_be_gone_back_in_as_well(self, agent: AgentAtWork) -> None:
+        session = talked(agent, 3)
+        agent.task.siding("undo")
+        agent.says([agent.shell(f"echo 1 >{WORDS[3]}")], ["Done."])
+        agent.goes_on(session, f"Make the {WORDS[3]}")
+        copy = agent.turns[-1]["session"]
+        agent.task.siding("rewind", agent.turns[1]["step_id"])
+        assert files(agent) == ["aardvark"]
+        agent.says(["I see."])
+        agent.goes_on(copy, f"Now the {WORDS[4]}")
+        assert heard(agent) == ["aardvark", "echidna"]
+
+    @needs_bwrap
+    def test_in_a_sandbox(self, agent: AgentAtWork) -> None:
+        session = talked(agent, 2)
+        agent.task.siding("undo")
+        agent.says(["I see."])
+        agent.goes_on(session, f"Now the {WORDS[4]}", options=["--sandbox"])
+        assert heard(agent) == ["aardvark", "echidna"]
+
+
+class TestLive:
+    def test_the_model_is_told_with_its_next_prompt(self, claude: ClaudeAtWork) -> None:
+        model = claude.says(
+            [claude.shell("echo 1 >aardvark")], ["Done."], ["It is gone."], ["Nothing new."]
+        )
+        talk = claude.talk()
+        talk.says("Make the aardvark")
+        claude.task.siding("undo")
+        talk.says("Is it there?")
+        told = json.dumps(model.requests[-1], ensure_ascii=False)
+        assert "Taken back: your work on “Make the aardvark”" in told
+        assert told.count("While you waited") == 1
+        talk.says("And now?")
+        assert json.dumps(model.requests[-1]).count("While you waited") == 1
+        talk.ends()
