@@ -8,6 +8,7 @@ import pytest
 from agents.conftest import AgentAtWork, ClaudeAtWork
 from agents.models import Answer
 from bwrap import needs_bwrap
+from siding.adapters.agents.table import BY_NAME
 
 WORDS = ("aardvark", "buffalo", "cormorant", "dromedary", "echidna")  # of prompts, in this order
 
@@ -65,8 +66,9 @@ class TestGoneOnWith:
 
     def test_when_all_of_it_was_it_begins_anew(self, agent: AgentAtWork) -> None:
         session = talked(agent, 2)
-        agent.task.siding("rewind", "1")
+        told = agent.task.siding("rewind", "1").stderr.decode()
         assert files(agent) == []
+        assert f"siding run -- {' '.join(BY_NAME[agent.name].resumes)} {session}" in told
         agent.says(["I see."])
         agent.goes_on(session, f"Now the {WORDS[4]}")
         assert heard(agent) == ["echidna"]

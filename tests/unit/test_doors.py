@@ -92,7 +92,7 @@ DOORS = {
     "process/control/control.py": "what serves viewers, for runs that live longer than a moment",
     "process/output/digest.py": "threads",
     "process/procfs.py": "ctypes",
-    "process/suspending.py": "the stopping of a whole tree, at Ctrl-Z without a terminal",
+    "process/pausing/suspending.py": "the stopping of a whole tree, at Ctrl-Z without a terminal",
     "web/command.py": "webbrowser",
     "web/markdown.py": "the Markdown parser",
     "web/syntax.py": "the lexers",

@@ -21,9 +21,9 @@ from typing import Protocol
 from siding.process.keeper.child import Child
 from siding.process.limits import Breach, LimitWatch
 from siding.process.looks import Looks
+from siding.process.pausing.suspending import Suspending
 from siding.process.pump import Channel, TerminalInput
 from siding.process.signals import ENDING, STOP, SignalInbox
-from siding.process.suspending import Suspending
 from siding.process.tree import EndedProcesses, Ender, ProcessTree
 
 QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte

@@ -28,10 +28,10 @@ from siding.process.keeper.child import Child, Survival
 from siding.process.limits import LIMIT_EXIT_CODE, LimitWatch
 from siding.process.looks import Looks
 from siding.process.output.recording import OutputFiles, Recorded
+from siding.process.pausing.suspending import NoPause, Pause
 from siding.process.pump import Channel
 from siding.process.side import Plan, RunSandbox, Side
 from siding.process.signals import SignalInbox
-from siding.process.suspending import NoPause, Pause
 from siding.process.tree import TERM_GRACE_S, EndedProcesses, ProcessTree, end_all, info
 
 if sys.platform == "linux":
@@ -342,9 +342,7 @@ def _outcome(
     else:
         assert own is not None
         exit_code = own
-    if tidied.ended and not drive.ending_was_forced:
-        notes.append("what the command left running was ended")
-    if drive.held_open:
+    if drive.held_open and not tidied.ended:
         notes.append("a process left behind holds the output open: what it writes is not recorded")
     return Outcome(
         exit_code=exit_code,

@@ -17,11 +17,11 @@ from siding.process.keeper.child import Child, Survival
 from siding.process.limits import Limits
 from siding.process.looks import Looks
 from siding.process.output.recording import OutputFiles
+from siding.process.pausing.suspending import Pause, Suspending
 from siding.process.pump import Channel, TerminalInput
 from siding.process.screen import ScreenWriter
 from siding.process.spawn import spawn_in_terminal, spawn_piped
 from siding.process.spawn_plan import SpawnPlan
-from siding.process.suspending import Pause, Suspending
 from siding.process.terminal import RawMode
 from siding.process.tree import ProcessTree
 

@@ -2,7 +2,7 @@
 
 In a terminal of its own the command is stopped by that terminal, or stops itself, as editors do.
 Its keeper tells, and we give the person's terminal back and stop with it. In a sandbox neither is
-so, and we look (`pausing.unheard`). Without a terminal of its own the command is in another
+so, and we look (`unheard`). Without a terminal of its own the command is in another
 session, where Ctrl-Z does not reach it: we stop everything that it started, then ourselves.
 """
 

@@ -1,0 +1,172 @@
+"""What was taken back of an agent's turns: what the agent is told, and `siding rewind`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sandbox import SIDING, Sandbox
+from terminal import Terminal
+
+from .inside import Foothold, foothold
+
+SESSION = "0f343741-ae22-4493-b1bd-08f9aa0f342b"
+
+
+@pytest.fixture
+def task(sandbox: Sandbox) -> Sandbox:
+    sandbox.siding("task", "start", "talks")
+    return sandbox
+
+
+@pytest.fixture
+def run(task: Sandbox) -> Iterator[Foothold]:
+    with foothold(task) as found:
+        yield found
+
+
+def says(run: Foothold, event: str, **fields: Any) -> str:
+    """Report as Claude Code does; return what its model is told."""
+    payload = {"session_id": SESSION, "transcript_path": "/t/s1.jsonl", "hook_event_name": event}
+    told = run.line().result("report", agent="claude", payload={**payload, **fields})
+    return str(told["output"])
+
+
+def turn(run: Foothold, prompt: str, file: str) -> str:
+    """Have a turn make a file; return what the model was told as it began."""
+    told = says(run, "UserPromptSubmit", prompt=prompt, prompt_id=f"id of {prompt}")
+    (run.workspace / file).write_text(prompt)
+    says(run, "Stop")
+    return told
+
+
+def made(run: Foothold) -> list[str]:
+    return sorted(path.name for path in run.workspace.glob("?.txt"))
+
+
+def ids(task: Sandbox) -> list[str]:
+    """The steps of the turns."""
+    return [str(each["step_id"]) for each in task.json("rewind", "--list", "--json")]
+
+
+class TestTheAgentIsTold:
+    def test_of_nothing_when_nothing_was_taken_back(self, run: Foothold) -> None:
+        assert turn(run, "Make a", "a.txt") == ""
+        run.task.siding("checkpoint", "-m", "mine")
+        assert turn(run, "Make b", "b.txt") == ""
+
+    def test_once_of_what_was_and_of_what_was_done_again(self, run: Foothold) -> None:
+        turn(run, "Make a", "a.txt")
+        turn(run, "Make b", "b.txt")
+        run.task.siding("undo")
+        told = says(run, "UserPromptSubmit", prompt="Where is b?")
+        assert "Taken back: your work on \\u201cMake b\\u201d." in told
+        assert "Make a" not in told
+        run.task.siding("redo")
+        told = says(run, "UserPromptSubmit", prompt="And now?")
+        assert "Done again, as you left it: your work on \\u201cMake b\\u201d." in told
+        assert "Taken back" not in told
+        assert says(run, "UserPromptSubmit", prompt="Go on") == ""
+
+    def test_of_files_that_went_back_without_a_turn(self, run: Foothold) -> None:
+        turn(run, "Make a", "a.txt")
+        run.task.siding("rollback", "--base", "--files")
+        told = says(run, "UserPromptSubmit", prompt="Go on")
+        assert "moved your workspace" in told
+        assert "Taken back" not in told
+
+    def test_in_a_later_run_that_goes_on_with_all_of_the_conversation(self, task: Sandbox) -> None:
+        with foothold(task) as first:
+            turn(first, "Make a", "a.txt")
+            turn(first, "Make b", "b.txt")
+        task.siding("undo", "--force")
+        with foothold(task) as second:
+            told = says(second, "UserPromptSubmit", prompt="Go on", prompt_id="later")
+            assert "\\u201cMake b\\u201d" in told
+            assert "Make a" not in told
+            says(second, "Stop")
+        with foothold(task) as third:
+            assert says(third, "UserPromptSubmit", prompt="Go on", prompt_id="last") == ""
+
+    def test_not_of_another_conversation(self, run: Foothold) -> None:
+        turn(run, "Make a", "a.txt")
+        run.task.siding("undo")
+        payload = {"session_id": "other", "hook_event_name": "UserPromptSubmit", "prompt": "Hi"}
+        told = str(run.line().result("report", agent="claude", payload=payload)["output"])
+        assert "moved your workspace" in told
+        assert "Make a" not in told
+
+    def test_of_many_the_newest_are_named(self, run: Foothold) -> None:
+        for letter in "abcdefg":
+            turn(run, f"Make {letter}", f"{letter}.txt")
+        run.task.siding("rewind", ids(run.task)[0])
+        told = says(run, "UserPromptSubmit", prompt="Go on")
+        assert "2 earlier prompts, \\u201cMake c\\u201d" in told
+        assert "Make b" not in told
+
+
+class TestRewind:
+    def test_it_lists_the_prompts_and_goes_back_to_before_one(self, run: Foothold) -> None:
+        for letter in "abc":
+            turn(run, f"Make {letter}\nand say so", f"{letter}.txt")
+        (run.workspace / "mine.txt").write_text("between")
+        first, second, third = ids(run.task)
+        said = run.task.siding("rewind", second)
+        assert made(run) == ["a.txt"]
+        assert not (run.workspace / "mine.txt").exists()
+        assert b"back to before 'Make b'" in said.stderr
+        assert b"the agent (r1) is told with its next prompt" in said.stderr
+        listed = run.task.siding("rewind").stdout.decode().splitlines()
+        assert [line.split()[0] for line in listed] == ["STEP", first, f"({second})", f"({third})"]
+        assert all(line.endswith(f"Make {at}") for line, at in zip(listed[1:], "abc", strict=True))
+        run.task.siding("undo")
+        assert made(run) == ["a.txt", "b.txt", "c.txt"]
+        assert (run.workspace / "mine.txt").exists()
+
+    def test_the_newest_that_stands_is_last(self, run: Foothold) -> None:
+        for letter in "ab":
+            turn(run, f"Make {letter}", f"{letter}.txt")
+        run.task.siding("rewind", "last")
+        assert made(run) == ["a.txt"]
+        run.task.siding("rewind", "last")
+        assert made(run) == []
+        said = run.task.siding("rewind", "last", status=1).stderr
+        assert b"no prompt stands in task 'talks'" in said
+
+    def test_one_that_was_left_behind_can_be_gone_to(self, run: Foothold) -> None:
+        for letter in "ab":
+            turn(run, f"Make {letter}", f"{letter}.txt")
+        first, second = ids(run.task)
+        run.task.siding("rewind", first)
+        run.task.siding("rewind", second)
+        assert made(run) == ["a.txt"]
+
+    def test_of_a_run_that_has_ended_nobody_is_told(self, task: Sandbox) -> None:
+        with foothold(task) as run:
+            turn(run, "Make a", "a.txt")
+        (prompt,) = task.json("rewind", "--json")
+        assert (prompt["stands"], prompt["lives"], prompt["prompt"]) == (True, False, "Make a")
+        assert b"is told with its next prompt" not in task.siding("rewind", "last").stderr
+
+    def test_what_is_no_turn_is_refused_and_nothing_is_changed(self, run: Foothold) -> None:
+        turn(run, "Make a", "a.txt")
+        run.task.siding("checkpoint", "-m", "mine")
+        mine = run.task.steps()[-1]["step_id"]
+        for word in (mine, "170", "x"):
+            said = run.task.siding("rewind", word, status=1).stderr
+            assert f"step '{word}' is no agent's turn".encode() in said
+        assert made(run) == ["a.txt"]
+
+    def test_without_a_prompt_it_says_so(self, task: Sandbox) -> None:
+        assert b"no agent has reported a prompt" in task.siding("rewind").stderr
+        assert task.json("rewind", "--json") == []
+
+    def test_on_a_terminal_one_is_chosen(self, run: Foothold) -> None:
+        for letter in "ab":
+            turn(run, f"Make {letter}", f"{letter}.txt")
+        terminal = Terminal([*SIDING, "rewind"], cwd=run.task.repo, env=run.task.env)
+        terminal.wait_for(b"go back to before which")
+        terminal.type(b"2\r")
+        terminal.wait_for(b"back to before 'Make b'")
+        assert terminal.finish() == 0
+        assert made(run) == ["a.txt"]
