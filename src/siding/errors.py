@@ -97,3 +97,9 @@ class FileTooLarge(UnreadableFile):
             hint="nothing of ours grows that large; look at what wrote to it",
         )
         self.limit = limit
+
+
+class LibraryMissing(SidingError):
+    """A library of an extra of the package is not installed, or does not work here."""
+
+    code = "library_missing"

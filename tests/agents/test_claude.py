@@ -149,6 +149,16 @@ class TestTheirSettings:
         assert path.read_bytes() == before
         assert len(claude.turns) == 1
 
+    def test_a_settings_file_is_named_from_where_the_agent_runs(self, claude: ClaudeAtWork) -> None:
+        ran = claude.task.directory / "ran"
+        hook = {"hooks": [{"type": "command", "command": f"echo one >>{ran}"}]}
+        theirs = claude.task.workspace() / "theirs.json"
+        theirs.write_text(json.dumps({"hooks": {"Stop": [hook]}}))
+        claude.says(["Hello."])
+        claude.prompt("Hello", "--settings", "theirs.json")
+        assert ran.read_text() == "one\n"
+        assert len(claude.turns) == 1
+
 
 class TestVerdicts:
     def test_require_refuses_what_cannot_be_judged(self, claude: ClaudeAtWork) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from siding.adapters.agents.claude import ADAPTER
 from siding.adapters.agents.port import Moment, Reach
 
-REACH = Reach(program=("/a python", "hook.py", "claude"))
+REACH = Reach(program=("/a python", "hook.py", "claude"), read=lambda name: Path(name).read_text())
 JUDGES = REACH._replace(judges=True)
 REQUIRES = REACH._replace(judges=True, requires=True)
 

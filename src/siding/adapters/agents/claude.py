@@ -9,7 +9,6 @@ lets the tool run. The exit status 2 blocks in both.
 import json
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from siding.adapters.agents import claude_past
@@ -104,7 +103,7 @@ class Claude:
         theirs: Mapping[str, Any] = {}
         if given is not None:
             try:
-                theirs = _settings(given)
+                theirs = _settings(given, reach)
             except (OSError, ValueError):
                 return Injection(argv, why_not="what --settings names cannot be read")
         merged = _merged(theirs, _hooks(reach))
@@ -202,9 +201,9 @@ def _without_settings(words: tuple[str, ...]) -> tuple[list[str], str | None]:
     return kept, given
 
 
-def _settings(given: str) -> Mapping[str, Any]:
+def _settings(given: str, reach: Reach) -> Mapping[str, Any]:
     """Return settings that are given as JSON or as the name of a file."""
-    raw = given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
+    raw = given if given.lstrip().startswith("{") else reach.read(given)
     found = json.loads(raw)
     if not isinstance(found, dict):
         raise ValueError("settings are an object")  # noqa: TRY004 - of what is in a file

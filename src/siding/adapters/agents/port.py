@@ -7,7 +7,7 @@ a conversation without what was taken back. All of it but that last is pure, and
 file of the agent's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
@@ -41,6 +41,10 @@ class Report(NamedTuple):
     call: str = ""  # of a tool: the agent's own id of the call
 
 
+def _no_file(name: str) -> str:
+    raise FileNotFoundError(name)
+
+
 class Reach(NamedTuple):
     """What an agent is told to start, and which moments matter."""
 
@@ -49,6 +53,7 @@ class Reach(NamedTuple):
     requires: bool = False  # a command whose verdict cannot be had does not run
     tools: tuple[str, ...] = ()  # the command line of the server of its tools; () for none
     socket: str = ""  # of the broker, for agents that hide their environment from that server
+    read: Callable[[str], str] = _no_file  # reads a file that the command line names
 
 
 class Injection(NamedTuple):

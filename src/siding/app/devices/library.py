@@ -2,13 +2,7 @@
 
 from importlib import import_module
 
-from siding.errors import SidingError
-
-
-class LibraryMissing(SidingError):
-    """`cryptography` is not installed, or does not work here."""
-
-    code = "library_missing"
+from siding.errors import LibraryMissing
 
 
 def require_library() -> None:

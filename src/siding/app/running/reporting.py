@@ -54,6 +54,7 @@ def reporting(
         requires=wanted == "require",
         tools=_tools(project),
         socket=broker,
+        read=lambda name: (command.cwd / name).read_text(encoding="utf-8"),
     )
     goes_on = resumed(project, task_id, adapter, command)
     found = adapter.injected(goes_on.argv, reach)

@@ -10,13 +10,7 @@ from argparse import ArgumentParser, Namespace
 from siding.app.broker.inside import Inside, named_broker
 from siding.cli.globals import Context
 from siding.cli.screen.words import seconds_in
-from siding.errors import SidingError, UsageError
-
-
-class LibraryMissing(SidingError):
-    """`mcp` is not installed."""
-
-    code = "library_missing"
+from siding.errors import LibraryMissing, UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
