@@ -3,11 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from agents.conftest import AgentAtWork, ClaudeAtWork
 from agents.models import Answer
-from bwrap import needs_bwrap
+from bwrap import bwrap_problem
 from siding.adapters.agents.table import BY_NAME
 
 WORDS = ("aardvark", "buffalo", "cormorant", "dromedary", "echidna")  # of prompts, in this order
@@ -27,6 +25,10 @@ def talked(agent: AgentAtWork, count: int) -> str:
     return session
 
 
+def sandbox_if_any() -> list[str]:
+    return [] if bwrap_problem() else ["--sandbox"]
+
+
 def heard(agent: AgentAtWork) -> list[str]:
     """The prompts that the model was sent last."""
     assert agent.model is not None
@@ -39,59 +41,52 @@ def files(agent: AgentAtWork) -> list[str]:
 
 
 class TestGoneOnWith:
-    @pytest.mark.parametrize("named", [True, False], ids=["named", "newest"])
-    def test_the_model_no_longer_hears_what_was_taken_back(
-        self, agent: AgentAtWork, named: bool
+    """One conversation after the other: each run of a real agent takes two seconds."""
+
+    def test_a_redo_leaves_it_whole_and_what_was_taken_back_is_not_heard(
+        self, agent: AgentAtWork
     ) -> None:
         session = talked(agent, 3)
+        agent.task.siding("undo")
+        agent.task.siding("redo")
+        agent.says(["I see."])
+        assert "taken back" not in agent.goes_on("", f"Now the {WORDS[3]}")
+        assert heard(agent) == list(WORDS[:4])
+        assert agent.turns[-1]["session"] == session
+
         (old,) = {Path(turn["transcript"]) for turn in agent.turns}
         kept = old.read_bytes()
-        agent.task.siding("undo")
+        agent.task.siding("rewind", agent.turns[2]["step_id"])
+        assert files(agent) == ["aardvark", "buffalo"]
         agent.says(["I see."])
-        said = agent.goes_on(session if named else "", f"Now the {WORDS[4]}")
+        said = agent.goes_on("", f"Now the {WORDS[4]}")
         assert heard(agent) == ["aardvark", "buffalo", "echidna"]
         assert "went on from before 'Make the cormorant', taken back since" in said
         assert b"taken back since" in agent.task.siding("show").stdout
         assert old.read_bytes() == kept
         assert agent.turns[-1]["session"] != session
 
-    def test_a_redo_leaves_it_whole(self, agent: AgentAtWork) -> None:
+    def test_the_copy_can_be_gone_back_in_as_well_and_to_the_beginning(
+        self, agent: AgentAtWork
+    ) -> None:
         session = talked(agent, 2)
         agent.task.siding("undo")
-        agent.task.siding("redo")
+        agent.says([agent.shell(f"echo 1 >{WORDS[3]}")], ["Done."])
+        agent.goes_on(session, f"Make the {WORDS[3]}", options=sandbox_if_any())
+        assert heard(agent) == ["aardvark", "dromedary"]
+        copy = agent.turns[-1]["session"]
+        agent.task.siding("rewind", "last")
         agent.says(["I see."])
-        assert "taken back" not in agent.goes_on(session, f"Now the {WORDS[4]}")
-        assert heard(agent) == ["aardvark", "buffalo", "echidna"]
-        assert agent.turns[-1]["session"] == session
+        said = agent.goes_on(copy, f"Now the {WORDS[4]}")
+        assert "went on from before" in said
+        assert heard(agent) == ["aardvark", "echidna"]
 
-    def test_when_all_of_it_was_it_begins_anew(self, agent: AgentAtWork) -> None:
-        session = talked(agent, 2)
         told = agent.task.siding("rewind", "1").stderr.decode()
         assert files(agent) == []
         assert f"siding run -- {' '.join(BY_NAME[agent.name].resumes)} {session}" in told
         agent.says(["I see."])
-        agent.goes_on(session, f"Now the {WORDS[4]}")
-        assert heard(agent) == ["echidna"]
-
-    def test_the_copy_can_be_gone_back_in_as_well(self, agent: AgentAtWork) -> None:
-        session = talked(agent, 3)
-        agent.task.siding("undo")
-        agent.says([agent.shell(f"echo 1 >{WORDS[3]}")], ["Done."])
-        agent.goes_on(session, f"Make the {WORDS[3]}")
-        copy = agent.turns[-1]["session"]
-        agent.task.siding("rewind", agent.turns[1]["step_id"])
-        assert files(agent) == ["aardvark"]
-        agent.says(["I see."])
-        agent.goes_on(copy, f"Now the {WORDS[4]}")
-        assert heard(agent) == ["aardvark", "echidna"]
-
-    @needs_bwrap
-    def test_in_a_sandbox(self, agent: AgentAtWork) -> None:
-        session = talked(agent, 2)
-        agent.task.siding("undo")
-        agent.says(["I see."])
-        agent.goes_on(session, f"Now the {WORDS[4]}", options=["--sandbox"])
-        assert heard(agent) == ["aardvark", "echidna"]
+        agent.goes_on(copy, f"Now the {WORDS[2]}")
+        assert heard(agent) == ["cormorant"]
 
 
 class TestLive:

@@ -76,6 +76,7 @@ class _Forking:
         self.first, self.made, self.is_over = "", "", False
         self._session = past.session
         self._gone = {each.turn for each in past.turns if not each.stands}
+        self._reported = [e.turn for e in past.turns if e.transcript == past.transcript]
 
     def react(self, line: bytes) -> Sequence[bytes] | None:
         """Return what is asked next; None when it is over. Raises CannotShorten."""
@@ -88,7 +89,9 @@ class _Forking:
         if number == _HELLO:
             return [_request(_READ, "thread/read", threadId=self._session, includeTurns=True)]
         if number == _READ:
-            last = self._choose([text(turn.get("id")) for turn in mappings(thread.get("turns"))])
+            told = [text(turn.get("id")) for turn in mappings(thread.get("turns"))]
+            # It tells what its index has. That of a run in a sandbox goes with the run.
+            last = self._choose([*told, *(turn for turn in self._reported if turn not in told)])
             if last:
                 return [_request(_FORK, "thread/fork", threadId=self._session, lastTurnId=last)]
         elif number == _FORK:
