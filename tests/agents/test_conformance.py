@@ -35,6 +35,25 @@ class TestTurns:
         assert (said["prompts"], said["session"]) == (1, turn["session"])
         assert Path(said["transcript"]).is_file()
 
+    def test_what_each_tool_changed_can_be_a_step_within_the_turn(self, agent: AgentAtWork) -> None:
+        (agent.task.project / "config.yaml").write_text("version: 1\nagents: {steps: call}\n")
+        agent.says(
+            [agent.shell("echo one >1.txt")],
+            [agent.shell("true")],
+            [agent.shell("echo two >2.txt")],
+            ["Done."],
+        )
+        agent.prompt("Write both")
+        assert [(turn["message"], turn["moment"]) for turn in agent.turns] == [
+            ("echo one >1.txt", "call"),
+            ("echo two >2.txt", "call"),
+            ("Write both", "stopped"),
+        ]
+        changed = [turn["diff_stat"]["file_list"] for turn in agent.turns]
+        assert changed == [["1.txt"], ["2.txt"], []]
+        agent.task.siding("undo")
+        assert not (agent.task.workspace() / "1.txt").exists()
+
     def test_a_commit_is_told_by_what_was_asked(self, agent: AgentAtWork) -> None:
         """And never by a command line, although the task is named after one."""
         agent.says([agent.shell("echo one >1.txt")], ["Done."])

@@ -5,9 +5,9 @@ The ledger only grows, so an undo and a redo are steps as well: an undo names it
 stacks are not stored in a file, which could be lost or contradict the ledger.
 
 Acts are what a person asked for: a run, a turn of a run, a rollback, an apply, a phase move. A
-retry is one act of two steps, a rollback and a run. A step that changed no part of the state is
-passed over, and redo goes on to work after it. Any other checkpoint is no act: what it records was
-made by hand.
+retry is one act of two steps, a rollback and a run; a turn is one act, however many steps it has. A
+step that changed no part of the state is passed over, and redo goes on to work after it. Any other
+checkpoint is no act: what it records was made by hand.
 
 An undo or redo that was cut off changes neither stack: it is an *attempt*, and the next undo or
 redo of the same step continues it.
@@ -76,7 +76,7 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
             redoable.clear()
             passed.clear()
             if _is_act(step):
-                if _completes_retry(step, undoable):
+                if _completes_retry(step, undoable) or _continues_turn(step, undoable):
                     undoable.pop()
                 undoable.append(PastAct(step=step, by=step))
     if waiting:
@@ -137,6 +137,14 @@ def _completes_retry(step: Step, undoable: list[PastAct]) -> bool:
         and before.retries == step.retries
         and before.parent == step.returns
     )
+
+
+def _continues_turn(step: Step, undoable: list[PastAct]) -> bool:
+    """Tell whether a step is one act with the newest one, an earlier step of the same turn."""
+    before = undoable[-1].step if undoable else None
+    if before is None or not step.turn or not step.returns:
+        return False
+    return (before.turn_of, before.turn) == (step.turn_of, step.turn)
 
 
 def _does_nothing(step: Step) -> bool:

@@ -152,7 +152,7 @@ class Step(NamedTuple):
         if self.merges:
             return "sync" if self.syncs else "merge"
         if self.turn_of:
-            return "turn"
+            return "call" if self.line.get("moment") == "call" else "turn"
         undoes, redoes = self.reversal
         return "undo" if undoes else "redo" if redoes else self.kind
 
@@ -187,6 +187,11 @@ class Step(NamedTuple):
     def turn_of(self) -> str:
         """The id of the run whose turn the step is; "" if it is no turn."""
         return text(self.line.get("run")) if self.kind == StepKind.CHECKPOINT else ""
+
+    @property
+    def turn(self) -> str:
+        """The agent's own id of the prompt whose turn, or a part of it, the step is; "" if none."""
+        return text(self.line.get("turn")) if self.turn_of else ""
 
     @property
     def run_name(self) -> str:

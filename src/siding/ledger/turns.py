@@ -12,7 +12,7 @@ class ReportedTurn(NamedTuple):
     """A turn whose prompt is known.
 
     `on` is the number of the step whose state it began with, 0 for the base. `stands` is false if
-    the task has gone back to before it.
+    the task has gone back to before it. Steps of tool calls within the turn are no turns.
     """
 
     step: Step
@@ -26,8 +26,12 @@ def reported_turns(steps: Iterable[Step]) -> list[ReportedTurn]:
     given = list(steps)
     line = present_line(given)
     behind = line.left_behind
-    return [
-        ReportedTurn(step, turn, line.on(step.number), stands=step.number not in behind)
-        for step in given
-        if (turn := step.as_checkpoint) is not None and turn.prompt.strip()
-    ]
+    found: list[ReportedTurn] = []
+    of, on = ("", ""), 0
+    for step in given:
+        if not step.turn or (step.turn_of, step.turn) != of:
+            of, on = (step.turn_of, step.turn), line.on(step.number)  # the first one of a turn
+        turn = step.as_checkpoint
+        if turn is not None and turn.prompt.strip():
+            found.append(ReportedTurn(step, turn, on, stands=step.number not in behind))
+    return found

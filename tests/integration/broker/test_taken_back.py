@@ -170,3 +170,93 @@ class TestRewind:
         terminal.wait_for(b"back to before 'Make b'")
         assert terminal.finish() == 0
         assert made(run) == ["a.txt"]
+
+
+class TestStepsOfCalls:
+    """`agents.steps: call`: what each tool has changed is a step within the turn."""
+
+    @pytest.fixture
+    def run(self, task: Sandbox) -> Iterator[Foothold]:
+        (task.project / "config.yaml").write_text("version: 1\nagents: {steps: call}\n")
+        with foothold(task) as found:
+            yield found
+
+    def turn_of_calls(self, run: Foothold, prompt: str, files: str, *, more: str = "") -> None:
+        says(run, "UserPromptSubmit", prompt=prompt, prompt_id=f"id of {prompt}")
+        for letter in files:
+            self.call(run, f"{letter}.txt")
+        for letter in more:  # not by a tool that tells
+            (run.workspace / f"{letter}.txt").write_text(letter)
+        says(run, "Stop")
+
+    def call(self, run: Foothold, name: str) -> None:
+        path = run.workspace / name
+        path.write_text(name)
+        fields = {"tool_name": "Write", "tool_input": {"file_path": str(path)}}
+        says(run, "PostToolUse", cwd=str(run.workspace), tool_use_id=name, **fields)
+
+    def test_each_has_its_own_patch_and_undo_takes_the_turn(self, run: Foothold) -> None:
+        self.turn_of_calls(run, "Make a", "a")
+        self.turn_of_calls(run, "Make the others", "bc", more="d")
+        steps = [step for step in run.task.steps() if step.get("run") == "r1"]
+        assert [(step["message"], step["moment"]) for step in steps] == [
+            ("Write a.txt", "call"),
+            ("Make a", "stopped"),
+            ("Write b.txt", "call"),
+            ("Write c.txt", "call"),
+            ("Make the others", "stopped"),
+        ]
+        changed = [step["diff_stat"]["file_list"] for step in steps]
+        assert changed == [["a.txt"], [], ["b.txt"], ["c.txt"], ["d.txt"]]
+        run.task.siding("undo")
+        assert made(run) == ["a.txt"]
+        run.task.siding("redo")
+        assert made(run) == ["a.txt", "b.txt", "c.txt", "d.txt"]
+        run.task.siding("undo")
+        run.task.siding("undo")
+        assert made(run) == []
+
+    def test_undo_within_a_turn_takes_all_of_it_until_then(self, run: Foothold) -> None:
+        says(run, "UserPromptSubmit", prompt="Work", prompt_id="p")
+        self.call(run, "a.txt")
+        self.call(run, "b.txt")
+        run.task.siding("undo")
+        assert made(run) == []
+
+    def test_rewind_lists_turns_and_goes_to_before_their_first_call(self, run: Foothold) -> None:
+        self.turn_of_calls(run, "Make a", "a")
+        self.turn_of_calls(run, "Make the others", "bc", more="d")
+        _first, second = ids(run.task)
+        run.task.siding("rewind", second)
+        assert made(run) == ["a.txt"]
+
+    def test_a_single_call_can_be_gone_to(self, run: Foothold) -> None:
+        self.turn_of_calls(run, "Make the others", "bcd")
+        steps = [step for step in run.task.steps() if step.get("moment") == "call"]
+        run.task.siding("rollback", "--step", steps[1]["step_id"])
+        assert made(run) == ["b.txt", "c.txt"]
+
+    def test_a_person_who_writes_between_two_calls_keeps_what_they_wrote(
+        self, run: Foothold
+    ) -> None:
+        says(run, "UserPromptSubmit", prompt="Work", prompt_id="p")
+        self.call(run, "a.txt")
+        run.task.siding("checkpoint", "-m", "mine")
+        self.call(run, "b.txt")
+        run.task.siding("undo")
+        assert made(run) == ["a.txt"]
+
+    def test_tools_that_change_nothing_have_no_step(self, run: Foothold) -> None:
+        says(run, "UserPromptSubmit", prompt="Look", prompt_id="p")
+        says(run, "PostToolUse", tool_name="Bash", tool_input={"command": "ls"})
+        says(run, "Stop")
+        assert len([step for step in run.task.steps() if step.get("run") == "r1"]) == 1
+
+
+def test_by_default_calls_are_no_steps(run: Foothold) -> None:
+    says(run, "UserPromptSubmit", prompt="Work", prompt_id="p")
+    (run.workspace / "a.txt").write_text("a")
+    says(run, "PostToolUse", tool_name="Bash", tool_input={"command": "ls"})
+    says(run, "Stop")
+    (step,) = [step for step in run.task.steps() if step.get("run") == "r1"]
+    assert step["diff_stat"]["file_list"] == ["a.txt"]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.adapters.agents import claude_past
-from siding.adapters.agents.hook_words import JUDGED, denied, greeted, informed, read_hook
+from siding.adapters.agents.hook_words import CALLED, JUDGED, denied, greeted, informed, read_hook
 from siding.adapters.agents.port import (
     Answer,
     Injection,
@@ -87,6 +87,8 @@ _MOMENTS = {
     "Stop": (Moment.STOPPED, 300),
     "StopFailure": (Moment.FAILED, 300),
 }
+_CHANGES = "Bash|Edit|MultiEdit|Write|NotebookEdit"  # tools that may change files
+_RECORDING_S = 300
 _PERSON_S = 24 * 3600  # a question waits for a person
 
 
@@ -147,6 +149,8 @@ def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
         if reach.requires:
             judging["onFailure"] = "block"
         found[JUDGED] = [{"matcher": "Bash", "hooks": [judging]}]
+    if reach.calls:
+        found[CALLED] = [{"matcher": _CHANGES, "hooks": [_hook(reach.program, _RECORDING_S)]}]
     return found
 
 

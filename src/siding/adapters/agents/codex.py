@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.adapters.agents import codex_past
-from siding.adapters.agents.hook_words import JUDGED, denied, greeted, informed, read_hook
+from siding.adapters.agents.hook_words import CALLED, JUDGED, denied, greeted, informed, read_hook
 from siding.adapters.agents.port import (
     Answer,
     Injection,
@@ -65,6 +65,7 @@ _MOMENTS = {
     "UserPromptSubmit": (Moment.PROMPT, "user_prompt_submit", 120),
     "Stop": (Moment.STOPPED, "stop", 300),
 }
+_RECORDING_S = 300
 _PERSON_S = 24 * 3600  # a question waits for a person
 _TRUSTED = "/<session-flags>/config.toml:{}:0:0"  # the first hook of an event among the flags
 
@@ -121,6 +122,8 @@ def _hooks(reach: Reach) -> dict[str, tuple[str, str, int]]:
     if reach.judges:
         words = (*reach.program, "--closed") if reach.requires else reach.program
         found[JUDGED] = ("pre_tool_use", shlex.join(words), _PERSON_S)
+    if reach.calls:
+        found[CALLED] = ("post_tool_use", shlex.join(reach.program), _RECORDING_S)
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from siding.adapters.agents.port import Answer, Moment, Report
 from siding.storage.fields import mapping, text
 
-JUDGED = "PreToolUse"
+JUDGED, CALLED = "PreToolUse", "PostToolUse"
 _SHELL = "Bash"  # the name of the shell's tool, in both
 _NOT_TYPED = "<task-notification>"  # a shell in the background has ended
 
@@ -29,11 +29,23 @@ def read_hook(payload: Mapping[str, Any], moments: Mapping[str, Moment]) -> Repo
             cwd=text(payload.get("cwd")),
             call=text(payload.get("tool_use_id")),
         )
+    if name == CALLED:
+        call = text(payload.get("tool_use_id"))
+        return Report(Moment.CALLED, session, turn, transcript, text=_done(payload), call=call)
     if name not in moments:
         return None
     said = text(payload.get("prompt")) or text(payload.get("message"))
     typed = not said.lstrip().startswith(_NOT_TYPED)
     return Report(moments[name], session, turn, transcript, text=said, by_person=typed)
+
+
+def _done(payload: Mapping[str, Any]) -> str:
+    """Return what a tool has done, in a few words: the command, or the tool and its file."""
+    tool, given = text(payload.get("tool_name")), mapping(payload.get("tool_input"))
+    if tool == _SHELL:
+        return text(given.get("command"))
+    file, where = text(given.get("file_path")), text(payload.get("cwd"))
+    return f"{tool} {file.removeprefix(where + '/') if where else file}".rstrip()
 
 
 def greeted(said: str) -> Answer:

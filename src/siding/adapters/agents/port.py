@@ -22,6 +22,7 @@ class Moment(Enum):
     SESSION = "session"  # it has begun or gone on with a conversation
     PROMPT = "prompt"  # a turn begins
     TOOL = "tool"  # it is about to run a command
+    CALLED = "call"  # a tool has ended that may have changed files
     WAITS = "waits"  # for a person
     STOPPED = "stopped"  # the turn is over
     FAILED = "failed"  # the turn is over, by an error of the model or its server
@@ -34,7 +35,7 @@ class Report(NamedTuple):
     session: str = ""  # the agent's own id of the conversation
     turn: str = ""  # its own id of the prompt that is being answered
     transcript: str = ""  # the path of its file, as the agent sees it
-    text: str = ""  # the prompt, or what it waits for
+    text: str = ""  # the prompt, what it waits for, or what a tool has done, in a few words
     by_person: bool = True  # of a prompt: somebody has typed it
     command: str = ""  # of a tool: the line for the shell
     cwd: str = ""  # of a tool: where it runs, as the agent sees it
@@ -51,6 +52,7 @@ class Reach(NamedTuple):
     program: tuple[str, ...]  # the command line of the program that reports
     judges: bool = False  # whether commands are reported before they run
     requires: bool = False  # a command whose verdict cannot be had does not run
+    calls: bool = False  # whether the end of each tool is reported
     tools: tuple[str, ...] = ()  # the command line of the server of its tools; () for none
     socket: str = ""  # of the broker, for agents that hide their environment from that server
     read: Callable[[str], str] = _no_file  # reads a file that the command line names

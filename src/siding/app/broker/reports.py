@@ -112,12 +112,22 @@ def _waits(desk: Desk, before: Reported, said: Report) -> Reported:
     return before._replace(waits=waits, waits_since=desk.app.now())
 
 
+def _called(desk: Desk, before: Reported, said: Report) -> Reported:
+    """Record what a tool has changed as a step within the turn, if that is set."""
+    if before.in_turn and desk.run.is_recorded and desk.project.settings.agents_steps == "call":
+        title = first_line(said.text) or "a tool"
+        words = TurnWords(title, "", before.session, before.turn, before.transcript)
+        record_turn(desk.project, desk.task.id, desk.run.id, said.moment.value, words)
+    return before._replace(waits="")
+
+
 _MOMENTS = {
     Moment.SESSION: _session,
     Moment.PROMPT: _prompt,
     Moment.STOPPED: _over,
     Moment.FAILED: _over,
     Moment.WAITS: _waits,
+    Moment.CALLED: _called,
 }
 
 

@@ -22,6 +22,7 @@ OWN_POLICY = "policy.yaml"  # the person's policy for all projects, in the home
 ISOLATION_FILES = ("auto", "always", "never")
 LEAVE = ("keep", "end")
 JUDGE = ("off", "on", "require")
+STEPS = ("turn", "call")
 
 DEFAULT_TEXT = """\
 # Settings of one Siding project. Delete a line to get its default back.
@@ -83,6 +84,7 @@ class Settings(NamedTuple):
     agents_report: bool = True  # agents that can are told to report their turns
     agents_text: bool = True  # and what they may ask of Siding
     agents_tools: bool = True  # and get tools to ask it with, if `mcp` is installed
+    agents_steps: str = "turn"  # one of STEPS: what of them is a step
     agents_judge: str = "on"  # one of JUDGE: whether their commands are judged before they run
     gc_background: bool = False  # whether hosts of long runs start `siding gc`
     gc_older_s: float | None = None  # and with which age; None: without --older
@@ -201,6 +203,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         agents_report=agents.flag("report", default.agents_report),
         agents_text=agents.flag("text", default.agents_text),
         agents_tools=agents.flag("tools", default.agents_tools),
+        agents_steps=agents.one_of("steps", STEPS, default.agents_steps),
         agents_judge=agents.one_of("judge", JUDGE, default.agents_judge),
         gc_background=gc_background,
         gc_older_s=gc_older_s,

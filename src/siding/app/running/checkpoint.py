@@ -11,6 +11,7 @@ from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
+from siding.ledger.store import Ledger
 from siding.namedtuples import NamedTuple
 from siding.runs.run import is_run_id
 from siding.runs.store import Runs
@@ -82,8 +83,20 @@ def record_turn(
             session=clean(words.session),
             turn=clean(words.turn),
             transcript=clean(words.transcript),
+            returns=_began_with(work.recorder.ledger, run_id, words.turn),
         )
         return Turn(task, work.recorder.record_as(detail, only_if_changed=only_if_changed))
+
+
+def _began_with(ledger: Ledger, run_id: str, turn: str) -> str:
+    """Return the snapshot that a turn began with, if the newest steps are of it; else ""."""
+    found = ""
+    for step in ledger.newest_first() if turn else ():
+        made = step.as_checkpoint
+        if made is None or (made.run, made.turn) != (run_id, turn):
+            break
+        found = step.parent or ""
+    return found
 
 
 class CheckpointAct(Act[None, None, Step]):

@@ -52,6 +52,7 @@ def reporting(
         program=(sys.executable, "-S", "-E", "-I", _PROGRAM, name),
         judges=judges,
         requires=wanted == "require",
+        calls=project.settings.agents_steps == "call",
         tools=_tools(project),
         socket=broker,
         read=lambda name: (command.cwd / name).read_text(encoding="utf-8"),

@@ -19,12 +19,14 @@ class CheckpointDetail(NamedTuple):
     taken: str = ""  # the snapshot of another task that the workspace was set to
     run: str = ""  # the id of the run whose turn it is
     # why the turn was recorded then: quiet, timer, asked; of an agent that reports: stopped,
-    # failed, or prompt (the next one came, and the agent had not said that it stopped)
+    # failed, or prompt (the next one came, and the agent had not said that it stopped); call: a
+    # tool has ended within the turn
     moment: str = ""
     prompt: str = ""  # what the agent was asked in this turn, as far as it was kept
     session: str = ""  # the agent's own id of the conversation
     turn: str = ""  # and of the prompt
     transcript: str = ""  # the conversation's file, as the agent saw it
+    returns: str = ""  # the snapshot that the turn began with, if it has earlier steps
 
     @property
     def kind(self) -> str:
@@ -42,6 +44,7 @@ class CheckpointDetail(NamedTuple):
             session=text(record.get("session")),
             turn=text(record.get("turn")),
             transcript=text(record.get("transcript")),
+            returns=text(record.get("returns")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -53,5 +56,6 @@ class CheckpointDetail(NamedTuple):
             session=self.session,
             turn=self.turn,
             transcript=self.transcript,
+            returns=self.returns,
         )
         return {"message": self.message, "origin": self.origin, **more}
