@@ -29,6 +29,7 @@ class Reported(NamedTuple):
     prompts: int = 0  # how many there were
     prompt: str = ""  # the newest
     turn: str = ""  # the agent's own id of it
+    is_new: bool = False  # the conversation began in this run, as far as the agent says
     seen: int = 0  # the newest step at that prompt: what was taken back until then, the agent knows
     in_turn: bool = False  # the turn of the newest prompt is not over
     waits: str = ""  # what it waits for a person for
@@ -46,6 +47,7 @@ class Reported(NamedTuple):
             prompts=whole(record.get("prompts")),
             prompt=text(record.get("prompt")),
             turn=text(record.get("turn")),
+            is_new=record.get("is_new") is True,
             seen=whole(record.get("seen")),
             in_turn=record.get("in_turn") is True,
             waits=text(record.get("waits")),

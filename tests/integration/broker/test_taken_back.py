@@ -88,6 +88,18 @@ class TestTheAgentIsTold:
         with foothold(task) as third:
             assert says(third, "UserPromptSubmit", prompt="Go on", prompt_id="last") == ""
 
+    @pytest.mark.parametrize("source", ["startup", "resume"])
+    def test_only_of_a_conversation_that_is_older_than_the_run(
+        self, task: Sandbox, source: str
+    ) -> None:
+        with foothold(task) as first:
+            turn(first, "Make a", "a.txt")
+        task.siding("undo", "--force")
+        with foothold(task) as second:
+            says(second, "SessionStart", source=source)
+            told = says(second, "UserPromptSubmit", prompt="Go on")
+            assert ("Make a" in told) == (source == "resume")
+
     def test_not_of_another_conversation(self, run: Foothold) -> None:
         turn(run, "Make a", "a.txt")
         run.task.siding("undo")

@@ -36,7 +36,10 @@ def read_hook(payload: Mapping[str, Any], moments: Mapping[str, Moment]) -> Repo
         return None
     said = text(payload.get("prompt")) or text(payload.get("message"))
     typed = not said.lstrip().startswith(_NOT_TYPED)
-    return Report(moments[name], session, turn, transcript, text=said, by_person=typed)
+    is_new = payload.get("source") == "startup"
+    return Report(
+        moments[name], session, turn, transcript, text=said, by_person=typed, is_new=is_new
+    )
 
 
 def _done(payload: Mapping[str, Any]) -> str:

@@ -86,8 +86,8 @@ def _of_session(desk: Desk, now: Reported, said: Report) -> Reported:
     return now._replace(session=session, transcript=transcript)
 
 
-def _session(_desk: Desk, before: Reported, _said: Report) -> Reported:
-    return before._replace(waits="")
+def _session(_desk: Desk, before: Reported, said: Report) -> Reported:
+    return before._replace(waits="", is_new=said.is_new and not before.prompts)
 
 
 def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
