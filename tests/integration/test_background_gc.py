@@ -3,6 +3,7 @@
 import json
 import subprocess
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,6 @@ def _closed_and_open(sandbox: Sandbox, _which: str) -> None:
 def sandbox() -> Sandbox:
     """A closed task whose workspace is in the trash, and an open one."""
     return prepared(_closed_and_open, "tried")
-
-
-@pytest.fixture
-def unhindered() -> Sandbox:
-    """The same again, in which nothing stands against it."""
-    sandbox = prepared(_closed_and_open, "unhindered")
-    say(sandbox, "on")
-    return sandbox
 
 
 def say(sandbox: Sandbox, value: str) -> None:
@@ -98,30 +91,39 @@ def test_with_an_age_it_frees_snapshots_too_but_none_of_the_run(sandbox: Sandbox
     sandbox.siding("-q", "rollback", "--step", "1", "-t", "open")
 
 
-@pytest.mark.parametrize("why", ["off", "lately", "held"])
-def test_it_is_not_started(sandbox: Sandbox, unhindered: Sandbox, why: str) -> None:
+def test_it_is_not_started_where_it_is_off_or_was_lately_or_somebody_holds_a_lock() -> None:
     """In the same time it is started beside a run that began later, where nothing hinders it."""
-    say(sandbox, "off" if why == "off" else "on")
-    if why == "lately":
-        sandbox.siding("gc", "--budget", "1GiB")
-        assert [each["gc"]["background"] for each in told(sandbox)] == [False]
-    before, there = told(sandbox), trash(sandbox)
-    lock = FileLock(sandbox.project / "locks" / "somebody")
+    hindered = {why: prepared(_closed_and_open, why) for why in ("off", "lately", "held")}
+    for why, each in hindered.items():
+        say(each, "off" if why == "off" else "on")
+    hindered["lately"].siding("gc", "--budget", "1GiB")
+    assert [each["gc"]["background"] for each in told(hindered["lately"])] == [False]
+    before = {why: (told(each), trash(each)) for why, each in hindered.items()}
+    lock = FileLock(hindered["held"].project / "locks" / "somebody")
     lock.path.parent.mkdir(exist_ok=True)
-    with living(sandbox, "-t", "open", "--", "sh", "-c", WAITS) as process:
-        wait_until(sandbox, "ready")
-        if why == "held":
-            lock.acquire()
+    with ExitStack() as runs:
+        lives = [
+            runs.enter_context(living(each, "-t", "open", "--", "sh", "-c", WAITS))
+            for each in hindered.values()
+        ]
+        for each in hindered.values():
+            wait_until(each, "ready")
+        lock.acquire()
         watched = time.monotonic() + NO_QUIET_S
-        with living(unhindered, "-t", "open", "--", "sh", "-c", WAITS) as control:
-            assert wait_for_gc(unhindered, control)["gc"]["background"] is True
-            assert trash(unhindered) == []
-            let_go(unhindered)
-            assert control.wait(timeout=60) == 0
+        see_it_started(prepared(_closed_and_open, "unhindered"))
         time.sleep(max(0, watched - time.monotonic()))
         lock.release()
-        assert told(sandbox) == before
-        assert trash(sandbox) == there
+        assert {why: (told(each), trash(each)) for why, each in hindered.items()} == before
+        for process, each in zip(lives, hindered.values(), strict=True):
+            let_go(each)
+            assert process.wait(timeout=60) == 0
+
+
+def see_it_started(sandbox: Sandbox) -> None:
+    say(sandbox, "on")
+    with living(sandbox, "-t", "open", "--", "sh", "-c", WAITS) as process:
+        assert wait_for_gc(sandbox, process)["gc"]["background"] is True
+        assert trash(sandbox) == []
         let_go(sandbox)
         assert process.wait(timeout=60) == 0
 

@@ -9,6 +9,7 @@ import pytest
 
 from dashboards import Dashboard
 from devices import Address, Device, on_loopback
+from prepared import prepared
 from sandbox import Sandbox
 
 PLAN: dict[str, Any] = {
@@ -42,7 +43,7 @@ class Gated:
         return bool(self.gate["state"] == "open")
 
 
-def wait_at_the_gate(sandbox: Sandbox) -> None:
+def wait_at_the_gate(sandbox: Sandbox, _which: str = "") -> None:
     sandbox.siding("task", "start", "release")
     (sandbox.project / "config.yaml").write_text(json.dumps({"version": 1, "phases": PLAN}))
     sandbox.siding("phase", "start", "build", "begin")
@@ -50,8 +51,8 @@ def wait_at_the_gate(sandbox: Sandbox) -> None:
 
 
 @pytest.fixture
-def gated(sandbox: Sandbox) -> Iterator[Gated]:
-    wait_at_the_gate(sandbox)
+def gated() -> Iterator[Gated]:
+    sandbox = prepared(wait_at_the_gate)
     with Dashboard(sandbox) as running:
         yield Gated(sandbox, running)
 
@@ -79,8 +80,8 @@ class Served(Gated):
 
 
 @pytest.fixture
-def served(sandbox: Sandbox) -> Iterator[Served]:
-    wait_at_the_gate(sandbox)
+def served() -> Iterator[Served]:
+    sandbox = prepared(wait_at_the_gate, "served")
     port = free_port()
     with Dashboard(sandbox, "--serve", f"127.0.0.1:{port}") as running:
         yield Served(sandbox, running, port)
