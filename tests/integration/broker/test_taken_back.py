@@ -1,5 +1,6 @@
 """What was taken back of an agent's turns: what the agent is told, and `siding rewind`."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -182,6 +183,34 @@ class TestRewind:
         terminal.wait_for(b"back to before 'Make b'")
         assert terminal.finish() == 0
         assert made(run) == ["a.txt"]
+
+
+# It is started as Claude Code is, and reports whatever id it is given.
+AGENT = """
+import json, os, socket, sys
+for event in ("UserPromptSubmit", "Stop"):
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(os.environ["SIDING_SOCKET"])
+        payload = {"session_id": os.environ["REPORTS"], "hook_event_name": event, "prompt": "Do it"}
+        line.sendall(json.dumps({"do": "report", "agent": "claude", "payload": payload}).encode())
+        line.sendall(b"\\n")
+        line.recv(65536)
+"""
+
+
+@pytest.mark.parametrize(
+    ("reported", "shown"), [(SESSION, True), ("--dangerously-skip-permissions", False)]
+)
+def test_the_command_to_go_on_has_an_id_in_it_and_no_option(
+    task: Sandbox, reported: str, shown: bool
+) -> None:
+    program = task.directory / "claude"
+    program.write_text(f"#!{sys.executable}\n{AGENT}")
+    program.chmod(0o755)
+    task.siding("run", "--env", f"REPORTS={reported}", "--", str(program))
+    said = task.siding("rewind", "last").stderr.decode()
+    assert (f"siding run -- claude --resume {reported}" in said) == shown
+    assert ("to go on from there" in said) == shown
 
 
 class TestStepsOfCalls:

@@ -8,6 +8,7 @@ agent. Both were tried.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from siding.adapters.agents.past_prompts import first_gone
 from siding.adapters.agents.port import NEWEST, CannotShorten, Past, PastTurn, Shortened
+from siding.files.regular import open_regular
 from siding.namedtuples import NamedTuple
 from siding.sessions.heads import MessageHead
 from siding.sessions.kinds import USER
@@ -55,12 +57,14 @@ def continues(argv: tuple[str, ...]) -> str | None:
 def without(argv: tuple[str, ...], past: Past) -> Shortened | None:
     """Return the command line that goes on with a copy. Raises CannotShorten, OSError."""
     given = _given(argv[1:])
+    if not _is_own(past.transcript, past.env):
+        raise CannotShorten("its file is not among those of the agent")
     if given.session == NEWEST and not _is_newest(past.transcript):
         raise CannotShorten("another conversation in this directory is newer")
     with Transcript.unsettled(past.transcript) as transcript:
         end = transcript.end()
         heads = [] if end is None else transcript.history(end.uuid)
-        prompts = _prompts(transcript, heads, _messages(past.turns))
+        prompts = _prompts(transcript, heads, _messages(past))
     at = first_gone([each.turn is not None and not each.turn.stands for each in prompts])
     if at is None:
         return None
@@ -103,14 +107,23 @@ def _is_newest(transcript: Path) -> bool:
     return all(each.stat().st_mtime_ns <= ours for each in transcript.parent.glob("*.jsonl"))
 
 
-def _messages(turns: Iterable[PastTurn]) -> dict[str, PastTurn]:
+def _is_own(transcript: Path, env: Mapping[str, str]) -> bool:
+    """Tell whether a file is where the agent keeps its transcripts: a run may name any file."""
+    home = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME", ""), ".claude")
+    there = os.path.realpath(os.path.join(home, "projects"))
+    return Path(os.path.realpath(transcript.parent)).is_relative_to(there)
+
+
+def _messages(past: Past) -> dict[str, PastTurn]:
     """Return the turns by the ids of the messages that began them.
 
     A copy of a conversation keeps the ids of messages, but has one id for all of its prompts, that
     of the first new one.
     """
     by_file: dict[Path, dict[bytes, PastTurn]] = {}
-    for turn in turns:
+    for turn in past.turns:
+        if not _is_own(turn.transcript, past.env):
+            continue
         by_file.setdefault(turn.transcript, {})[turn.turn.encode()] = turn
     found: dict[str, PastTurn] = {}
     for path, wanted in by_file.items():
@@ -122,7 +135,7 @@ def _messages(turns: Iterable[PastTurn]) -> dict[str, PastTurn]:
 def _beginnings(path: Path, wanted: Mapping[bytes, PastTurn]) -> Iterable[tuple[PastTurn, str]]:
     """Return each turn with the message that began it: of those with its words the last one."""
     best: dict[bytes, tuple[bool, str]] = {}
-    with path.open("rb") as file:
+    with os.fdopen(open_regular(path), "rb") as file:
         for line in file:
             turn = _turn_in(line)
             if turn not in wanted or b'"tool_use_id"' in line:
@@ -163,7 +176,8 @@ def _copy(past: Past, first: MessageHead) -> None:
     """Copy what was there before the first prompt that is left out, and say where to go on."""
     leaf = {"type": "last-prompt", "leafUuid": first.parent, "sessionId": past.session}
     left = first.offset
-    with past.transcript.open("rb") as file, past.copy.open("xb") as copy:
+    transcript = open_regular(past.transcript)
+    with os.fdopen(transcript, "rb") as file, past.copy.open("xb") as copy:
         while left and (data := file.read(min(left, _CHUNK))):
             copy.write(data)
             left -= len(data)

@@ -43,6 +43,9 @@ def without(argv: tuple[str, ...], past: Past) -> Shortened | None:
     """Return the command line that goes on with a fork. Raises CannotShorten."""
     for word in _NOT_FOR_SERVERS.intersection(argv):
         raise CannotShorten(f"its server, which would make a copy, does not take {word}")
+    if past.is_sandboxed:
+        # It might start what settings in the workspace name, which an earlier run may have written.
+        raise CannotShorten("its server, which would make a copy, would run outside of the sandbox")
     forking = _Forking(past)
     server = (argv[0], *_settings(argv[1:]), "app-server")
     try:
@@ -90,7 +93,7 @@ class _Forking:
             return [_request(_READ, "thread/read", threadId=self._session, includeTurns=True)]
         if number == _READ:
             told = [text(turn.get("id")) for turn in mappings(thread.get("turns"))]
-            # It tells what its index has. That of a run in a sandbox goes with the run.
+            # It tells what its index has, and a run in a sandbox had an index of its own.
             last = self._choose([*told, *(turn for turn in self._reported if turn not in told)])
             if last:
                 return [_request(_FORK, "thread/fork", threadId=self._session, lastTurnId=last)]

@@ -89,7 +89,8 @@ class PastTurn(NamedTuple):
 class Past(NamedTuple):
     """A conversation that an agent is about to go on with, and what is known of its turns.
 
-    `turns` may be of other conversations as well: of the one that this is a copy of, say.
+    Names and paths are what a run has reported: any of its processes may have made them up. `turns`
+    be of other conversations as well: of the one that this is a copy of, say.
     """
 
     session: str
@@ -98,6 +99,7 @@ class Past(NamedTuple):
     copy: Path  # where a copy may be written; the agent can read it, also in a sandbox
     env: Mapping[str, str]  # of the command
     cwd: Path
+    is_sandboxed: bool  # the agent will be; whatever is started to make a copy is not
 
 
 class Shortened(NamedTuple):

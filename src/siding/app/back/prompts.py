@@ -1,5 +1,6 @@
 """The prompts of a task: list them, and find the way back to before one (`siding rewind`)."""
 
+import re
 from collections.abc import Sequence
 
 from siding.adapters.agents.table import BY_NAME
@@ -16,6 +17,7 @@ from siding.tasks.task import Task
 __all__ = ["Prompt", "Prompts", "find_prompt", "prompts"]
 
 NEWEST = "last"
+_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")  # a run may have reported anything: an option
 
 
 class Prompt(NamedTuple):
@@ -83,5 +85,6 @@ def _prompt(turn: ReportedTurn, agents: dict[str, str], living: dict[str, str]) 
     run, session = turn.detail.run, turn.detail.session
     agent = BY_NAME.get(agents.get(run, ""))
     lives = run if run in living else ""
-    again = (*agent.resumes, session) if agent and agent.resumes and session else ()
+    is_known = agent is not None and bool(agent.resumes) and _ID.fullmatch(session) is not None
+    again = (*agent.resumes, session) if agent is not None and is_known else ()
     return Prompt(turn, agent.name if agent else "", lives, () if lives else again)

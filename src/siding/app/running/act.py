@@ -290,7 +290,7 @@ def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
         work.resources.callback(sandbox.release)
     reports = None
     if ruling.runs:
-        reports = reporting_of(project, task.id, request, command)
+        reports = reporting_of(work, request, command, sandbox)
     return RunPlan(command, ruling, sandbox, broker, reports)
 
 

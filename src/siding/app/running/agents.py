@@ -3,9 +3,9 @@
 import os
 
 from siding.adapters.agents.table import BY_PROGRAM
-from siding.app.place.project import Project
+from siding.app.acts.skeleton import Work
 from siding.app.running.request import Reporting, RunRequest
-from siding.ids import TaskId
+from siding.app.sandbox.sandbox import SandboxPlan
 from siding.ledger.draft import Draft
 from siding.process.command import Command, Outcome
 from siding.runs.run import Run
@@ -14,7 +14,7 @@ from siding.storage.layout import TaskLayout
 
 
 def reporting_of(
-    project: Project, task_id: TaskId, request: RunRequest, command: Command
+    work: Work, request: RunRequest, command: Command, sandbox: SandboxPlan
 ) -> Reporting | None:
     """Return how the command's agent reports; None if it is none that can, or is not to.
 
@@ -22,13 +22,13 @@ def reporting_of(
     """
     agent = BY_PROGRAM.get(os.path.basename(request.argv[0]))
     # A setting is about agents, the option about this command, whatever it is.
-    wanted = request.judge or ("off" if agent is None else project.settings.agents_judge)
+    wanted = request.judge or ("off" if agent is None else work.project.settings.agents_judge)
     if (agent is None or not agent.reports) and wanted != "require":
         return None
     from siding.app.running.reporting import reporting
 
     name = "" if agent is None else agent.name
-    return reporting(project, task_id, request, name, command)
+    return reporting(work, request, name, command, is_sandboxed=sandbox.launch is not None)
 
 
 def told(command: Command, reports: Reporting | None) -> Command:

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from siding.adapters.agents.port import NEWEST, Adapter, Past, PastTurn
-from siding.app.place.project import Project
+from siding.app.acts.skeleton import Work
 from siding.errors import SidingError
-from siding.ids import TaskId
 from siding.ledger.turns import ReportedTurn, reported_turns
 from siding.namedtuples import NamedTuple
 from siding.process.broker.place import SOCKET_VARIABLE, past_beside
@@ -20,7 +19,7 @@ class Resumed(NamedTuple):
     note: str = ""
 
 
-def resumed(project: Project, task_id: TaskId, adapter: Adapter, command: Command) -> Resumed:
+def resumed(work: Work, adapter: Adapter, command: Command, *, is_sandboxed: bool) -> Resumed:
     """Return the command line that goes on with the conversation as far as its turns stand.
 
     Only a command line that goes on with a conversation costs anything. The command has a broker.
@@ -30,7 +29,7 @@ def resumed(project: Project, task_id: TaskId, adapter: Adapter, command: Comman
         return Resumed(command.argv)
     turns = [
         each
-        for each in reported_turns(project.ledger(task_id).steps())
+        for each in reported_turns(work.project.ledger(work.task.id).steps())
         if each.detail.turn and each.detail.transcript
     ]
     of_it = [each.detail for each in turns if named in (NEWEST, each.detail.session)]
@@ -43,6 +42,7 @@ def resumed(project: Project, task_id: TaskId, adapter: Adapter, command: Comman
         copy=past_beside(command.env[SOCKET_VARIABLE]),
         env=command.env,
         cwd=command.cwd,
+        is_sandboxed=is_sandboxed,
     )
     try:
         found = adapter.without(command.argv, past)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from siding.adapters.agents.port import Reach
 from siding.adapters.agents.table import adapter_of
+from siding.app.acts.skeleton import Work
 from siding.app.place.project import Project
 from siding.app.policy.in_force import ground_of, policy_in
 from siding.app.running.past import resumed
 from siding.app.running.request import Reporting, RunRequest
 from siding.errors import UsageError
-from siding.ids import TaskId
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.reports import AgentReport
@@ -27,7 +27,7 @@ _PROGRAM = str(Path(client.__file__).with_name("hook.py"))
 
 
 def reporting(
-    project: Project, task_id: TaskId, request: RunRequest, name: str, command: Command
+    work: Work, request: RunRequest, name: str, command: Command, *, is_sandboxed: bool
 ) -> Reporting | None:
     """Return how the agent with this name reports; None if it cannot, or is not to.
 
@@ -35,6 +35,7 @@ def reporting(
 
     Raises UsageError if its commands have to be judged and cannot be.
     """
+    project = work.project
     wanted = request.judge or project.settings.agents_judge
     broker = command.env.get(SOCKET_VARIABLE, "")
     adapter = adapter_of(name) if name else None
@@ -57,7 +58,7 @@ def reporting(
         socket=broker,
         read=lambda name: (command.cwd / name).read_text(encoding="utf-8"),
     )
-    goes_on = resumed(project, task_id, adapter, command)
+    goes_on = resumed(work, adapter, command, is_sandboxed=is_sandboxed)
     found = adapter.injected(goes_on.argv, reach)
     if found.why_not and wanted == "require":
         raise _cannot_judge(found.why_not)

@@ -1,5 +1,7 @@
 """Where a conversation goes on when its newest turns were taken back, and who says which one."""
 
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 
 from siding.adapters.agents import claude_past, codex_past
 from siding.adapters.agents.past_prompts import first_gone
-from siding.adapters.agents.port import NEWEST, CannotShorten, Past
+from siding.adapters.agents.port import NEWEST, CannotShorten, Past, PastTurn, Shortened
+from siding.errors import NotARegularFile
 
 ID = "0f343741-ae22-4493-b1bd-08f9aa0f342b"
 
@@ -63,6 +66,50 @@ def test_what_codex_goes_on_with(words: list[str], named: str | None) -> None:
 def test_codex_makes_no_copy_for_settings_that_its_server_does_not_take(
     word: str, tmp_path: Path
 ) -> None:
-    past = Past(ID, tmp_path / "t", (), tmp_path / "copy", {}, tmp_path)
     with pytest.raises(CannotShorten, match=word):
-        codex_past.without(("codex", word, "x", "resume", ID), past)
+        codex_past.without(("codex", word, "x", "resume", ID), past_in(tmp_path))
+
+
+def past_in(home: Path, *, transcript: str = ".claude/projects/p/s.jsonl") -> Past:
+    path = home / transcript
+    path.parent.mkdir(parents=True, exist_ok=True)
+    line = {"type": "user", "uuid": "m1", "promptId": "p1", "message": {"content": "Do it"}}
+    path.write_text(json.dumps({"parentUuid": None, **line}, separators=(",", ":")) + "\n")
+    turn = PastTurn("p1", "Do it", path, stands=False)
+    return Past(ID, path, (turn,), home / "copy", {"HOME": str(home)}, home, is_sandboxed=False)
+
+
+def test_codex_starts_nothing_outside_of_a_sandbox_that_it_will_be_in(tmp_path: Path) -> None:
+    past = past_in(tmp_path)._replace(is_sandboxed=True)
+    with pytest.raises(CannotShorten, match="outside of the sandbox"):
+        codex_past.without(("codex", "resume", ID), past)
+
+
+@pytest.mark.parametrize(
+    "named", ["elsewhere/s.jsonl", ".claude/s.jsonl", ".claude/projects/../x/s.jsonl"]
+)
+def test_a_file_that_is_none_of_the_agents_is_not_read(tmp_path: Path, named: str) -> None:
+    """A run says where its transcript is, and may say anything."""
+    with pytest.raises(CannotShorten, match="not among those"):
+        claude_past.without(("claude", "--resume", ID), past_in(tmp_path, transcript=named))
+
+
+def test_what_only_looks_like_a_transcript_is_not_read(tmp_path: Path) -> None:
+    past = past_in(tmp_path)
+    assert claude_past.without(("claude", "--resume", ID), past) == Shortened(("claude",), "p1")
+    other = past.transcript.rename(tmp_path / "of somebody else")
+    past.transcript.symlink_to(other)
+    with pytest.raises(NotARegularFile):
+        claude_past.without(("claude", "--resume", ID), past)
+    past.transcript.unlink()
+    os.mkfifo(past.transcript)  # to open it would wait for a writer
+    with pytest.raises(NotARegularFile):
+        claude_past.without(("claude", "--resume", ID), past)
+
+
+def test_a_directory_that_leads_elsewhere_is_none_of_the_agents(tmp_path: Path) -> None:
+    past = past_in(tmp_path)
+    past.transcript.parent.rename(tmp_path / "moved")
+    past.transcript.parent.symlink_to(tmp_path / "moved")
+    with pytest.raises(CannotShorten, match="not among those"):
+        claude_past.without(("claude", "--resume", ID), past)
