@@ -158,10 +158,12 @@ ROWS: dict[str, Row] = {
         draws=False,  # the mistake is met by the samples that these tests name
     ),
     "kinds": Row(
-        "every case of what has many of a kind: git's parts, masks, searches, lost lists",
+        "every case of what has many of a kind: git's parts, masks, searches, what is left running",
         (
+            "tests/agents/test_taken_back.py",
             "tests/integration/test_acts_apart.py",
             "tests/integration/test_gc_older.py",
+            "tests/integration/test_left_running.py",
             "tests/integration/test_log.py",
             "tests/integration/test_lost_registry.py",
             "tests/integration/test_old_home.py",
@@ -172,6 +174,7 @@ ROWS: dict[str, Row] = {
         only=(
             *("do_not_need_it", "removed_longer_ago", "looks_at_all_steps", "says_the_same"),
             *("numbers_that_began", "every_part", "killed_at_any_call_is", "made_to_be_slow"),
+            *("listed_and_ended", "end_leaves_nothing", "GoneOnWith"),
         ),
         draws=False,
     ),

@@ -14,6 +14,7 @@ ALL = os.environ.get("SIDING_PROVE") == "1"  # `run.py prove` sets it
 _FAULTS = "tests/faults/test_"
 _INTEGRATION = "tests/integration/test_"
 _UNIT = "tests/unit/"
+_AGENTS = "tests/agents/test_taken_back.py::TestGoneOnWith::test_"
 # test -> its cases in the suite; none where another test of the suite covers the way through
 KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}aimed_writers.py::test_no_byte_of_a_writer_is_lost": (
@@ -79,6 +80,9 @@ KEPT: Mapping[str, Collection[str]] = {
         *("ref_moved_back", "objects_removed", "task_base", "task_branch", "workspace_base"),
         *("anchor_removed", "anchor_is_a_link", "anchor_with_another_head", "old_anchor"),
     ),
+    # Real agents: each goes one of the two ways in the suite.
+    f"{_AGENTS}the_copy_can_be_gone_back_in_as_well_and_to_the_beginning": ("codex",),
+    f"{_AGENTS}a_redo_leaves_it_whole_and_what_was_taken_back_is_not_heard": ("claude",),
     # Mistakes that are planted: the suite keeps the cheapest that still asks each kind of gate.
     f"{_FAULTS}anchor_faults.py::test_an_anchor_that_is_not_flushed_would_be_seen": (),
     f"{_FAULTS}apply_faults.py::test_the_gate_sees_a_checkout_that_is_left_behind": (),
@@ -103,6 +107,14 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_INTEGRATION}acts_apart.py::test_the_others_do_not_need_it": ("run", "undo of an apply"),
     f"{_INTEGRATION}gc_older.py::test_only_what_was_removed_longer_ago_is_freed": (
         *("1y-expected1", "101d-expected3"),
+    ),
+    f"{_INTEGRATION}left_running.py::test_end_leaves_nothing": (
+        *("--tty-a daemon without its environment", "--no-tty-one that ignores SIGTERM"),
+        "--detach --no-tty-a job",
+    ),
+    f"{_INTEGRATION}left_running.py::test_it_is_listed_and_ended": (
+        *("--tty-a job", "--no-tty-a daemon without its environment"),
+        *("--detach --no-tty-one that ignores SIGTERM", "--detach --tty-a session of its own"),
     ),
     f"{_INTEGRATION}log.py::test_a_search_looks_at_all_steps": (
         *("asked0-found0", "asked3-found3", "asked6-found6"),
