@@ -80,7 +80,7 @@ _ONLY_TELLS = frozenset({"-h", "--help", "-v", "--version"})
 _WITHOUT_HOOKS = frozenset({"--bare", "--safe-mode"})
 _SETTINGS = "--settings"
 _SERVERS = "--mcp-config"
-_MOMENTS = {
+MOMENTS = {
     "SessionStart": (Moment.SESSION, 30),  # and how many seconds the hook may take
     "UserPromptSubmit": (Moment.PROMPT, 120),
     "Notification": (Moment.WAITS, 30),
@@ -117,7 +117,7 @@ class Claude:
         return Injection((program, *tools, _SETTINGS, json.dumps(merged), *kept))
 
     def read(self, payload: Mapping[str, Any]) -> Report | None:
-        return read_hook(payload, {name: moment for name, (moment, _s) in _MOMENTS.items()})
+        return read_hook(payload, {name: moment for name, (moment, _s) in MOMENTS.items()})
 
     def greeted(self, text: str) -> Answer:
         return greeted(text)
@@ -141,7 +141,7 @@ ADAPTER = Claude()
 def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {
         name: [{"hooks": [_hook(reach.program, seconds)]}]
-        for name, (_moment, seconds) in _MOMENTS.items()
+        for name, (_moment, seconds) in MOMENTS.items()
     }
     if reach.judges:
         words = (*reach.program, "--closed") if reach.requires else reach.program

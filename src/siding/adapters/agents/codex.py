@@ -60,7 +60,7 @@ _OTHER_WORK = frozenset(
     }
 )
 _ONLY_TELLS = frozenset({"-h", "--help", "help", "-V", "--version"})
-_MOMENTS = {
+MOMENTS = {
     "SessionStart": (Moment.SESSION, "session_start", 30),  # its name in the trust, and seconds
     "UserPromptSubmit": (Moment.PROMPT, "user_prompt_submit", 120),
     "Stop": (Moment.STOPPED, "stop", 300),
@@ -84,7 +84,7 @@ class Codex:
         for event, (name, command, seconds) in _hooks(reach).items():
             hook = f'{{type="command",command={json.dumps(command)},timeout={seconds}}}'
             flags += ["-c", f"hooks.{event}=[{{hooks=[{hook}]}}]"]
-            known = _hash(name, command, seconds)
+            known = trust_hash(name, command, seconds)
             trust.append(f'"{_TRUSTED.format(name)}"={{trusted_hash="sha256:{known}"}}')
         flags += ["-c", f"hooks.state={{{','.join(trust)}}}"]
         if reach.tools:
@@ -92,7 +92,7 @@ class Codex:
         return Injection((program, *flags, *rest))
 
     def read(self, payload: Mapping[str, Any]) -> Report | None:
-        return read_hook(payload, {event: moment for event, (moment, _n, _s) in _MOMENTS.items()})
+        return read_hook(payload, {event: moment for event, (moment, _n, _s) in MOMENTS.items()})
 
     def greeted(self, text: str) -> Answer:
         return greeted(text)
@@ -117,7 +117,7 @@ def _hooks(reach: Reach) -> dict[str, tuple[str, str, int]]:
     """Return name, command line and seconds of each hook."""
     found = {
         event: (name, shlex.join(reach.program), seconds)
-        for event, (_moment, name, seconds) in _MOMENTS.items()
+        for event, (_moment, name, seconds) in MOMENTS.items()
     }
     if reach.judges:
         words = (*reach.program, "--closed") if reach.requires else reach.program
@@ -145,7 +145,7 @@ def _sets_hooks(word: str) -> bool:
     return word.removeprefix("--config=").startswith("hooks.")
 
 
-def _hash(event: str, command: str, seconds: int) -> str:
+def trust_hash(event: str, command: str, seconds: int) -> str:
     """Return the hash by which Codex knows a hook that is trusted."""
     hook = {"async": False, "command": command, "timeout": seconds, "type": "command"}
     known = {"event_name": event, "hooks": [hook]}

@@ -1,0 +1,113 @@
+"""Hooks in settings of JSON, as Claude Code and Gemini CLI have them: ``hooks.EVENT[].hooks[]``."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from siding.adapters.agents.integration.port import Hook, NotMergeable, is_ours
+
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+
+
+class JsonHooks:
+    """The settings of an agent in `directory` of the home, or where `variable` says."""
+
+    def __init__(self, variable: str, directory: str, hooks: Sequence[Hook], unit: int = 1) -> None:
+        self._variable = variable
+        self._directory = directory
+        self._hooks = hooks
+        self._unit = unit  # how many of the agent's units of time a second has
+
+    def file(self, env: Mapping[str, str], home: Path) -> Path:
+        named = env.get(self._variable)
+        return (Path(named) if named else home / self._directory) / "settings.json"
+
+    def added(self, settings: str, command: str, file: Path) -> str:
+        del file
+        document = _parsed(settings)
+        hooks = _object(document, "hooks")
+        for hook in self._hooks:
+            groups = hooks.setdefault(hook.event, [])
+            if not isinstance(groups, list):
+                raise NotMergeable(f"its hooks of {hook.event} are not a list")
+            seconds = hook.seconds * self._unit
+            entry = {"type": "command", "command": command, "timeout": seconds}
+            groups.append({"hooks": [entry]})
+        document["hooks"] = hooks
+        return _written(document, settings)
+
+    def removed(self, settings: str) -> str:
+        if not self.commands(settings):
+            return settings
+        document = _parsed(settings)
+        hooks = _object(document, "hooks")
+        for event, groups in list(hooks.items()):
+            kept = (
+                [_without_ours(group) for group in groups] if isinstance(groups, list) else groups
+            )
+            if kept == groups:
+                continue
+            hooks[event] = [group for group in kept if group is not None]
+            if not hooks[event]:
+                del hooks[event]
+        if not hooks:
+            del document["hooks"]
+        return _written(document, settings)
+
+    def commands(self, settings: str) -> set[str]:
+        hooks = _object(_parsed(settings), "hooks")
+        return {command for groups in hooks.values() for command in _ours_in(groups)}
+
+
+def _parsed(settings: str) -> dict[str, Any]:
+    if not settings.strip():
+        return {}
+    try:
+        document = json.loads(settings)
+    except ValueError as error:
+        raise NotMergeable(f"it is not plain JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise NotMergeable("it is not a JSON object")
+    return document
+
+
+def _object(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = document.get(name, {})
+    if not isinstance(found, dict):
+        raise NotMergeable(f"its {name!r} is not an object")
+    return dict(found)
+
+
+def _entries(group: object) -> list[Any]:
+    entries = group.get("hooks") if isinstance(group, dict) else None
+    return entries if isinstance(entries, list) else []
+
+
+def _ours_in(groups: object) -> Iterator[str]:
+    for group in groups if isinstance(groups, list) else []:
+        for entry in _entries(group):
+            command = entry.get("command") if isinstance(entry, dict) else None
+            if isinstance(command, str) and is_ours(command):
+                yield command
+
+
+def _without_ours(group: Any) -> Any:
+    """Return a group without our hooks; None if it has no others."""
+    entries = _entries(group)
+    kept = [
+        each for each in entries if not (isinstance(each, dict) and is_ours(each.get("command")))
+    ]
+    if len(kept) == len(entries):
+        return group
+    return {**group, "hooks": kept} if kept else None
+
+
+def _written(document: Mapping[str, Any], like: str) -> str:
+    """Return a document as text, indented as the text that it was read from."""
+    found = _INDENT.search(like)
+    is_one_line = bool(like.strip()) and "\n" not in like.strip()
+    indent = None if is_one_line else found[0] if found else "  "
+    text = json.dumps(document, indent=indent, ensure_ascii=False)
+    return text if like.strip() and not like.endswith("\n") else text + "\n"
