@@ -26,6 +26,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "redo": ("back.undo:REDO", "do again what an undo took back"),
     "rewind": ("back.rewind", "go back to before a prompt, with the agent's conversation"),
     "checkpoint": ("verbs.checkpoint", "record the workspace as it stands"),
+    "integrate": ("integrating.integrate", "have an agent report wherever you start it"),
+    "turns": ("integrating.turns", "what such an agent did in this checkout, beside the branch"),
     "mcp": ("verbs.mcp", "inside a run: the tools of an agent, by MCP"),
     "note": ("verbs.note", "inside a run: write a note into its record"),
     "cd": ("verbs.cd", "go into a task's workspace (see `siding cd --help`)"),
@@ -147,6 +149,7 @@ ALONE = "today"  # what `siding` without a verb is
 
 HIDDEN: dict[str, tuple[str, str]] = {
     "__broker": ("verbs.broker", "answers what a run asks"),
+    "__report": ("integrating.report", "records what an integrated agent reports"),
     "__complete": ("verbs.complete", "values for shell completion"),
 }
 

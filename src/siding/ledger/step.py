@@ -185,8 +185,13 @@ class Step(NamedTuple):
 
     @property
     def turn_of(self) -> str:
-        """The id of the run whose turn the step is; "" if it is no turn."""
-        return text(self.line.get("run")) if self.kind == StepKind.CHECKPOINT else ""
+        """The id of the run whose turn the step is; "" if it is no turn.
+
+        Of an agent that was started without one, it is the agent's own id of the conversation.
+        """
+        if self.kind != StepKind.CHECKPOINT:
+            return ""
+        return text(self.line.get("run")) or (self.agent and text(self.line.get("session")))
 
     @property
     def turn(self) -> str:

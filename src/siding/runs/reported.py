@@ -1,11 +1,12 @@
 """What the agent of a run has reported so far: ``runs/<id>.agent``, one JSON object.
 
 The run's broker writes it; it is not flushed, and goes with the run's record. What matters later is
-in the run's step.
+in the run's step. Of an agent that was started without a run it is ``agents/<hash>.agent``.
 """
 
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from siding.errors import SidingError
@@ -70,7 +71,11 @@ def first_line(prompt: str) -> str:
 
 def read_reported(layout: TaskLayout, run_id: str) -> Reported | None:
     """Return what the agent of a run has reported; None if nothing, or if nobody can tell."""
-    path = layout.runs_dir / f"{run_id}{AGENT}"
+    return read_reported_in(layout.runs_dir / f"{run_id}{AGENT}")
+
+
+def read_reported_in(path: Path) -> Reported | None:
+    """Return what an agent has reported, as a file has it; None if nothing, or nobody can tell."""
     with suppress(SidingError, OSError):
         document = read_document_or_none(path, what="what an agent reported", version=_VERSION)
         return None if document is None else Reported.from_record(document)
@@ -79,5 +84,9 @@ def read_reported(layout: TaskLayout, run_id: str) -> Reported | None:
 
 def write_reported(layout: TaskLayout, run_id: str, reported: Reported) -> None:
     """Write down what an agent has reported. Raises OSError."""
-    path = layout.runs_dir / f"{run_id}{AGENT}"
+    write_reported_in(layout.runs_dir / f"{run_id}{AGENT}", reported)
+
+
+def write_reported_in(path: Path, reported: Reported) -> None:
+    """Replace the file with what an agent has reported. Raises OSError."""
     replace_small(path, encode_document({"version": _VERSION, **reported.as_record()}))

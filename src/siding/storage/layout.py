@@ -47,6 +47,11 @@ class TaskLayout(NamedTuple):
         return self.root / "artifacts"
 
     @property
+    def agents_dir(self) -> Path:
+        """What agents that were started without a run have reported, one file a conversation."""
+        return self.root / "agents"
+
+    @property
     def port(self) -> Path:
         """The number of the first port of the task's block."""
         return self.root / "port"
@@ -137,6 +142,11 @@ class ProjectLayout(NamedTuple):
     @property
     def decisions_dir(self) -> Path:
         return self.root / "decisions"
+
+    @property
+    def checkouts_dir(self) -> Path:
+        """The turns of integrated agents in checkouts, one directory each."""
+        return self.root / "checkouts"
 
     @property
     def terminals_dir(self) -> Path:

@@ -10,13 +10,11 @@ from typing import Any
 
 from siding.adapters.agents.port import Adapter, Answer, Moment, Report
 from siding.adapters.agents.table import adapter_of
-from siding.app.acts.skeleton import working
 from siding.app.broker.desk import Desk
 from siding.app.broker.judging import Judged, judged
 from siding.app.broker.request import BadRequest, Request
 from siding.app.broker.taken_back import News, news
-from siding.app.place.locks import holding_task
-from siding.app.running.checkpoint import TurnWords, record_turn
+from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_turn
 from siding.app.waiting.inbox import agent_entry
 from siding.app.waiting.notifications import notify
 from siding.namedtuples import NamedTuple
@@ -61,7 +59,7 @@ def report(desk: Desk, request: Request) -> Noted:
         now = _MOMENTS[said.moment](desk, before, _known(desk, said))
         told = News("", now.seen)
         if said.moment is Moment.PROMPT:
-            told = news(desk, before, said.session)
+            told = news(desk.project.ledger(desk.task.id), before, said.session)
             now = now._replace(turn=said.turn[:_LONGEST_SHOWN], seen=told.seen)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     if now.waits and now.waits != before.waits:
@@ -149,12 +147,7 @@ def _settle(desk: Desk) -> None:
     """Record what changed since the last step: it is not of the turn that begins."""
     if not desk.run.is_recorded:
         return
-    what = f"a turn of {desk.run.id} begins"
-    with (
-        holding_task(desk.project, desk.task.id, what, beside_runs=True) as hold,
-        working(desk.project, desk.task.id, hold),
-    ):
-        pass
+    settle_before_turn(desk.project, desk.task.id, desk.run.id)
 
 
 def _tool(desk: Desk, adapter: Adapter, said: Report) -> Noted:

@@ -5,8 +5,8 @@ Its conversation still has those turns. Without a word it would believe that wha
 
 from collections.abc import Iterable, Sequence
 
-from siding.app.broker.desk import Desk
 from siding.ledger.step import Step, StepStatus
+from siding.ledger.store import Ledger
 from siding.ledger.turns import ReportedTurn, reported_turns
 from siding.namedtuples import NamedTuple
 from siding.runs.reported import Reported, first_line
@@ -29,13 +29,12 @@ class News(NamedTuple):
     seen: int
 
 
-def news(desk: Desk, before: Reported, session: str) -> News:
+def news(ledger: Ledger, before: Reported, session: str) -> News:
     """Return what an agent has to know as a prompt begins.
 
     The whole ledger is read (10,000 steps: 0.4 s) only if the task went back somewhere since the
     agent's last prompt, or if this is the run's first one and its conversation may be older.
     """
-    ledger = desk.project.ledger(desk.task.id)
     newest = ledger.last()
     if newest is None:
         return News("", 0)

@@ -7,6 +7,7 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.recorder import Recorder
 from siding.errors import NotFound
+from siding.ids import TaskId
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
@@ -17,7 +18,17 @@ from siding.runs.run import is_run_id
 from siding.runs.store import Runs
 from siding.tasks.task import Task
 
-__all__ = ["CheckpointAct", "Step", "Task", "Turn", "TurnWords", "checkpoint", "record_turn"]
+__all__ = [
+    "CheckpointAct",
+    "Step",
+    "Task",
+    "Turn",
+    "TurnWords",
+    "checkpoint",
+    "record_turn",
+    "record_turn_alone",
+    "settle_before_turn",
+]
 
 TURN = "turn"  # the origin of a checkpoint that is a turn of a run
 
@@ -73,19 +84,47 @@ def record_turn(
     ):
         if not work.recorder.runs.is_there(run_id):
             return Turn(task, None)  # it ended while we waited for the task; its step has it all
-        clean = work.recorder.redaction.text
-        detail = CheckpointDetail(
-            clean(words.message) or f"turn of {run_id} ({moment})",
-            TURN,
-            run=run_id,
-            moment=moment,
-            prompt=clean(words.prompt),
-            session=clean(words.session),
-            turn=clean(words.turn),
-            transcript=clean(words.transcript),
-            returns=_began_with(work.recorder.ledger, run_id, words.turn),
+        detail = _detail(work.recorder, words, moment, f"turn of {run_id} ({moment})")
+        detail = detail._replace(
+            run=run_id, returns=_began_with(work.recorder.ledger, run_id, words.turn)
         )
         return Turn(task, work.recorder.record_as(detail, only_if_changed=only_if_changed))
+
+
+def record_turn_alone(
+    project: Project, task: Task, agent: str, moment: str, words: TurnWords
+) -> Turn:
+    """Record the workspace as a turn of an agent that was started there without a run."""
+    with (
+        holding_task(project, task.id, f"recording a turn of {agent}", beside_runs=True) as hold,
+        working(project, task.id, hold, settle=Recorder.settle_interrupted) as work,
+    ):
+        detail = _detail(work.recorder, words, moment, f"turn of {agent} ({moment})")
+        step = work.recorder.record_as(detail._replace(agent=agent), only_if_changed=False)
+        return Turn(task, step)
+
+
+def settle_before_turn(project: Project, task_id: TaskId, of: str) -> None:
+    """Record what changed since the last step: it is not of the turn that begins."""
+    what = f"a turn of {of} begins"
+    with (
+        holding_task(project, task_id, what, beside_runs=True) as hold,
+        working(project, task_id, hold),
+    ):
+        pass
+
+
+def _detail(recorder: Recorder, words: TurnWords, moment: str, untitled: str) -> CheckpointDetail:
+    clean = recorder.redaction.text
+    return CheckpointDetail(
+        clean(words.message) or untitled,
+        TURN,
+        moment=moment,
+        prompt=clean(words.prompt),
+        session=clean(words.session),
+        turn=clean(words.turn),
+        transcript=clean(words.transcript),
+    )
 
 
 def _began_with(ledger: Ledger, run_id: str, turn: str) -> str:

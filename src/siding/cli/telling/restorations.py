@@ -1,6 +1,5 @@
 """Show what a restoration would do and did, and ask for consent where it needs one."""
 
-import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,6 +8,7 @@ from siding.app.back.git_words import git_lines
 from siding.app.back.restore_act import Restored
 from siding.app.back.survey import NeedsConsent, Survey, quote_path
 from siding.app.recording.steps import Step
+from siding.cli.screen.asking import agreed, can_ask
 from siding.cli.screen.screen import Screen
 from siding.cli.screen.words import changes_of, counted, task_step
 
@@ -130,12 +130,10 @@ def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) 
     try:
         return act(force)
     except NeedsConsent as needed:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not can_ask():
             raise
         for concern in needed.concerns:
             screen.warn(concern)
-        sys.stderr.write("siding: go on all the same? [y/N] ")
-        sys.stderr.flush()
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        if not agreed("go on all the same?"):
             raise
         return act(True)

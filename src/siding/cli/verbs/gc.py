@@ -11,7 +11,6 @@ applied always stay.
 """
 
 import os
-import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
 
@@ -21,6 +20,7 @@ from siding.app.place.settings import bytes_in
 from siding.app.running.noted_gc import gc_in_background, note_gc
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
+from siding.cli.screen.asking import agreed, can_ask
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import counted, seconds_in, size
 from siding.errors import SidingError, UsageError
@@ -130,11 +130,7 @@ def _ask(retention: Retention | None, *, may_ask: bool) -> None:
     if retention is None or not retention.tasks:
         return
     needed = FreeingNeedsYes(retention)
-    if not (may_ask and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise needed
-    sys.stderr.write(f"siding: free {needed.what} for good? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not (may_ask and can_ask() and agreed(f"free {needed.what} for good?")):
         raise needed
 
 

@@ -6,6 +6,7 @@ under a key with the file's path, the event and the place among the hooks of tha
 """
 
 import json
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +25,8 @@ class Codex:
 
     def file(self, env: Mapping[str, str], home: Path) -> Path:
         named = env.get("CODEX_HOME")
-        return (Path(named) if named else home / ".codex") / "config.toml"
+        # Where the variable is set, Codex itself resolves links in it.
+        return (Path(os.path.realpath(named)) if named else home / ".codex") / "config.toml"
 
     def added(self, settings: str, command: str, file: Path) -> str:
         there = mapping(_parsed(settings).get("hooks"))
@@ -54,6 +56,9 @@ class Codex:
         text = settings[:begin] + settings[end + len(_END) :]
         _parsed(text, "without Siding's part ")
         return text
+
+    def parsed(self, settings: str) -> Mapping[str, Any]:
+        return _parsed(settings)
 
     def commands(self, settings: str) -> set[str]:
         found: set[str] = set()

@@ -56,6 +56,9 @@ class JsonHooks:
             del document["hooks"]
         return _written(document, settings)
 
+    def parsed(self, settings: str) -> Mapping[str, Any]:
+        return _parsed(settings)
+
     def commands(self, settings: str) -> set[str]:
         hooks = _object(_parsed(settings), "hooks")
         return {command for groups in hooks.values() for command in _ours_in(groups)}

@@ -6,7 +6,7 @@ again by the program that they start.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from siding.namedtuples import NamedTuple
 
@@ -40,6 +40,10 @@ class OwnSettings(Protocol):
 
     def removed(self, settings: str) -> str:
         """Return the settings without hooks of ours. Raises NotMergeable."""
+        ...
+
+    def parsed(self, settings: str) -> Mapping[str, Any]:
+        """Return what the settings say. Raises NotMergeable."""
         ...
 
     def commands(self, settings: str) -> set[str]:

@@ -1,0 +1,184 @@
+"""The turns beside a branch: where they are kept, and how they are read.
+
+A checkout has a directory of its own among the project's, named by a hash of its git directory, and
+a part of the snapshot store under the same name, as a task has. Nothing in the repository is
+touched. ``turns.jsonl`` is a journal of two kinds of lines: a turn `begins`, and `ends`.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from siding.app.place.base_seed import base_seed
+from siding.app.place.project import Checkout, Project
+from siding.app.recording.snapshots import TaskSnapshots
+from siding.files.durable import make_dirs
+from siding.git.refs import head_of
+from siding.git.roots import recorded_root
+from siding.git.snapshots.seeding import add_task
+from siding.hashing import sha256_hex
+from siding.ids import Sha, TaskId
+from siding.namedtuples import NamedTuple
+from siding.storage.fields import said, text, whole
+from siding.storage.journals import Journal
+from siding.storage.locks import FileLock, Holder
+from siding.tasks.registry import Workspace
+from siding.tasks.states import WorkspaceState
+
+_PREFIX = "checkout-"
+_WAIT_S = 60.0
+
+
+class Figures(NamedTuple):
+    """What a turn has changed: the numbers of files and lines."""
+
+    files: int = 0
+    additions: int = 0
+    deletions: int = 0
+
+
+class BesideTurn(NamedTuple):
+    """A turn of an agent in a checkout. `after` is "" until its end is reported."""
+
+    number: int
+    at: str
+    agent: str
+    session: str
+    turn: str  # the agent's own id of the prompt
+    transcript: str
+    prompt: str
+    branch: str  # that was checked out; "" for none
+    before: Sha  # the snapshot that it began with
+    after: Sha = Sha("")
+    ended_at: str = ""
+    moment: str = ""  # how it ended: stopped, failed, or prompt if the next one came first
+    figures: Figures = Figures()
+
+    def begins(self) -> dict[str, object]:
+        """Return the line that says that it has begun."""
+        fields = self._asdict()
+        for name in ("after", "ended_at", "moment", "figures"):
+            del fields[name]
+        return {"kind": "begins", **said(**fields)}
+
+    def ends(self) -> dict[str, object]:
+        """Return the line that says that it has ended."""
+        return {
+            "kind": "ends",
+            "number": self.number,
+            "at": self.ended_at,
+            "moment": self.moment,
+            "after": self.after,
+            **self.figures._asdict(),
+        }
+
+
+class Beside(NamedTuple):
+    """The turns of one checkout, and the snapshots of it."""
+
+    project: Project
+    checkout: Checkout
+    id: TaskId
+
+    @classmethod
+    def of(cls, project: Project, checkout: Checkout) -> "Beside":
+        name = sha256_hex(os.fsencode(os.path.realpath(checkout.git_dir)))[:12]
+        return cls(project, checkout, TaskId(f"{_PREFIX}{name}"))
+
+    @property
+    def root(self) -> Path:
+        return self.project.layout.checkouts_dir / self.id
+
+    @property
+    def journal(self) -> Journal:
+        return Journal(self.root / "turns.jsonl")
+
+    def turns(self) -> list[BesideTurn]:
+        """Return the turns, oldest first. Lines that cannot be read are passed over."""
+        found: dict[int, BesideTurn] = {}
+        for entry in self.journal.entries():
+            record = entry.record or {}
+            number = whole(record.get("number"))
+            if record.get("kind") == "begins":
+                found[number] = _begun(record)
+            elif record.get("kind") == "ends" and number in found:
+                found[number] = _ended(found[number], record)
+        return list(found.values())
+
+    @contextmanager
+    def held(self, what: str) -> Iterator[None]:
+        """Hold the lock of these turns. Raises LockBusy after a minute."""
+        lock = FileLock(self.project.layout.lock(self.id))
+        app = self.project.app
+        lock.acquire(timeout_s=_WAIT_S, holder=Holder(pid=app.pid, since=app.now(), what=what))
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def head(self) -> Sha | None:
+        """Return the commit that is checked out; None on a branch without commits."""
+        paths = self.project.paths
+        return head_of(self.project.git, self.checkout.git_dir, paths.common_dir).sha
+
+    def branch(self) -> str:
+        """Return the branch that is checked out; "" for none."""
+        paths = self.project.paths
+        return head_of(self.project.git, self.checkout.git_dir, paths.common_dir).branch or ""
+
+    def snapshots(self) -> TaskSnapshots:
+        """Return the snapshots of the checkout."""
+        return TaskSnapshots(self.project, self._workspace())
+
+    def begin(self, base: Sha) -> None:
+        """Make the part of the store, and the directory, if they are not there."""
+        project = self.project
+        make_dirs(self.root)
+        project.snapshots.create()
+        root, git_dir = self.checkout
+        add_task(project.snapshots, base_seed(project, self.id, base, root, git_dir))
+
+    def _workspace(self) -> Workspace:
+        """Return what describes the checkout to the snapshots; it is in no registry."""
+        root = recorded_root(self.checkout.root)
+        return Workspace(
+            name=self.id,
+            path=str(self.checkout.root),
+            branch=self.branch(),
+            task_id=self.id,
+            status=WorkspaceState.KEPT,
+            created_at="",
+            git_dir=str(self.checkout.git_dir),
+            device=root.device,
+            inode=root.inode,
+        )
+
+
+def is_beside(task_id: str) -> bool:
+    """Tell whether a name in the snapshot store is that of a checkout and of no task."""
+    return task_id.startswith(_PREFIX)
+
+
+def _begun(record: dict[str, object]) -> BesideTurn:
+    return BesideTurn(
+        number=whole(record.get("number")),
+        at=text(record.get("at")),
+        agent=text(record.get("agent")),
+        session=text(record.get("session")),
+        turn=text(record.get("turn")),
+        transcript=text(record.get("transcript")),
+        prompt=text(record.get("prompt")),
+        branch=text(record.get("branch")),
+        before=Sha(text(record.get("before"))),
+    )
+
+
+def _ended(begun: BesideTurn, record: dict[str, object]) -> BesideTurn:
+    figures = Figures(*(whole(record.get(name)) for name in Figures._fields))
+    return begun._replace(
+        after=Sha(text(record.get("after"))),
+        ended_at=text(record.get("at")),
+        moment=text(record.get("moment")),
+        figures=figures,
+    )

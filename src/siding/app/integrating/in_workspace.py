@@ -1,0 +1,80 @@
+"""Turns of an agent that a person has started by themselves in a task's workspace."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from siding.adapters.agents.port import Adapter, Answer, Moment, Report
+from siding.app.broker.taken_back import news
+from siding.app.place.project import Project
+from siding.app.running.checkpoint import TurnWords, record_turn_alone, settle_before_turn
+from siding.files.durable import make_dirs
+from siding.hashing import sha256_hex
+from siding.runs.reported import Reported, first_line, read_reported_in, write_reported_in
+from siding.storage.layout import TaskLayout
+from siding.tasks.task import Task
+
+_SUFFIX = ".agent"
+_KEPT_S = 30 * 24 * 3600  # a conversation that said nothing for so long is begun anew
+
+
+def workspace_turn(
+    project: Project, task: Task, name: str, adapter: Adapter, said: Report
+) -> Answer:
+    """Record what an agent reports, and return what it is told with its prompt."""
+    path = _file(project.task_layout(task.id), said.session)
+    before = read_reported_in(path) or Reported()
+    answer = Answer()
+    now = before._replace(session=said.session, transcript=said.transcript or before.transcript)
+    if said.moment is Moment.SESSION:
+        now = now._replace(is_new=said.is_new and not before.prompts)
+    elif said.moment is Moment.PROMPT:
+        now, answer = _prompt(project, task, name, adapter, (before, now), said)
+    else:
+        if before.in_turn:
+            _record(project, task, name, before, said.moment)
+        now = now._replace(in_turn=False)
+    make_dirs(path.parent)
+    _sweep(project, path.parent)
+    write_reported_in(path, now)
+    return answer
+
+
+def _prompt(
+    project: Project,
+    task: Task,
+    name: str,
+    adapter: Adapter,
+    states: tuple[Reported, Reported],
+    said: Report,
+) -> tuple[Reported, Answer]:
+    before, now = states
+    if before.in_turn:
+        # Its end was not reported: the person has interrupted it.
+        _record(project, task, name, before, Moment.PROMPT)
+    else:
+        settle_before_turn(project, task.id, name)
+    told = news(project.ledger(task.id), before, said.session)
+    now = now._replace(in_turn=True, turn=said.turn, seen=told.seen)
+    if said.by_person:
+        now = now._replace(prompt=said.text, prompts=before.prompts + 1)
+    return now, adapter.informed(told.text) if told.text else Answer()
+
+
+def _record(project: Project, task: Task, name: str, before: Reported, moment: Moment) -> None:
+    words = TurnWords(
+        first_line(before.prompt), before.prompt, before.session, before.turn, before.transcript
+    )
+    record_turn_alone(project, task, name, moment.value, words)
+
+
+def _file(layout: TaskLayout, session: str) -> Path:
+    return layout.agents_dir / f"{sha256_hex(session.encode())[:16]}{_SUFFIX}"
+
+
+def _sweep(project: Project, directory: Path) -> None:
+    """Delete what conversations of long ago have left."""
+    oldest = project.app.clock.now().timestamp() - _KEPT_S
+    for path in directory.glob(f"*{_SUFFIX}"):
+        with suppress(OSError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()

@@ -1,0 +1,63 @@
+"""Show the turns that integrated agents have made in a checkout (`siding turns`)."""
+
+from collections.abc import Iterator, Sequence
+
+from siding.app.integrating.beside import Beside, BesideTurn
+from siding.app.place.project import Checkout, Project
+from siding.app.place.selection import standing_in
+from siding.app.recording.snapshots import TaskSnapshots, patch_lines
+from siding.errors import NotFound, UsageError
+from siding.namedtuples import NamedTuple
+from siding.runs.reported import first_line
+
+__all__ = ["BesideTurn", "Turns", "title_of", "turns"]
+
+NEWEST = "last"
+
+
+class Turns(NamedTuple):
+    """The turns in one checkout, oldest first."""
+
+    checkout: Checkout
+    all: Sequence[BesideTurn]
+    snapshots: TaskSnapshots
+
+    def find(self, named: str) -> BesideTurn:
+        """Return a turn by its number, or the `last` one. Raises NotFound."""
+        if named == NEWEST and self.all:
+            return self.all[-1]
+        for turn in self.all:
+            if named.lstrip("0") == str(turn.number):
+                return turn
+        raise NotFound(
+            f"there is no turn {named!r} in {self.checkout.root}",
+            hint="`siding turns` lists them",
+        )
+
+    def write_patch(self, turn: BesideTurn, fd: int) -> None:
+        """Write what a turn has changed, as a patch, byte for byte."""
+        self.snapshots.write_patch(turn.before, turn.after, fd)
+
+    def patch_lines(self, turn: BesideTurn) -> Iterator[str]:
+        """Yield the lines of that patch, for a screen."""
+        for line in patch_lines(self.snapshots, turn.before, turn.after, ()):
+            yield line.decode("utf-8", "backslashreplace")
+
+
+def turns(project: Project) -> Turns:
+    """Return the turns of the checkout that the person stands in. Raises UsageError."""
+    if standing_in(project) is not None:
+        raise UsageError(
+            "this is a task's workspace: there each turn is a step",
+            hint="`siding log` shows them, `siding rewind --list` with what was asked",
+        )
+    checkout = project.checkout
+    if checkout is None:
+        raise UsageError("a bare repository has no checkout")
+    beside = Beside.of(project, checkout)
+    return Turns(checkout, beside.turns(), beside.snapshots())
+
+
+def title_of(turn: BesideTurn) -> str:
+    """Return the first line of what was asked."""
+    return first_line(turn.prompt)

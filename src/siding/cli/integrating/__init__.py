@@ -1,0 +1,1 @@
+"""`siding integrate`, what the integrated agents start, and the turns beside a branch."""
