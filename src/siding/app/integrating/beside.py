@@ -155,11 +155,6 @@ class Beside(NamedTuple):
         )
 
 
-def is_beside(task_id: str) -> bool:
-    """Tell whether a name in the snapshot store is that of a checkout and of no task."""
-    return task_id.startswith(_PREFIX)
-
-
 def _begun(record: dict[str, object]) -> BesideTurn:
     return BesideTurn(
         number=whole(record.get("number")),

@@ -11,19 +11,21 @@ from siding.adapters.agents.port import Answer, Moment, Report
 from siding.adapters.agents.table import adapter_of
 from siding.app.integrating.in_checkout import checkout_turn
 from siding.app.integrating.in_workspace import workspace_turn
-from siding.app.place.project import Project
+from siding.app.place.project import Project, require_project
 from siding.app.place.selection import standing_in
-from siding.errors import NotFound, UsageError
+from siding.app.place.wiring import App
+from siding.errors import NotFound, NotInitialised, UsageError
+from siding.git.errors import NotARepository
 
 LONGEST_PROMPT = 4000  # characters that are kept
 _LONGEST_ID = 400
 _KNOWN = (Moment.SESSION, Moment.PROMPT, Moment.STOPPED, Moment.FAILED)
 
 
-def reported(project: Project, name: str, payload: Mapping[str, Any]) -> Answer:
+def reported(app: App, name: str, payload: Mapping[str, Any]) -> Answer:
     """Record what an agent has reported, and return what it is told.
 
-    Raises NotFound and UsageError.
+    Nothing is recorded where there is no project. Raises NotFound and UsageError.
     """
     adapter = adapter_of(name)
     if adapter is None:
@@ -33,6 +35,10 @@ def reported(project: Project, name: str, payload: Mapping[str, Any]) -> Answer:
         return Answer()
     if not said.session:
         raise UsageError(f"{name} does not say which conversation it is")
+    try:
+        project = require_project(app)
+    except (NotInitialised, NotARepository):
+        return Answer()
     known = _known(project, said)
     task_id = standing_in(project)
     if task_id is not None:

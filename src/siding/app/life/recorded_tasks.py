@@ -63,7 +63,13 @@ def recorded_tasks(project: Project) -> list[RecordedTask]:
     return [
         _on_board(project, task_id) if task_id in there else _deleted(project, task_id, gone)
         for task_id in project.snapshots.tasks()
+        if task_id in there or not _is_checkout(project, task_id)
     ]
+
+
+def _is_checkout(project: Project, task_id: TaskId) -> bool:
+    """Tell whether a part of the snapshot store is that of a checkout: it is no task."""
+    return (project.layout.checkouts_dir / task_id).is_dir()
 
 
 def displaced_blobs(project: Project) -> set[str]:

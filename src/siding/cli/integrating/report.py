@@ -5,10 +5,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from siding.app.integrating.reports import reported
-from siding.app.place.project import require_project
 from siding.cli.globals import Context
-from siding.errors import NotInitialised, UsageError
-from siding.git.errors import NotARepository
+from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,10 +21,6 @@ def run(arguments: Namespace, context: Context) -> int:
         payload = None
     if not isinstance(payload, dict):
         raise UsageError("the agent's words are not a JSON object")
-    try:
-        project = require_project(context.app)
-    except (NotInitialised, NotARepository):
-        return 0
-    answer = reported(project, arguments.agent, payload)
+    answer = reported(context.app, arguments.agent, payload)
     context.screen.out.write(answer.output)
     return answer.status
