@@ -51,6 +51,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "output": (reads("output"),),
     "attach": (reads("attach", status=2),),  # there is no terminal
     "send": (reads("send r1 text", status=1),),  # nothing runs
+    "integrate": (reads("integrate --list"),),  # writes no file of the home
+    "turns": (reads("turns"), reads("turns --json")),
     "mcp": (reads("mcp", status=2),),  # this is no run
     "note": (reads("note text", status=2),),  # this is no run
     "stop": (reads("stop --all"),),
@@ -98,6 +100,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "__complete": (reads("__complete task"),),
     # No such task: hosts alone call it.
     "__broker": (reads("__broker --task x --run r1 --listening 0 --lifeline 0", status=1),),
+    "__report": (reads("__report claude", status=2),),  # it is told nothing
     "task start": (
         writes("task start never"),
         writes("task start never --no-workspace"),

@@ -3,6 +3,7 @@
 from siding.adapters.agents.port import Moment, Report
 from siding.app.integrating.beside import Beside, BesideTurn, Figures
 from siding.app.place.project import Checkout, Project
+from siding.app.recording.snapshots import tidy_store
 
 
 def checkout_turn(project: Project, checkout: Checkout, agent: str, said: Report) -> None:
@@ -62,3 +63,4 @@ def _end(beside: Beside, turn: BesideTurn, moment: Moment) -> None:
         figures=Figures(stat.files, stat.additions, stat.deletions),
     )
     beside.journal.append(ended.ends())
+    tidy_store(beside.project)

@@ -75,6 +75,8 @@ def putting_in(app: App, name: str) -> Change:
         after = settings.added(settings.removed(before or ""), _command(name), file)
     except NotMergeable as error:
         raise _cannot(name, file, str(error)) from None
+    if before is not None and _same(settings, after, before):
+        after = before
     return Change(name, file, before, after)
 
 

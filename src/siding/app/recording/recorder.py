@@ -28,7 +28,7 @@ from siding.app.recording.artifacts import (
     write_patch,
 )
 from siding.app.recording.line_base import kept_by, line_base
-from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.recording.snapshots import TaskSnapshots, tidy_store
 from siding.app.unfinished.by_kind import recovered
 from siding.errors import SidingError, UnreadableFile
 from siding.files.durable import make_dirs
@@ -44,7 +44,7 @@ from siding.ledger.line import LedgerLine
 from siding.ledger.step import Step
 from siding.runs.left import LeftFiles
 from siding.runs.store import Runs
-from siding.storage.locks import FileLock, Holder, LockBusy
+from siding.storage.locks import Holder
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
@@ -370,7 +370,7 @@ class Recorder:
         except (OSError, UnreadableFile) as error:
             raise AnchorNotWritten(step, error) from error
         self.intents.clear(intent)
-        self._tidy()
+        tidy_store(self.project)
         self.project.events.emit(StepRecorded(self.task, self.workspace, step))
         return step
 
@@ -379,20 +379,6 @@ class Recorder:
         detail = intent.draft.detail
         own = detail.run if isinstance(detail, RunDetail) else ""
         return tuple(run.id for run in self.runs.live() if run.id != own)
-
-    def _tidy(self) -> None:
-        """Join the packs of the snapshot store if there are many, one command at a time."""
-        lock = FileLock(self.project.layout.lock("snapshots"))
-        try:
-            lock.acquire(timeout_s=0)
-        except LockBusy:
-            return  # another command is joining them
-        try:
-            self.project.snapshots.tidy()
-        except SidingError:
-            return  # many packs are only slower; the next step tries again
-        finally:
-            lock.release()
 
 
 def _is_line_of(step: Step, intent: Intent) -> bool:

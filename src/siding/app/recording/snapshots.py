@@ -41,6 +41,7 @@ from siding.git.snapshots.submodules import filled_between
 from siding.ids import Sha
 from siding.ledger.figures import ModeFigures
 from siding.phases.documents import read_documents
+from siding.storage.locks import FileLock, LockBusy
 from siding.tasks.registry import Workspace
 
 if TYPE_CHECKING:
@@ -231,6 +232,21 @@ class TaskSnapshots:
             documents=partial(read_documents, self._project.task_layout(task_id).root),
             keep_fds=self.keep_fds,
         )
+
+
+def tidy_store(project: "Project") -> None:
+    """Join the packs of the snapshot store if there are many, one command at a time."""
+    lock = FileLock(project.layout.lock("snapshots"))
+    try:
+        lock.acquire(timeout_s=0)
+    except LockBusy:
+        return  # another command is joining them
+    try:
+        project.snapshots.tidy()
+    except SidingError:
+        return  # many packs are only slower; the next step tries again
+    finally:
+        lock.release()
 
 
 def patch_lines(

@@ -16,7 +16,7 @@ from siding.adapters.agents.codex import MOMENTS, trust_hash
 from siding.adapters.agents.integration.port import NotMergeable, is_ours
 from siding.storage.fields import mapping
 
-_BEGIN = "# siding integrate: what follows, up to the end mark, is Siding's\n"
+_BEGIN = "\n# siding integrate: what follows, up to the end mark, is Siding's\n"
 _END = "# siding integrate: end\n"
 
 
@@ -42,8 +42,7 @@ class Codex:
                 f'type = "command"\ncommand = {_quoted(command)}\ntimeout = {seconds}\n',
                 f'[hooks.state.{key}]\ntrusted_hash = "sha256:{known}"\n',
             ]
-        gap = "" if not settings or settings.endswith("\n") else "\n"
-        text = "".join([settings, gap, *lines, _END])
+        text = "".join([settings, *lines, _END])
         _parsed(text, "with hooks at its end ")
         return text
 

@@ -52,6 +52,7 @@ class JsonHooks:
             hooks[event] = [group for group in kept if group is not None]
             if not hooks[event]:
                 del hooks[event]
+        document["hooks"] = hooks
         if not hooks:
             del document["hooks"]
         return _written(document, settings)
@@ -110,7 +111,7 @@ def _without_ours(group: Any) -> Any:
 def _written(document: Mapping[str, Any], like: str) -> str:
     """Return a document as text, indented as the text that it was read from."""
     found = _INDENT.search(like)
-    is_one_line = bool(like.strip()) and "\n" not in like.strip()
+    is_one_line = like.strip() not in ("", "{}") and "\n" not in like.strip()
     indent = None if is_one_line else found[0] if found else "  "
     text = json.dumps(document, indent=indent, ensure_ascii=False)
     return text if like.strip() and not like.endswith("\n") else text + "\n"

@@ -1,0 +1,230 @@
+"""What an integrated agent reports, through the program that its hooks start."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import siding
+from sandbox import Sandbox
+
+PROGRAM = Path(siding.__file__).parent / "process" / "broker" / "integrated.py"
+
+
+class Says:
+    """Claude Code, as far as its hooks are concerned, in one conversation."""
+
+    def __init__(self, sandbox: Sandbox, where: Path, session: str = "session-1") -> None:
+        self._sandbox = sandbox
+        self._where = where
+        self._session = session
+        self._prompts = 0
+
+    def prompt(self, text: str) -> str:
+        self._prompts += 1
+        return self._event("UserPromptSubmit", prompt=text, prompt_id=f"p{self._prompts}")
+
+    def stops(self) -> str:
+        return self._event("Stop")
+
+    def _event(self, name: str, **more: str) -> str:
+        words = {
+            "hook_event_name": name,
+            "session_id": self._session,
+            "transcript_path": "/t",
+            **more,
+        }
+        done = subprocess.run(
+            [sys.executable, "-S", "-E", "-I", str(PROGRAM), "claude"],
+            cwd=self._where,
+            env=self._sandbox.env,
+            input=json.dumps(words).encode(),
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode()
+
+
+def turns(sandbox: Sandbox) -> list[dict[str, Any]]:
+    found = sandbox.json("turns", "--json")
+    assert isinstance(found, list)
+    return found
+
+
+@pytest.fixture
+def known(sandbox: Sandbox) -> Sandbox:
+    """A sandbox whose repository is a project, without a task."""
+    sandbox.siding("init")
+    return sandbox
+
+
+def test_a_turn_has_its_own_change_alone(known: Sandbox) -> None:
+    says, repo = Says(known, known.repo), known.repo
+    (repo / "before").write_text("1\n")
+    says.prompt("First\nwith more")
+    (repo / "first").write_text("1\n")
+    says.stops()
+    (repo / "between").write_text("1\n")
+    says.prompt("Second")
+    (repo / "first").unlink()
+    says.stops()
+    found = turns(known)
+    assert [each["prompt"] for each in found] == ["First\nwith more", "Second"]
+    patches = [known.siding("turns", str(each["number"])).stdout for each in found]
+    assert [patch.count(b"diff --git") for patch in patches] == [1, 1]
+    assert b"+++ b/first" in patches[0]
+    assert b"--- a/first" in patches[1]
+
+
+def test_what_a_turn_has_changed_can_be_taken_out(known: Sandbox) -> None:
+    says, repo = Says(known, known.repo), known.repo
+    says.prompt("Do it")
+    (repo / "hello.txt").write_bytes(b"changed\0\xff\n")
+    (repo / "new").mkdir()
+    (repo / "new" / "file").write_text("new\n")
+    says.stops()
+    patch = known.siding("turns", "last").stdout
+    subprocess.run(["git", "apply", "-R"], cwd=repo, env=known.env, input=patch, check=True)
+    assert known.git("status", "--porcelain") == ""
+
+
+def test_a_turn_whose_end_was_not_told_ends_at_the_next_prompt(known: Sandbox) -> None:
+    says, repo = Says(known, known.repo), known.repo
+    says.prompt("Cut off")
+    (repo / "a").write_text("1\n")
+    (listed,) = turns(known)
+    assert not listed["after"]
+    assert b"has not ended" in known.siding("turns", "1", status=2).stderr
+    assert b"(not ended)" in known.siding("turns").stdout
+    says.prompt("Next")
+    says.stops()
+    assert [(each["files"], each["moment"]) for each in turns(known)] == [
+        (1, "prompt"),
+        (0, "stopped"),
+    ]
+
+
+def test_two_conversations_at_once_have_turns_of_their_own(known: Sandbox) -> None:
+    one, two = Says(known, known.repo, "one"), Says(known, known.repo, "two")
+    one.prompt("One")
+    two.prompt("Two")
+    (known.repo / "a").write_text("1\n")
+    two.stops()
+    one.stops()
+    two.stops()  # of nothing: there was no prompt
+    assert [(each["session"], each["prompt"]) for each in turns(known)] == [
+        ("one", "One"),
+        ("two", "Two"),
+    ]
+
+
+def test_what_nobody_typed_is_no_prompt_of_its_own(known: Sandbox) -> None:
+    says = Says(known, known.repo)
+    says.prompt("Start a server")
+    says.prompt("<task-notification>it has ended</task-notification>")
+    says.stops()
+    assert {each["prompt"] for each in turns(known)} == {"Start a server"}
+
+
+def test_secrets_are_not_kept(known: Sandbox) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    Says(known, known.repo).prompt(f"use {secret}")
+    assert secret.encode() not in b"".join(
+        path.read_bytes() for path in known.project.rglob("*") if path.is_file()
+    )
+    assert "[redacted" in turns(known)[0]["prompt"]
+
+
+def test_a_branch_without_a_commit_has_no_turns(known: Sandbox) -> None:
+    known.git("checkout", "-q", "--orphan", "empty")
+    says = Says(known, known.repo)
+    says.prompt("Begin")
+    says.stops()
+    assert turns(known) == []
+
+
+def test_a_worktree_of_the_persons_has_turns_of_its_own(known: Sandbox, tmp_path: Path) -> None:
+    known.git("worktree", "add", "-q", str(tmp_path / "other"))
+    (tmp_path / "other" / "below").mkdir()
+    says = Says(known, tmp_path / "other" / "below")
+    says.prompt("There")
+    says.stops()
+    assert turns(known) == []
+    there = known.siding("turns", "--json", cwd=tmp_path / "other").stdout
+    assert [each["prompt"] for each in json.loads(there)] == ["There"]
+
+
+def test_gc_and_doctor_leave_turns_alone(known: Sandbox) -> None:
+    known.siding("task", "start", "done")
+    known.siding("run", "--", "sh", "-c", "echo 1 > in-task")
+    known.siding("task", "close", "done", "--delete", "--force", cwd=known.repo)
+    says = Says(known, known.repo)
+    says.prompt("Write")
+    (known.repo / "a").write_text("kept?\n")
+    says.stops()
+    (known.repo / "a").unlink()
+    for words in (["gc"], ["gc", "--older", "1d", "--yes"], ["doctor"]):
+        done = known.siding(*words)
+        assert b"checkout-" not in done.stdout + done.stderr, words
+    assert b"+kept?" in known.siding("turns", "1").stdout
+
+
+def test_in_a_workspace_a_turn_is_a_step_that_can_be_taken_back(known: Sandbox) -> None:
+    known.siding("task", "start", "job")
+    where = known.workspace()
+    says = Says(known, where)
+    (where / "mine").write_text("1\n")
+    says.prompt("Write one")
+    (where / "one").write_text("1\n")
+    says.stops()
+    steps = known.steps()
+    assert [step.get("origin") for step in steps] == ["outside", "turn"]
+    assert steps[1]["diff_stat"]["file_list"] == ["one"]
+    assert (steps[1]["agent"], steps[1]["session"], steps[1]["turn"]) == (
+        "claude",
+        "session-1",
+        "p1",
+    )
+    known.siding("undo")
+    assert (where / "mine").exists()
+    assert not (where / "one").exists()
+    told = says.prompt("Now two")
+    assert (
+        "Taken back: your work on “Write one”"
+        in json.loads(told)["hookSpecificOutput"]["additionalContext"]
+    )
+    says.stops()
+    assert says.prompt("And three") == ""  # it was told
+    rewound = known.json("rewind", "--list", "--json")
+    assert rewound[0]["again"] == ["claude", "--resume", "session-1"]
+    assert rewound[0]["agent"] == "claude"
+
+
+def test_outside_of_a_project_and_in_a_run_nothing_happens(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    def home() -> Sequence[Path]:
+        return sorted(Path(sandbox.env["SIDING_HOME"]).rglob("*"))
+
+    before = home()
+    Says(sandbox, sandbox.repo).prompt("Of no project")
+    (tmp_path / "bare").mkdir()
+    Says(sandbox, tmp_path / "bare").prompt("Of no repository")
+    assert home() == before
+    sandbox.siding("init")
+    before = home()
+    sandbox.env["SIDING_RUN_ID"] = "r1"
+    Says(sandbox, sandbox.repo).prompt("In a run")
+    assert home() == before
+
+
+def test_in_a_workspace_the_list_of_turns_says_where_they_are(known: Sandbox) -> None:
+    known.siding("task", "start", "job")
+    done = known.siding("turns", cwd=known.workspace(), status=2)
+    assert b"siding log" in done.stderr
