@@ -83,7 +83,7 @@ def find_prompt(found: Prompts, named: str) -> Prompt:
 
 def _prompt(turn: ReportedTurn, agents: dict[str, str], living: dict[str, str]) -> Prompt:
     run, session = turn.detail.run, turn.detail.session
-    agent = BY_NAME.get(agents.get(run, "") or turn.detail.agent)
+    agent = BY_NAME.get(agents.get(run, "") or turn.step.agent)
     lives = run if run in living else ""
     is_known = agent is not None and bool(agent.resumes) and _ID.fullmatch(session) is not None
     again = (*agent.resumes, session) if agent is not None and is_known else ()

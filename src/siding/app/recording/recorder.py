@@ -234,12 +234,14 @@ class Recorder:
         detail = CheckpointDetail(self.redaction.text(message), origin)
         return self.record_as(detail, only_if_changed=only_if_changed)
 
-    def record_as(self, detail: CheckpointDetail, *, only_if_changed: bool) -> Step | None:
+    def record_as(
+        self, detail: CheckpointDetail, *, only_if_changed: bool, agent: str | None = None
+    ) -> Step | None:
         """Record the workspace as a checkpoint step with this detail, and return the step.
 
         With `only_if_changed`, return None and record nothing if the workspace has not changed.
         """
-        intent = self._intent(Draft(detail))
+        intent = self._intent(Draft(detail, agent=agent))
         now = self.capture(intent.number, intent.kind)
         if only_if_changed and now.snapshot == intent.parent:
             return None

@@ -100,7 +100,7 @@ def record_turn_alone(
         working(project, task.id, hold, settle=Recorder.settle_interrupted) as work,
     ):
         detail = _detail(work.recorder, words, moment, f"turn of {agent} ({moment})")
-        step = work.recorder.record_as(detail._replace(agent=agent), only_if_changed=False)
+        step = work.recorder.record_as(detail, only_if_changed=False, agent=agent)
         return Turn(task, step)
 
 

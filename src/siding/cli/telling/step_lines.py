@@ -71,7 +71,7 @@ def _agent(found: Step) -> Iterable[Line]:
         yield from (("" if at else "prompt", each) for at, each in enumerate(lines[:PROMPT_LINES]))
         if len(lines) > PROMPT_LINES:
             yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
-        yield "session", f"{turn.session}, {turn.agent}" if turn.agent else turn.session
+        yield "session", f"{turn.session}, {found.agent}" if found.agent else turn.session
     said = None if run is None else run.reported
     if said is None or not said.session:
         return

@@ -13,7 +13,7 @@ class CheckpointDetail(NamedTuple):
 
     message: str = ""
     # asked: `siding checkpoint`; turn: of a run that lived (see `run`), or of an agent that a
-    # person started without one (see `agent`); running: changed while runs
+    # person started without one (the step names it); running: changed while runs
     # lived (see `Step.beside`);
     # outside: changed between steps; carry: `task start --carry`; from: `task start --from`
     origin: str = ""
@@ -27,7 +27,6 @@ class CheckpointDetail(NamedTuple):
     session: str = ""  # the agent's own id of the conversation
     turn: str = ""  # and of the prompt
     transcript: str = ""  # the conversation's file, as the agent saw it
-    agent: str = ""  # whose turn it is, if it is of no run
     returns: str = ""  # the snapshot that the turn began with, if it has earlier steps
 
     @property
@@ -46,7 +45,6 @@ class CheckpointDetail(NamedTuple):
             session=text(record.get("session")),
             turn=text(record.get("turn")),
             transcript=text(record.get("transcript")),
-            agent=text(record.get("agent")),
             returns=text(record.get("returns")),
         )
 
@@ -59,7 +57,6 @@ class CheckpointDetail(NamedTuple):
             session=self.session,
             turn=self.turn,
             transcript=self.transcript,
-            agent=self.agent,
             returns=self.returns,
         )
         return {"message": self.message, "origin": self.origin, **more}
