@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
+from client_homes import bytes_below, fill, place, put, session_id
 from siding.sessions.homes.found import FoundTranscript, found
-
-from .building import bytes_below, fill, place, put, session_id
 
 
 def paths_of(home: Path, **environ: str) -> dict[Path, FoundTranscript]:
