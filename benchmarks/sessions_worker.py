@@ -78,22 +78,22 @@ _PROMPT = {"role": "user", "content": "lorem ipsum " * 20}
 
 def index(path: Path, _: str) -> None:
     """Make the full-text index of a directory of sessions, or bring it up to date."""
-    from siding.sessions.search import SearchIndex
+    from siding.sessions.search import SearchIndex, files_of
     from siding.sessions.store import SessionStore
 
     store = SessionStore(path)
     with SearchIndex(path) as found:
-        found.update(store.layout(each) for each in store.ids())
+        found.update(files_of(store.layout(each) for each in store.ids()))
 
 
 def search(path: Path, words: str) -> None:
     """Look for words, the way the command does."""
-    from siding.sessions.search import SearchIndex
+    from siding.sessions.search import SearchIndex, files_of
     from siding.sessions.store import SessionStore
 
     store = SessionStore(path)
     with SearchIndex(path) as found:
-        found.update(store.layout(each) for each in store.ids())
+        found.update(files_of(store.layout(each) for each in store.ids()))
         assert found.search(words, limit=20)
 
 

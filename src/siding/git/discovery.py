@@ -76,6 +76,22 @@ def find_repository(start: Path) -> RepositoryPaths:
     )
 
 
+def linked_roots(common_dir: Path) -> list[Path]:
+    """Return the roots of the linked worktrees of a repository, also of those that are gone."""
+    try:
+        names = os.listdir(common_dir / "worktrees")
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        data = read_small(common_dir / "worktrees" / name / "gitdir", 8192)
+        if data is not None and data.strip():
+            # Of git's setting `worktree.useRelativePaths` the path begins at this file.
+            place = common_dir / "worktrees" / name / os.fsdecode(data.rstrip(b"\r\n"))
+            found.append(Path(os.path.normpath(place)).parent)
+    return found
+
+
 def is_git_directory(path: Path) -> bool:
     """Tell whether the directory has what git demands of one: HEAD, objects and refs."""
     head = path / "HEAD"

@@ -16,10 +16,11 @@ from siding.storage.layout import checked_name
 
 
 class SessionLayout(NamedTuple):
-    """One session's files."""
+    """One session's files. `caches` is where its index is kept, if not beside the transcript."""
 
     root: Path
     session_id: str
+    caches: Path | None = None
 
     @property
     def transcript(self) -> Path:
@@ -31,7 +32,7 @@ class SessionLayout(NamedTuple):
 
     @property
     def index_json(self) -> Path:
-        return self.directory / "index.json"
+        return (self.caches or self.root) / checked_name(self.session_id) / "index.json"
 
     @property
     def subagents(self) -> Path:

@@ -1,13 +1,14 @@
-"""Full-text search over all sessions of a project.
+"""Full-text search over sessions: all of a project, or those found in the homes of agents.
 
-The index (SQLite FTS5) is a cache beside the transcripts. Before each search it is extended by
+The index (SQLite FTS5) is a cache. Before each search it is extended by
 reading what was added to them; it is made again when it is damaged or does not fit a file. It holds
 words and places but no text: snippets come from the transcripts.
 """
 
+import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -19,20 +20,19 @@ from siding.files.durable import make_dirs
 from siding.files.regular import open_with_stat
 from siding.namedtuples import NamedTuple
 from siding.sessions.heads import TOO_ODD, parsed
-from siding.sessions.kinds import CHAIN_TYPES, Record
+from siding.sessions.homes.texts import MOST_TEXT, codex_words, gemini_words
+from siding.sessions.kinds import CHAIN_TYPES
 from siding.sessions.layout import SessionLayout
-from siding.sessions.messages import content_of
 from siding.sessions.reading.listing import shortened
 from siding.sessions.reading.locate import lines_from, read_at
 from siding.storage.codec import NotJson
 
-VERSION = 1
-MOST_TEXT = 64 * 1024  # characters of one message that are searched
+VERSION = 2
 _MARK_BYTES = 64
 _BATCH = 2000
 _SCHEMA = """
 create table if not exists files (
-    id integer primary key, path text unique, session text, agent text,
+    id integer primary key, path text unique, session text, agent text, client text,
     covered integer, mark blob
 );
 create table if not exists places (
@@ -66,8 +66,30 @@ class Hit(NamedTuple):
     snippet: str
 
 
+class SearchedFile(NamedTuple):
+    """A transcript to be searched, in the form of `client` ("claude" is also ours)."""
+
+    path: Path
+    session_id: str
+    agent_id: str = ""
+    client: str = "claude"
+
+
+def files_of(layouts: Iterable[SessionLayout]) -> Iterator[SearchedFile]:
+    """Yield the transcripts of sessions, and those of their subagents."""
+    for layout in layouts:
+        yield SearchedFile(path=layout.transcript, session_id=layout.session_id)
+        for path in layout.agents():
+            yield SearchedFile(
+                path=path, session_id=layout.session_id, agent_id=path.stem.removeprefix("agent-")
+            )
+
+
 class SearchIndex:
-    """The index of one directory of sessions. Use it in a ``with`` block, which closes it."""
+    """The index of transcripts, kept in the directory `root`; they may be elsewhere.
+
+    Use it in a ``with`` block, which closes it.
+    """
 
     def __init__(self, root: Path, *, in_memory: bool = False) -> None:
         self.root = root
@@ -80,14 +102,12 @@ class SearchIndex:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def update(self, layouts: Iterable[SessionLayout]) -> int:
-        """Index what was added to these sessions; return the number of messages added."""
+    def update(self, files: Iterable[SearchedFile]) -> int:
+        """Index what was added to these files; return the number of messages added."""
         count = 0
-        for layout in layouts:
-            paths = [(layout.transcript, ""), *((path, path.stem[6:]) for path in layout.agents())]
-            for path, agent in paths:
-                with suppress(FileNotFoundError, UnreadableFile):
-                    count += self._update_file(path, layout.session_id, agent)
+        for each in files:
+            with suppress(FileNotFoundError, PermissionError, UnreadableFile):
+                count += self._update_file(each)
         return count
 
     def search(
@@ -96,21 +116,25 @@ class SearchIndex:
         *,
         limit: int = 50,
         session: str | None = None,
+        among: Collection[Path] | None = None,
         mask: Callable[[str], str] | None = None,
     ) -> list[Hit]:
         """Return the best matches, at most `limit`. All words must occur; quoted parts literally.
 
-        `mask` removes secrets from a message's text before its snippet is cut out.
+        `among` are the files that count, None: all of the index. `mask` removes secrets from a
+        message's text before its snippet is cut out.
         """
         query = _query(words)
         if not query:
             return []
+        chosen = None if among is None else json.dumps([self._name(each) for each in among])
         rows = self._database.execute(
-            "select p.offset, p.size, p.kind, p.moment, f.path, f.session, f.agent"
+            "select p.offset, p.size, p.kind, p.moment, f.path, f.session, f.agent, f.client"
             " from words w join places p on p.id = w.rowid join files f on f.id = p.file"
             " where words match ? and (? is null or f.session = ?)"
+            " and (? is null or f.path in (select value from json_each(?)))"
             " order by rank limit ?",
-            (query, session, session, limit),
+            (query, session, session, chosen, chosen, limit),
         ).fetchall()
         terms = [term.strip('"') for term in _terms(words)]
         return [hit for row in rows if (hit := self._hit(row, terms, mask)) is not None]
@@ -135,10 +159,15 @@ class SearchIndex:
             raise
         return database
 
-    def _update_file(self, path: Path, session: str, agent: str) -> int:
+    def _name(self, path: Path) -> str:
+        """Return the path as the index has it: relative to `root` for a file below it."""
+        named = path.relative_to(self.root) if path.is_relative_to(self.root) else path
+        return os.fsencode(named).decode("utf-8", "backslashreplace")
+
+    def _update_file(self, file: SearchedFile) -> int:
         """Index what was added to one transcript; return the number of messages added."""
-        name = str(path.relative_to(self.root))
-        fd, status = open_with_stat(path)
+        name = self._name(file.path)
+        fd, status = open_with_stat(file.path)
         try:
             row = self._database.execute(
                 "select id, covered, mark from files where path = ?", (name,)
@@ -147,7 +176,7 @@ class SearchIndex:
                 return 0
             self._database.execute("begin immediate")
             try:
-                count = self._add_lines(fd, status.st_size, name, session, agent)
+                count = self._add_lines(fd, status.st_size, name, file)
             except BaseException:
                 self._database.execute("rollback")
                 raise
@@ -156,7 +185,7 @@ class SearchIndex:
         finally:
             os.close(fd)
 
-    def _add_lines(self, fd: int, size: int, name: str, session: str, agent: str) -> int:
+    def _add_lines(self, fd: int, size: int, name: str, source: SearchedFile) -> int:
         database = self._database
         # Read again: another process may have indexed the file before our transaction began.
         row = database.execute(
@@ -164,8 +193,9 @@ class SearchIndex:
         ).fetchone()
         if row is None:
             cursor = database.execute(
-                "insert into files (path, session, agent, covered, mark) values (?, ?, ?, 0, ?)",
-                (name, session, agent, b""),
+                "insert into files (path, session, agent, client, covered, mark)"
+                " values (?, ?, ?, ?, 0, ?)",
+                (name, source.session_id, source.agent_id, source.client, b""),
             )
             row = (cursor.lastrowid, 0, b"")
         file, covered, mark = row
@@ -180,10 +210,11 @@ class SearchIndex:
         count = 0
         places: list[tuple[Any, ...]] = []
         texts: list[tuple[int, str]] = []
+        searchable = READERS.get(source.client, _searchable)
         for offset, lines in lines_from(fd, covered, size):
             at = offset
             for raw in lines:
-                found = _searchable(raw)
+                found = searchable(raw)
                 if found is not None:
                     kind, moment, text = found
                     places.append((next_id + count, file, at, len(raw), kind, moment))
@@ -209,22 +240,24 @@ class SearchIndex:
     def _hit(
         self, row: tuple[Any, ...], terms: list[str], mask: Callable[[str], str] | None
     ) -> Hit | None:
-        offset, size, kind, moment, name, session, agent = row
+        offset, size, kind, moment, name, session, agent, client = row
         try:
             fd, _ = open_with_stat(self.root / name)
         except (FileNotFoundError, UnreadableFile):
             return None
         try:
-            record = parsed(read_at(fd, offset, size))
+            raw = read_at(fd, offset, size)
+            record = parsed(raw)
         except NotJson:
             return None
         finally:
             os.close(fd)
-        text = searched_text(record)
+        found = READERS.get(client, _searchable)(raw)
+        text = "" if found is None else found[2]
         return Hit(
             session_id=session,
             agent_id=agent,
-            uuid=str(record.get("uuid", "")),
+            uuid=str(record.get("uuid") or ""),
             kind=kind,
             timestamp=moment,
             snippet=snippet(mask(text) if mask else text, terms),
@@ -233,28 +266,58 @@ class SearchIndex:
 
 def search_all(
     root: Path,
-    layouts: Sequence[SessionLayout],
+    layouts: Iterable[SessionLayout],
     words: str,
     *,
     limit: int = 50,
     session: str | None = None,
     mask: Callable[[str], str] | None = None,
 ) -> list[Hit]:
-    """Bring the index of a directory of sessions up to date and search it; see `SearchIndex`.
+    """Bring the index of a directory of sessions up to date and search it; see `search_files`."""
+    files = list(files_of(layouts))
+    return _search(root, files, words, limit=limit, session=session, among=None, mask=mask)
+
+
+def search_files(
+    root: Path,
+    files: Sequence[SearchedFile],
+    words: str,
+    *,
+    limit: int = 50,
+    mask: Callable[[str], str] | None = None,
+) -> list[Hit]:
+    """Bring the index in the directory `root` up to date and search only these files."""
+    among = [each.path for each in files]
+    return _search(root, files, words, limit=limit, session=None, among=among, mask=mask)
+
+
+def _search(
+    root: Path,
+    files: Sequence[SearchedFile],
+    words: str,
+    *,
+    limit: int,
+    session: str | None,
+    among: Collection[Path] | None,
+    mask: Callable[[str], str] | None,
+) -> list[Hit]:
+    """Update the index and search it.
 
     If the index cannot be written, because the disk is full or the home is read-only, all sessions
     are read into an index in memory. That takes longer and finds the same.
     """
     try:
         with SearchIndex(root) as index:
-            index.update(layouts)
-            return index.search(words, limit=limit, session=session, mask=mask)
+            index.update(files)
+            return index.search(words, limit=limit, session=session, among=among, mask=mask)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in _UNWRITABLE:  # the low byte is the kind of error
             raise
+    except OSError:  # the directory cannot be made
+        pass
     with SearchIndex(root, in_memory=True) as index:
-        index.update(layouts)
-        return index.search(words, limit=limit, session=session, mask=mask)
+        index.update(files)
+        return index.search(words, limit=limit, session=session, among=among, mask=mask)
 
 
 def _prepared(path: Path | str) -> sqlite3.Connection:
@@ -273,14 +336,6 @@ def _prepared(path: Path | str) -> sqlite3.Connection:
         database.close()
         raise
     return database
-
-
-def searched_text(record: Record) -> str:
-    """Return the searchable text of a message: what was said, tool calls and their results.
-
-    It is cut after `MOST_TEXT` characters.
-    """
-    return " ".join(_words(content_of(record)))[:MOST_TEXT]
 
 
 def snippet(text: str, terms: Iterable[str], width: int = 120) -> str:
@@ -310,6 +365,13 @@ def _searchable(raw: bytes) -> tuple[str, str, str] | None:
     text = " ".join(_words(found.message.get("content")))[:MOST_TEXT]
     moment = found.timestamp if isinstance(found.timestamp, str) else ""
     return (found.type, moment, text) if text else None
+
+
+READERS: Mapping[str, Callable[[bytes], tuple[str, str, str] | None]] = {
+    "claude": _searchable,
+    "codex": codex_words,
+    "gemini": gemini_words,
+}
 
 
 def _words(value: Any) -> Iterator[str]:

@@ -45,14 +45,18 @@ class SessionRow(NamedTuple):
 
 
 class SessionStore:
-    """The directory of a project's sessions. Reading needs no lock and creates no session."""
+    """The directory of a project's sessions. Reading needs no lock and creates no session.
 
-    def __init__(self, root: Path) -> None:
+    With `caches` the indexes are kept there: `root` belongs to another program and is only read.
+    """
+
+    def __init__(self, root: Path, *, caches: Path | None = None) -> None:
         self.root = root
+        self.caches = caches
 
     def layout(self, session_id: str) -> SessionLayout:
         """Return the paths of a session's files; the session need not exist."""
-        return SessionLayout(root=self.root, session_id=session_id)
+        return SessionLayout(root=self.root, session_id=session_id, caches=self.caches)
 
     def ids(self) -> list[str]:
         """Return the ids of all sessions, in no particular order."""

@@ -190,6 +190,11 @@ class Home(NamedTuple):
         """Which task has which block of ports, in all projects."""
         return self.root / "ports"
 
+    @property
+    def session_caches_dir(self) -> Path:
+        """Caches of what is found in the homes of agents; they can be deleted at any time."""
+        return self.root / "cache" / "sessions"
+
     def project(self, name: str) -> ProjectLayout:
         """Return the layout of the project directory of this name (see `project_dir_name`)."""
         return ProjectLayout(root=self.projects_dir / checked_name(name))

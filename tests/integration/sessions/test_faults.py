@@ -16,7 +16,7 @@ from faults.powercut import powercut
 from faults.product import script
 from siding.errors import UnreadableFile
 from siding.sessions.reading.transcript import Transcript
-from siding.sessions.search import SearchIndex
+from siding.sessions.search import SearchIndex, files_of
 from siding.sessions.store import SessionStore, listed_file
 
 from . import session_victim as victims
@@ -212,7 +212,7 @@ def test_a_damaged_transcript_costs_what_the_damage_covers() -> None:
                 assert not lost or kind == "line twice", lost
             listed_file(path)
             with SearchIndex(case / "sessions") as index:
-                index.update([SessionStore(case / "sessions").layout(SESSION)])
+                index.update(files_of([SessionStore(case / "sessions").layout(SESSION)]))
             victims.say("more")
             assert path.read_bytes().startswith(damaged)
             with Transcript.live(path) as live:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from siding.sessions.search import Hit, SearchIndex, snippet
+from siding.sessions.search import Hit, SearchIndex, files_of, snippet
 from siding.sessions.store import SessionStore
 
 from .building import SESSION, called, result, said, writer_of, written
@@ -10,7 +10,7 @@ from .building import SESSION, called, result, said, writer_of, written
 
 def found(store: SessionStore, words: str) -> list[Hit]:
     with SearchIndex(store.root) as index:
-        index.update(store.layout(each) for each in store.ids())
+        index.update(files_of(store.layout(each) for each in store.ids()))
         return index.search(words)
 
 
@@ -44,7 +44,7 @@ def test_what_was_added_is_taken_in_and_nothing_twice(tmp_path: Path) -> None:
         writer.append([said("u2", None, 5)])
     assert len(found(store, "words")) == 3
     with SearchIndex(store.root) as index:
-        assert index.update(store.layout(each) for each in store.ids()) == 0
+        assert index.update(files_of(store.layout(each) for each in store.ids())) == 0
 
 
 def test_another_file_in_its_place_and_a_damaged_index_cost_only_time(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.sessions.masking import mask_line
+from siding.app.sessions.shelf import SessionPlace, Shelf
 from siding.app.sessions.upkeep import Form, give
 from siding.files.durable import flush, flush_dir, make_dirs, write_all
 from siding.git.snapshots.room import has_room
@@ -15,19 +15,20 @@ from siding.git.snapshots.room import has_room
 _PIECE = 1 << 20
 
 
-def give_redacted(project: Project, named: str | None, form: Form, target: Path) -> list[Path]:
+def give_redacted(place: SessionPlace, named: str | None, form: Form, target: Path) -> list[Path]:
     """Write a session as another program's transcript, without secrets; return the files.
 
     The transcript in Siding's home is not changed. Each line of JSON stays a line of JSON. The
     setting `redaction.enabled` makes no difference here: it is about what is recorded.
     """
-    redaction = project.redaction
+    redaction = place.redaction
     written = []
     # Beside the transcripts, which is not read by others; a full home needs another place.
-    beside = project.layout.root if has_room(project.layout.root) else None
-    with tempfile.TemporaryDirectory(prefix=".siding-export-", dir=beside) as place:
-        for path in give(project, named, form, Path(place)):
-            to = target / path.relative_to(place)
+    private = place.app.home.session_caches_dir if isinstance(place, Shelf) else place.layout.root
+    beside = private if private.is_dir() and has_room(private) else None
+    with tempfile.TemporaryDirectory(prefix=".siding-export-", dir=beside) as temporary:
+        for path in give(place, named, form, Path(temporary)):
+            to = target / path.relative_to(temporary)
             make_dirs(to.parent)
             change = {".jsonl": _lines, ".json": _document}.get(path.suffix, _bytes)
             _write(to, change(redaction, path))

@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
+from siding.app.sessions.shelf import SessionPlace
 from siding.sessions.kinds import Record
 
 
@@ -26,22 +26,22 @@ def mask_line(redaction: Redaction, line: bytes) -> bytes:
     return _encoded(_each(json.loads(line), redaction.redactor.mask_text)) + b"\n"
 
 
-def mask_records(project: Project, records: Iterable[Record]) -> Iterator[Record]:
+def mask_records(place: SessionPlace, records: Iterable[Record]) -> Iterator[Record]:
     """Yield the records without their secrets."""
     for record in records:
-        yield mask_value(project, record)
+        yield mask_value(place, record)
 
 
-def mask_value(project: Project, value: Any) -> Any:
+def mask_value(place: SessionPlace, value: Any) -> Any:
     """Return a JSON value without its secrets."""
     line = _encoded(value)
-    masked = mask_line(project.redaction, line)
+    masked = mask_line(place.redaction, line)
     return value if masked == line else json.loads(masked)
 
 
-def mask_text(project: Project, text: str) -> str:
+def mask_text(place: SessionPlace, text: str) -> str:
     """Return a text without its secrets."""
-    return project.redaction.redactor.mask_text(text)
+    return place.redaction.redactor.mask_text(text)
 
 
 def _encoded(value: Any) -> bytes:

@@ -10,6 +10,7 @@ from siding import __version__
 from siding.app.place.project import Project
 from siding.app.place.wiring import App
 from siding.app.sessions.masking import mask_line, mask_records, mask_text, mask_value
+from siding.app.sessions.shelf import SessionPlace, Shelf, store_of
 from siding.errors import NotFound, UsageError
 from siding.namedtuples import NamedTuple
 from siding.sessions.heads import MessageHead
@@ -67,43 +68,33 @@ class Resumption(NamedTuple):
         return wire(self.records, replacements=self.replacements)
 
 
-def store_of(project: Project) -> SessionStore:
-    """Return the sessions of a project."""
-    return SessionStore(project.layout.root / "sessions")
-
-
 def rows(project: Project, *, hidden: bool = False) -> list[SessionRow]:
     """Return the sessions of a project, last changed first."""
     return store_of(project).rows(hidden=hidden)
 
 
-def rows_without_secrets(project: Project, found: list[SessionRow]) -> list[SessionRow]:
+def rows_without_secrets(place: SessionPlace, found: list[SessionRow]) -> list[SessionRow]:
     """Return the sessions with the secrets in their titles and prompts masked."""
     return [
         row._replace(
             listed=row.listed._replace(
-                title=None if row.listed.title is None else mask_text(project, row.listed.title),
-                prompt=mask_text(project, row.listed.prompt),
+                title=None if row.listed.title is None else mask_text(place, row.listed.title),
+                prompt=mask_text(place, row.listed.prompt),
             )
         )
         for row in found
     ]
 
 
-def short_ids(project: Project) -> dict[str, str]:
-    """Return for each session the shortest unique beginning of its id, of at least 8 characters."""
-    return shortest_beginnings(store_of(project).ids(), at_least=8)
-
-
-def select(project: Project, named: str | None) -> str:
+def select(place: SessionPlace, named: str | None) -> str:
     """Return the id of the session that a person named, of the newest if none is named."""
-    store = store_of(project)
+    store = store_of(place)
     return store.newest() if named is None else store.require(named)
 
 
 @contextmanager
 def conversation(
-    project: Project,
+    place: SessionPlace,
     named: str | None,
     *,
     everything: bool = False,
@@ -115,8 +106,8 @@ def conversation(
     With `agent` it is the conversation of that subagent. With `redacted` secrets are masked. The
     records are read from the file while they are iterated.
     """
-    store = store_of(project)
-    session = select(project, named)
+    store = store_of(place)
+    session = select(place, named)
     path = store.layout(session).transcript if agent is None else _agent_path(store, session, agent)
     with Transcript.live(path, EndRule.SESSION if agent is None else EndRule.FILE) as transcript:
         heads = transcript.chain(EndRule.SESSION if agent is None else EndRule.FILE)
@@ -126,30 +117,35 @@ def conversation(
             title = first_prompt(transcript.records(heads[:20]))
         if not everything or not heads:
             shown = _shown(session, title, transcript, heads, ids)
-            yield _redacted(project, shown) if redacted else shown
+            yield _redacted(place, shown) if redacted else shown
             return
         with Transcript.unsettled(path) as whole:
             shown = _shown(session, title, whole, whole.history(heads[-1].uuid), ids)
-            yield _redacted(project, shown) if redacted else shown
+            yield _redacted(place, shown) if redacted else shown
 
 
-def raw_lines(project: Project, named: str | None, *, redacted: bool) -> Iterator[bytes]:
+def raw_lines(place: SessionPlace, named: str | None, *, redacted: bool) -> Iterator[bytes]:
     """Yield the lines of a transcript unchanged or, with `redacted`, without secrets."""
-    path = store_of(project).layout(select(project, named)).transcript
+    path = store_of(place).layout(select(place, named)).transcript
     with path.open("rb") as file:
         if not redacted:
             yield from file
             return
         for line in file:
-            yield mask_line(project.redaction, line)
+            yield mask_line(place.redaction, line)
 
 
-def resume(project: Project, named: str | None, *, fork: bool = False) -> Resumption:
+def resume(place: SessionPlace, named: str | None, *, fork: bool = False) -> Resumption:
     """Return the state from which a session is resumed. With `fork` make a copy and resume that."""
-    store = store_of(project)
-    session = select(project, named)
+    store = store_of(place)
+    session = select(place, named)
     if fork:
-        copy = new_session_id(project.app)
+        if isinstance(place, Shelf):
+            raise UsageError(
+                "a session in the home of an agent is only read, so it cannot be copied there",
+                hint=f"`siding session import {store.layout(session).transcript}` brings it in",
+            )
+        copy = new_session_id(place.app)
         branch_session(store, session, copy)
         session = copy
     with store.live(session) as transcript:
@@ -158,9 +154,9 @@ def resume(project: Project, named: str | None, *, fork: bool = False) -> Resump
         chain = list(transcript.records(heads))
         found = recover(
             active(chain),
-            new_id=lambda: new_session_id(project.app),
-            now=project.app.now(),
-            cwd=str(project.app.cwd),
+            new_id=lambda: new_session_id(place.app),
+            now=place.app.now(),
+            cwd=str(place.app.cwd),
         )
         return Resumption(
             id=session,
@@ -178,14 +174,14 @@ def resume(project: Project, named: str | None, *, fork: bool = False) -> Resump
         )
 
 
-def without_secrets(project: Project, found: Resumption) -> Resumption:
+def without_secrets(place: SessionPlace, found: Resumption) -> Resumption:
     """Return the resumption with its secrets masked."""
     return found._replace(
-        title=mask_text(project, found.title),
-        prompt=mask_value(project, found.prompt),
-        records=list(mask_records(project, found.records)),
-        goal=mask_value(project, found.goal),
-        replacements=list(mask_records(project, found.replacements)),
+        title=mask_text(place, found.title),
+        prompt=mask_value(place, found.prompt),
+        records=list(mask_records(place, found.records)),
+        goal=mask_value(place, found.goal),
+        replacements=list(mask_records(place, found.replacements)),
     )
 
 
@@ -257,9 +253,9 @@ def new_session_id(app: App) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def agents(project: Project, session: str) -> list[str]:
+def agents(place: SessionPlace, session: str) -> list[str]:
     """Return the ids of a session's subagents."""
-    return [path.stem.removeprefix("agent-") for path in store_of(project).layout(session).agents()]
+    return [path.stem.removeprefix("agent-") for path in store_of(place).layout(session).agents()]
 
 
 def shortest_beginnings(names: Sequence[str], *, at_least: int) -> dict[str, str]:
@@ -294,9 +290,9 @@ def _agent_path(store: SessionStore, session: str, agent: str) -> Path:
     )
 
 
-def _redacted(project: Project, found: Conversation) -> Conversation:
+def _redacted(place: SessionPlace, found: Conversation) -> Conversation:
     return found._replace(
-        title=mask_text(project, found.title), records=mask_records(project, found.records)
+        title=mask_text(place, found.title), records=mask_records(place, found.records)
     )
 
 

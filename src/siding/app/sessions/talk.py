@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from siding.app.place.project import Project
-from siding.app.sessions.sessions import store_of
+from siding.app.sessions.shelf import store_of
 from siding.errors import NotFound
 from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record

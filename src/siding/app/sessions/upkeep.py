@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Sequence
-from functools import partial as partial_call
 from pathlib import Path
 
 from siding.app.place.project import Project
-from siding.app.sessions.masking import mask_text
-from siding.app.sessions.sessions import message_named, new_session_id, select, store_of, writer_of
-from siding.errors import NotFound, UnreadableFile, UsageError
+from siding.app.sessions.sessions import message_named, new_session_id, select, writer_of
+from siding.app.sessions.shelf import SessionPlace, store_of
+from siding.errors import UnreadableFile, UsageError
 from siding.files.durable import remove_file
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
@@ -17,7 +16,6 @@ from siding.sessions.kinds import Record
 from siding.sessions.reading.chains import EndRule, choose_end, has_circle
 from siding.sessions.reading.transcript import Gap, Transcript
 from siding.sessions.reading.views import active
-from siding.sessions.search import Hit, search_all
 from siding.sessions.store import SessionStore
 from siding.sessions.usage import Counting, Spent, UsageSource
 from siding.sessions.writing.compaction import (
@@ -45,7 +43,6 @@ __all__ = [
     "give",
     "leave_out",
     "read_text",
-    "search",
     "task_of",
     "usage",
 ]
@@ -129,28 +126,6 @@ def leave_out(project: Project, named: str | None, first: str, last: str) -> Com
     return Compacted(session, before, _context(project, session)[1])
 
 
-def search(
-    project: Project,
-    words: str,
-    *,
-    limit: int,
-    session: str | None = None,
-    redacted: bool = False,
-) -> list[Hit]:
-    """Return at most `limit` messages in which the words occur, the best match first.
-
-    With `redacted` secrets in the excerpts are masked.
-    """
-    store = store_of(project)
-    ids = store.ids()
-    if not ids:
-        raise NotFound("there is no session yet", hint="`siding session import` brings one in")
-    chosen = None if session is None else select(project, session)
-    mask = partial_call(mask_text, project) if redacted else None
-    layouts = [store.layout(each) for each in sorted(ids)]
-    return search_all(store.root, layouts, words, limit=limit, session=chosen, mask=mask)
-
-
 def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list[str]]:
     """Return the tokens of one session, or of all, and the sessions that could not be read.
 
@@ -199,9 +174,9 @@ def _workspace_named_in(project: Project, path: Path) -> str:
     return ""
 
 
-def give(project: Project, named: str | None, form: Form, target: Path) -> list[Path]:
+def give(place: SessionPlace, named: str | None, form: Form, target: Path) -> list[Path]:
     """Write a session as another program's transcript."""
-    return give_out(store_of(project), select(project, named), form, target)
+    return give_out(store_of(place), select(place, named), form, target)
 
 
 def examine(project: Project, *, mend: bool = False) -> tuple[int, list[SessionFinding]]:

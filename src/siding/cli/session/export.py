@@ -7,8 +7,9 @@ from that program comes out byte for byte: for yourself, to go on there.
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.app.place.project import require_project
 from siding.app.sessions.exporting import give_redacted
+from siding.app.sessions.finding import scope_of
+from siding.app.sessions.reading import readable
 from siding.app.sessions.upkeep import Form, give
 from siding.cli.globals import Context
 
@@ -27,9 +28,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    project = require_project(context.app)
+    app = context.app
+    _, place, session = readable(app, scope_of(app), arguments.session)
     target = context.app.cwd / Path(arguments.output)
     write = give if arguments.no_redact else give_redacted
-    for path in write(project, arguments.session, Form(arguments.form), target):
+    for path in write(place, session, Form(arguments.form), target):
         context.screen.print(str(path))
     return 0

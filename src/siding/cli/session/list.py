@@ -1,51 +1,69 @@
-"""List the sessions of this project, the one with the newest message first.
+"""List the sessions of this repository, in all its checkouts and tasks, newest first.
 
-Secrets in titles and prompts are masked in all but text on a terminal.
+They are those that Claude Code, Codex and Gemini CLI keep in their own homes, and those that were
+imported; nothing has to be set up. --all lists every project's. Secrets are masked in all but text
+on a terminal.
 """
 
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
+from os.path import basename
 
-from siding.app.place.project import require_project
-from siding.app.sessions.sessions import as_row, rows, rows_without_secrets, short_ids
+from siding.app.sessions.finding import (
+    FoundSession,
+    SessionFilter,
+    as_record,
+    scope_of,
+    sessions,
+    without_secrets,
+)
+from siding.app.sessions.reading import shelf_of
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import shorten
-from siding.cli.screen.words import ago, size
+from siding.cli.screen.words import ago
 from siding.cli.telling.masking import add_no_redact, is_redacted
+from siding.cli.telling.session_filters import add_filters, filter_of
+
+HEADER = ("ID", "CLIENT", "LAST", "MESSAGES", "TASK", "TITLE")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-a", "--all", action="store_true", help="side conversations too")
+    add_filters(parser)
+    parser.add_argument("--side", action="store_true", help="side conversations too")
     parser.add_argument("-n", "--limit", type=int, default=0, metavar="N", help="default: all")
     add_format(parser, "table", "json")
     add_no_redact(parser)
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    project = require_project(context.app)
-    found = rows(project, hidden=arguments.all)
-    found = found[: arguments.limit] if arguments.limit > 0 else found
-    if is_redacted(arguments, context.screen):
-        found = rows_without_secrets(project, found)
+    app, screen = context.app, context.screen
+    scope = scope_of(app, everything=arguments.all)
+    wanted: SessionFilter = filter_of(arguments, app)._replace(hidden=arguments.side)
+    listing = sessions(app, scope, wanted)
+    shown = listing.rows[: arguments.limit] if arguments.limit > 0 else listing.rows
+    if is_redacted(arguments, screen):
+        shown = without_secrets(shelf_of(app, scope), shown)
     if arguments.format == "json":
-        print_json(context.screen, [as_row(row) for row in found])
+        print_json(screen, [as_record(row) for row in shown])
         return 0
-    if not found:
-        context.screen.note("no session yet; `siding session import FILE` brings one in")
+    if not shown:
+        screen.note("no session of this project; `--all` shows those of others")
         return 0
-    names = short_ids(project)
-    context.screen.table(
-        ("ID", "CHANGED", "SIZE", "BRANCH", "TITLE"),
-        [
-            (
-                names[row.id],
-                ago(datetime.fromtimestamp(row.changed_at, UTC).isoformat()),
-                size(row.size),
-                row.listed.branch or "-",
-                shorten(row.listed.title or row.listed.prompt, 70),
-            )
-            for row in found
-        ],
+    header = HEADER if scope.roots is not None else (*HEADER[:-1], "PROJECT", HEADER[-1])
+    screen.table(
+        header, [_cells(row, listing.names[row.id], wide=scope.roots is None) for row in shown]
     )
     return 0
+
+
+def _cells(row: FoundSession, name: str, *, wide: bool) -> tuple[str, ...]:
+    return (
+        name,
+        row.client,
+        ago(datetime.fromtimestamp(row.changed_at, UTC).isoformat()),
+        "-" if row.messages is None else str(row.messages),
+        row.task or "-",
+        *((basename(row.cwd) or "-",) if wide else ()),
+        shorten(row.name, 70),
+    )

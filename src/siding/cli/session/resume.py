@@ -11,7 +11,8 @@ are, for a program of yours that goes on with the conversation.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.place.project import require_project
+from siding.app.sessions.finding import scope_of
+from siding.app.sessions.reading import readable
 from siding.app.sessions.sessions import resume, without_secrets
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
@@ -36,10 +37,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
-    project = require_project(context.app)
-    found = resume(project, arguments.session, fork=arguments.fork)
+    app = context.app
+    _, place, session = readable(app, scope_of(app), arguments.session)
+    found = resume(place, session, fork=arguments.fork)
     if is_redacted(arguments, screen):
-        found = without_secrets(project, found)
+        found = without_secrets(place, found)
     if arguments.format == "wire":
         print_json(screen, found.wire())
         return 0

@@ -1,4 +1,4 @@
-"""Search all sessions of this project for words.
+"""Search the sessions of this repository for words: those found, and those imported.
 
 Every word must occur in a message; "quoted words" as they stand. The index is made and kept up to
 date on the way; it can be deleted at any time. Secrets are masked in all but text on a terminal.
@@ -6,19 +6,20 @@ date on the way; it can be deleted at any time. Secrets are masked in all but te
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.place.project import require_project
-from siding.app.sessions.sessions import short_ids
-from siding.app.sessions.upkeep import search
+from siding.app.sessions.finding import scope_of
+from siding.app.sessions.searching import search
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
 from siding.cli.screen.words import local_time
 from siding.cli.telling.masking import add_no_redact, is_redacted
+from siding.cli.telling.session_filters import add_filters, filter_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORD")
     parser.add_argument("-s", "--session", metavar="SESSION", help="only in this one")
+    add_filters(parser)
     parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
     add_format(parser, "text", "json")
     add_no_redact(parser)
@@ -27,10 +28,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     words = " ".join(f'"{word}"' if " " in word else word for word in arguments.words)
-    project = require_project(context.app)
-    hits = search(
-        project,
+    app = context.app
+    hits, names = search(
+        app,
+        scope_of(app, everything=arguments.all),
         words,
+        filter_of(arguments, app),
         limit=arguments.limit,
         session=arguments.session,
         redacted=is_redacted(arguments, screen),
@@ -38,7 +41,6 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.format == "json":
         print_json(screen, [hit._asdict() for hit in hits])
         return 0 if hits else 1
-    names = short_ids(project) if hits else {}
     for hit in hits:
         side = f" agent {hit.agent_id}" if hit.agent_id else ""
         head = f"{names[hit.session_id]}{side} {hit.kind} {local_time(hit.timestamp)}"

@@ -12,7 +12,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
-from siding.app.place.project import require_project
+from siding.app.sessions.finding import scope_of
+from siding.app.sessions.reading import readable
 from siding.app.sessions.sessions import Conversation, agents, conversation, raw_lines
 from siding.app.sessions.views import as_markdown, as_page, as_text
 from siding.cli.formats import add_format, json_text
@@ -34,15 +35,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    project = require_project(context.app)
-    screen = context.screen
+    app, screen = context.app, context.screen
+    _, place, session = readable(app, scope_of(app), arguments.session)
     redacted = is_redacted(arguments, screen)
     if arguments.format == "lines":
-        _copy(screen, arguments, raw_lines(project, arguments.session, redacted=redacted))
+        _copy(screen, arguments, raw_lines(place, session, redacted=redacted))
         return 0
     with conversation(
-        project,
-        arguments.session,
+        place,
+        session,
         everything=arguments.all,
         agent=arguments.agent,
         redacted=redacted,
@@ -61,7 +62,7 @@ def run(arguments: Namespace, context: Context) -> int:
         for line in damage_lines(found.damage, found.gaps):
             screen.warn(f"{found.path}: {line}")
         if arguments.agent is None and arguments.format == "text":
-            names = agents(project, found.id)
+            names = agents(place, found.id)
             if names:
                 screen.note(f"{counted(len(names), 'subagent')}: {', '.join(names[:8])}")
     return 0

@@ -1,0 +1,81 @@
+"""Read found sessions with what reads stored ones. Nothing in an agent's home is written.
+
+A transcript of Claude Code is read where it is: its form is ours. One of another client is
+converted into a copy in Siding's home, which is a cache: what was added since is added to it.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from siding.app.place.redaction import Redaction
+from siding.app.place.wiring import App
+from siding.app.sessions.finding import FoundSession, Scope, find_session
+from siding.app.sessions.shelf import SessionPlace, Shelf
+from siding.errors import UsageError
+from siding.files.durable import remove_file
+from siding.namedtuples import NamedTuple
+from siding.sessions.clients.interchange import Form, bring_in
+from siding.sessions.store import SessionStore
+
+
+class ReadableSession(NamedTuple):
+    """A session, where it is read, and the id it has there."""
+
+    found: FoundSession
+    place: SessionPlace
+    id: str
+
+
+def readable(app: App, scope: Scope, named: str | None) -> ReadableSession:
+    """Return the session that was named, ready to be read; see `find_session`."""
+    found = find_session(app, scope, named)
+    if found.is_stored:
+        assert scope.project is not None
+        return ReadableSession(found=found, place=scope.project, id=found.id)
+    store, session = _store_with(app, found)
+    return ReadableSession(found=found, place=_shelf(app, scope, store), id=session)
+
+
+def shelf_of(app: App, scope: Scope) -> SessionPlace:
+    """Return what masks secrets, as the project's settings say, if there is a project."""
+    return scope.project or _shelf(app, scope, SessionStore(app.home.session_caches_dir / "copies"))
+
+
+def _shelf(app: App, scope: Scope, store: SessionStore) -> Shelf:
+    redaction = Redaction(app.env) if scope.project is None else scope.project.redaction
+    return Shelf(app=app, store=store, redaction=redaction)
+
+
+def _store_with(app: App, found: FoundSession) -> tuple[SessionStore, str]:
+    caches = app.home.session_caches_dir
+    if found.client == Form.CLAUDE:
+        there = SessionStore(found.path.parent, caches=caches / "indexes")
+        return there, found.path.stem
+    copies = SessionStore(caches / "copies" / found.client)
+    return copies, _copied(copies, found)
+
+
+def _copied(copies: SessionStore, found: FoundSession) -> str:
+    """Convert the transcript, or what was added to it; return the session's id in the copy."""
+    copy = copies.layout(found.id).transcript
+    source = found.source
+    assert source is not None
+    with suppress(OSError):
+        if copy.stat().st_mtime_ns == source.mtime_ns:
+            return found.id
+    try:
+        session = _brought_in(copies, found)
+    except UsageError:  # it was written anew: it does not begin as the copy does
+        remove_file(copy)
+        session = _brought_in(copies, found)
+    written = copies.layout(session).transcript
+    with suppress(OSError):
+        os.utime(written, ns=(source.mtime_ns, source.mtime_ns))
+    return session
+
+
+def _brought_in(copies: SessionStore, found: FoundSession) -> str:
+    form = Form(found.client)
+    path = Path(found.path)
+    return bring_in(copies, path, form=form, session_id=found.id, cwd=found.cwd).session_id

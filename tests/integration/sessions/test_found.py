@@ -1,0 +1,172 @@
+"""Sessions in the homes of three clients: listed, shown, searched and exported without import."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from client_homes import bytes_below, fill, put, session_id
+from sandbox import Sandbox
+
+CLIENTS = ("claude", "codex", "gemini")
+every_client = pytest.mark.parametrize("client", CLIENTS)
+
+
+def home_of(sandbox: Sandbox) -> Path:
+    return sandbox.directory / "home"
+
+
+def ids(sandbox: Sandbox, *words: str) -> list[str]:
+    rows = sandbox.json("session", "list", *words, "--format", "json")
+    return [each["id"] for each in rows]
+
+
+def test_sessions_of_three_clients_are_there_before_init_and_their_homes_stay(
+    sandbox: Sandbox,
+) -> None:
+    home = home_of(sandbox)
+    fill(home, 500)
+    here = [
+        put(home, client, 900 + number, cwd=str(sandbox.repo), prompt=f"zebra of {client}")
+        for number, client in enumerate(CLIENTS)
+    ]
+    before = bytes_below(home)
+    rows = sandbox.json("session", "list", "--format", "json")
+    assert {each["path"] for each in rows} == {str(path) for path in here}
+    assert {each["client"] for each in rows} == set(CLIENTS)
+    assert len(ids(sandbox, "--all")) == 503
+    table = sandbox.siding("session", "list").stdout.decode()
+    assert all(f"zebra of {client}" in table for client in CLIENTS)
+    for number, client in enumerate(CLIENTS):
+        name = session_id(900 + number)
+        shown = sandbox.siding("session", "show", name).stdout.decode()
+        assert f"zebra of {client}" in shown
+        sandbox.siding("session", "resume", name)
+        sandbox.siding("session", "export", name, "--to", client, "-o", "out", "--no-redact")
+    assert bytes_below(home) == before
+    written = {path.read_bytes() for path in (sandbox.repo / "out").rglob("*.jsonl")}
+    assert written == {path.read_bytes() for path in here}
+    assert not (sandbox.directory / "siding" / "projects").exists()
+
+
+def test_the_repository_one_stands_in_is_what_is_listed(sandbox: Sandbox) -> None:
+    home = home_of(sandbox)
+    other = sandbox.directory / "other worktree"
+    sandbox.git("worktree", "add", "-q", "-b", "other", str(other))
+    put(home, "claude", 1, cwd=str(sandbox.repo / "src"))
+    put(home, "codex", 2, cwd=str(other))
+    put(home, "claude", 3, cwd=str(sandbox.repo) + "-beside")
+    assert set(ids(sandbox)) == {session_id(1), session_id(2)}
+    assert set(ids(sandbox, "--all")) == {session_id(each) for each in (1, 2, 3)}
+    assert ids(sandbox, "--client", "codex") == [session_id(2)]
+    assert ids(sandbox, "--since", "2026-11-22") == []
+    assert len(ids(sandbox, "--since", "2026-11-21")) == 2
+    there = Path(str(sandbox.repo) + "-beside")
+    there.mkdir()
+    assert ids(sandbox, "--project", str(there)) == [session_id(3)]
+    assert sandbox.siding("session", "list", "--since", "x", status=2).stderr
+
+
+def test_a_session_belongs_to_the_task_in_whose_workspace_it_was(sandbox: Sandbox) -> None:
+    task = sandbox.json("task", "start", "mend it", "--format", "json")["id"]
+    workspace = sandbox.siding("path", task).stdout.decode().strip()
+    put(home_of(sandbox), "codex", 1, cwd=workspace)
+    put(home_of(sandbox), "claude", 2, cwd=str(sandbox.repo))
+    rows = sandbox.json("session", "list", "--format", "json")
+    assert {each["id"]: each["task"] for each in rows} == {session_id(1): task, session_id(2): ""}
+    assert ids(sandbox, "--task", "mend it") == [session_id(1)]
+
+
+@every_client
+def test_an_imported_session_and_its_file_are_one(client: str, sandbox: Sandbox) -> None:
+    path = put(home_of(sandbox), client, 1, cwd=str(sandbox.repo))
+    sandbox.siding("session", "import", str(path))
+    (row,) = sandbox.json("session", "list", "--format", "json")
+    assert (row["stored"], row["source"], row["client"]) == (True, str(path), client)
+
+
+def test_the_one_of_both_with_the_newer_message_is_read(sandbox: Sandbox) -> None:
+    path = put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo))
+    sandbox.siding("session", "import", str(path))
+    last = json.loads(path.read_bytes().splitlines()[0])
+    with path.open("ab") as file:
+        for line in path.read_bytes().splitlines():
+            record = json.loads(line)
+            last = record if record.get("uuid") else last
+        said = {
+            "parentUuid": last["uuid"],
+            "type": "user",
+            "message": {"role": "user", "content": "and the giraffe"},
+            "uuid": "0f0f0f0f-0000-4000-8000-000000000000",
+            "timestamp": "2026-11-23T00:00:00.000Z",
+            "sessionId": session_id(1),
+            "cwd": str(sandbox.repo),
+        }
+        file.write(json.dumps(said, separators=(",", ":")).encode() + b"\n")
+    (row,) = sandbox.json("session", "list", "--format", "json")
+    assert (row["stored"], row["path"]) == (False, str(path))
+    assert b"and the giraffe" in sandbox.siding("session", "show").stdout
+
+
+@every_client
+def test_what_is_added_is_shown_the_next_time(client: str, sandbox: Sandbox) -> None:
+    path = put(home_of(sandbox), client, 1, cwd=str(sandbox.repo))
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]) + lines[-1][:5])  # the last line is being written
+    sandbox.siding("session", "show")
+    path.write_bytes(whole)
+    again = sandbox.siding("session", "show", "--format", "json").stdout
+    sandbox.siding("session", "list")
+    fresh = Sandbox(sandbox.directory / "fresh")
+    put(home_of(fresh), client, 1, cwd=str(fresh.repo))
+    shown = json.loads(fresh.siding("session", "show", "--format", "json").stdout)
+    assert len(json.loads(again)["records"]) == len(shown["records"])
+
+
+def test_secrets_in_a_list_that_goes_on_are_masked(sandbox: Sandbox) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo), prompt=f"use {secret}")
+    assert secret.encode() not in sandbox.siding("session", "list", "--format", "json").stdout
+    assert secret.encode() not in sandbox.siding("session", "show").stdout
+
+
+def test_a_found_session_is_not_copied_into_the_home_of_its_client(sandbox: Sandbox) -> None:
+    put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo))
+    before = bytes_below(home_of(sandbox))
+    refused = sandbox.siding("session", "resume", "--fork", status=2)
+    assert b"siding session import" in refused.stderr
+    assert bytes_below(home_of(sandbox)) == before
+
+
+@every_client
+def test_words_are_found_in_every_clients_sessions(client: str, sandbox: Sandbox) -> None:
+    home = home_of(sandbox)
+    path = put(home, client, 1, cwd=str(sandbox.repo), prompt="the quagga ran")
+    put(home, client, 2, cwd="/elsewhere/project", prompt="another quagga")
+    before = bytes_below(home)
+    (hit,) = sandbox.json("session", "search", "quagga", "--format", "json")
+    assert (hit["session_id"], hit["kind"]) == (session_id(1), "user")
+    assert "the quagga ran" in hit["snippet"]
+    assert len(sandbox.json("session", "search", "quagga", "--all", "--format", "json")) == 2
+    assert bytes_below(home) == before
+    path.write_bytes(path.read_bytes().replace(b"quagga", b"okapi of ours"))
+    sandbox.siding("session", "search", "quagga", "--session", session_id(1), status=1)
+
+
+def test_a_damaged_index_is_made_again(sandbox: Sandbox) -> None:
+    put(home_of(sandbox), "codex", 1, cwd=str(sandbox.repo), prompt="the quagga ran")
+    sandbox.siding("session", "search", "quagga")
+    for path in (sandbox.directory / "siding" / "cache" / "sessions").glob("search.sqlite3*"):
+        path.write_bytes(b"nonsense" * 1000)
+    assert b"the quagga ran" in sandbox.siding("session", "search", "quagga").stdout
+
+
+def test_what_subagents_said_is_found(sandbox: Sandbox) -> None:
+    path = put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo))
+    agent = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    agent.parent.mkdir(parents=True)
+    agent.write_bytes(path.read_bytes().replace(b"Change the greeting", b"count the axolotls"))
+    (hit,) = sandbox.json("session", "search", "axolotls", "--format", "json")
+    assert (hit["session_id"], hit["agent_id"]) == (session_id(1), "a1")
+    assert b"axolotls" in sandbox.siding("session", "show", "--agent", "a1").stdout
