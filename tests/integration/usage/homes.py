@@ -1,6 +1,8 @@
 """Homes of clients with a few calls in them, as the clients write them."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +39,9 @@ def answered(
     *,
     model: str = "claude-opus-4-8",
     cwd: str = "/w",
-    **more: int,
 ) -> dict[str, Any]:
     """Return a line of an answer of Claude."""
-    usage = {"input_tokens": tokens, "output_tokens": 10, **more}
+    usage = {"input_tokens": tokens, "output_tokens": 10}
     body = {"id": message, "role": "assistant", "model": model, "usage": usage, "content": []}
     return {
         "type": "assistant",
@@ -113,3 +114,23 @@ def gemini(home: Path, session: str, at: str, cwd: str = "/w") -> Path:
         },
     ]
     return written(place / "chats" / f"session-{session}.jsonl", lines)
+
+
+def opencode(home: Path, at_ms: int) -> Path:
+    """Write the database of opencode with one call."""
+    path = home / ".local" / "share" / "opencode" / "opencode.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    message = {
+        "role": "assistant",
+        "modelID": "claude-opus-4-8",
+        "providerID": "anthropic",
+        "time": {"created": at_ms},
+        "path": {"cwd": "/w"},
+        "cost": 0,
+        "tokens": {"input": 10, "output": 5, "reasoning": 0, "cache": {"read": 3, "write": 4}},
+    }
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE message (id TEXT, session_id TEXT, data TEXT)")
+        row = ("msg_1", "ses_1", json.dumps(message))
+        connection.execute("INSERT INTO message VALUES (?, ?, ?)", row)
+    return path

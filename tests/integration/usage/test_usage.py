@@ -32,12 +32,13 @@ def test_all_clients_are_counted_without_a_project(sandbox: Sandbox, home: Path)
     homes.claude(home, homes.CLAUDE, [homes.asked(FIRST), homes.answered(FIRST, "M", 1000)])
     homes.codex(home, homes.CODEX, (SECOND, 500, 500), cached=100)
     homes.gemini(home, "65e7fe82", SECOND)
+    homes.opencode(home, at_ms=1_767_355_201_000)
     before = sorted(path for path in home.rglob("*") if ".siding" not in path.parts)
-    assert by(sandbox, "client") == {"claude": 1000, "codex": 400, "gemini": 60}
-    assert by(sandbox, "day") == {"2026-01-01": 1000, "2026-01-02": 460}
-    assert by(sandbox, "day", "--since", "2026-01-02") == {"2026-01-02": 460}
+    assert by(sandbox, "client") == {"claude": 1000, "codex": 400, "gemini": 60, "opencode": 10}
+    assert by(sandbox, "day") == {"2026-01-01": 1000, "2026-01-02": 470}
+    assert by(sandbox, "day", "--since", "2026-01-02") == {"2026-01-02": 470}
     assert by(sandbox, "day", "--until", "2026-01-01") == {"2026-01-01": 1000}
-    assert by(sandbox, "project") == {"/w": 1460}
+    assert by(sandbox, "project") == {"/w": 1470}
     assert by(sandbox, "turn", homes.CLAUDE[:8]) == {f"{homes.CLAUDE}#1": 1000}
     assert sorted(path for path in home.rglob("*") if ".siding" not in path.parts) == before
 
