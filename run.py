@@ -31,6 +31,7 @@ TEST_PROGRAMS = {
 TEST_AGENTS = {
     "claude": "@anthropic-ai/claude-code@2.1.329",
     "codex": "@openai/codex@0.169.0",
+    "ccusage": "ccusage@20.0.24",
 }
 AGENTS = VENV / "agents"
 

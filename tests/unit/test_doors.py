@@ -28,6 +28,8 @@ DOORS = {
     "cli/telling/isolation.py": "the isolation of a run",
     "cli/decide/submit.py": "webbrowser",
     "cli/verbs/mcp.py": "the SDK of the protocol, an extra",
+    "adapters/prices.py": "genai-prices with pydantic, an extra: 0.2 s; yaml",
+    "app/usage/report.py": "the prices, where dollars are asked",
     # The project: git, redaction and repairs, for the commands that need them.
     "app/place/project.py": "git; a project that moved or whose links are wrong",
     "app/place/project_places.py": "git, to tell a copy from a move",

@@ -33,6 +33,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "cd": ("verbs.cd", "go into a task's workspace (see `siding cd --help`)"),
     "path": ("verbs.path", "where a task's workspace is"),
     "open": ("verbs.open", "open a task's workspace in your editor"),
+    "usage": ("verbs.usage", "tokens and dollars, by day, model, task, run, …"),
     "verify": ("verbs.verify", "check that a task's record is whole and unchanged"),
     "ui": ("siding.web.command", "the dashboard: this project in a browser"),
     "gc": ("verbs.gc", "what tasks use on disk; free closed ones, recoverably"),
@@ -133,7 +134,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "export": ("session.export", "write it as Claude Code, Codex or Gemini CLI would"),
             "import": ("session.import_transcript", "read one of Claude Code, Codex or Gemini CLI"),
             "doctor": ("session.doctor", "find what is damaged"),
-            "usage": ("session.usage", "tokens by day, model, task, session"),
+            "usage": ("verbs.usage", "the same as `siding usage`"),
         },
     ),
 }

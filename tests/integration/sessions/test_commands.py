@@ -120,8 +120,12 @@ def test_tokens_are_counted_once_whatever_copies_there_are(imported: Sandbox) ->
         "model": "claude-x",
         "input": 20,
         "output": 10,
+        "reasoning": 0,
         "cache_read": 0,
         "cache_write": 0,
+        "cache_write_5m": 0,
+        "cache_write_1h": 0,
+        "total": 30,
         "calls": 2,
     }
     table = imported.siding("session", "usage", "--by", "session").stdout.decode()

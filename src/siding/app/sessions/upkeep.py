@@ -1,6 +1,5 @@
 """Compact, search, count, check, import and export sessions."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,8 +15,6 @@ from siding.sessions.kinds import Record
 from siding.sessions.reading.chains import EndRule, choose_end, has_circle
 from siding.sessions.reading.transcript import Gap, Transcript
 from siding.sessions.reading.views import active
-from siding.sessions.store import SessionStore
-from siding.sessions.usage import Counting, Spent, UsageSource
 from siding.sessions.writing.compaction import (
     Keep,
     Making,
@@ -35,7 +32,6 @@ __all__ = [
     "Form",
     "Keep",
     "SessionFinding",
-    "Spent",
     "bring",
     "clear_results",
     "compact",
@@ -43,8 +39,6 @@ __all__ = [
     "give",
     "leave_out",
     "read_text",
-    "task_of",
-    "usage",
 ]
 
 
@@ -124,31 +118,6 @@ def leave_out(project: Project, named: str | None, first: str, last: str) -> Com
         removed = snippable(active(chain), message_named(chain, first), message_named(chain, last))
         writer.append([snip(removed, _making(project))], durable=True)
     return Compacted(session, before, _context(project, session)[1])
-
-
-def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list[str]]:
-    """Return the tokens of one session, or of all, and the sessions that could not be read.
-
-    All sessions are always read, the oldest first: so messages that a session copied from another
-    one are counted once.
-    """
-    store = store_of(project)
-    chosen = None if named is None else select(project, named)
-    counting = Counting()
-    unreadable = []
-    for session in sorted(store.ids(), key=lambda each: _began(store, each)):
-        layout = store.layout(session)
-        try:
-            counting.add(UsageSource(session, (layout.transcript, *layout.agents())))
-        except (OSError, UnreadableFile):
-            unreadable.append(session)
-    found = counting.spent()
-    return [each for each in found if chosen in (None, each.session_id)], unreadable
-
-
-def task_of(project: Project, cwd: str) -> str:
-    """Return the id of the task whose workspace holds the directory `cwd`, "" if none does."""
-    return (project.task_around(Path(cwd)) if os.path.isabs(cwd) else None) or ""
 
 
 def bring(project: Project, path: Path, *, form: Form | None, session_id: str | None) -> Arrival:
@@ -246,19 +215,3 @@ def _context(project: Project, session: str) -> tuple[list[Record], int]:
 
 def _making(project: Project) -> Making:
     return Making(new_id=lambda: new_session_id(project.app), now=project.app.now())
-
-
-def _began(store: SessionStore, session: str) -> tuple[str, str]:
-    """Return a sort key: the time of a session's first message. Branched copies come last."""
-    path = store.layout(session).transcript
-    try:
-        with path.open("rb") as file:
-            for raw in file.readlines(64 * 1024):
-                if b'"forkedFrom"' in raw:
-                    return ("~", session)
-                at = raw.find(b'"timestamp":"')
-                if at >= 0:
-                    return (raw[at + 13 : at + 37].decode("ascii", "replace"), session)
-    except OSError:
-        pass
-    return ("", session)

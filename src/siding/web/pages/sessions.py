@@ -2,7 +2,9 @@
 
 from siding.app.sessions.sessions import rows
 from siding.app.sessions.talk import Said, TalkPart, talk
-from siding.app.sessions.upkeep import usage
+from siding.app.usage.attribution import NOWHERE
+from siding.app.usage.report import local_day
+from siding.app.usage.sources import count_kept
 from siding.web.ask import Ask
 from siding.web.chart import Chart, chart
 from siding.web.markdown import markdown
@@ -49,10 +51,10 @@ def _shown(said: Said, part: TalkPart) -> str:
 
 
 def _days(ask: Ask) -> Chart | None:
-    spent, _unreadable = usage(ask.project)
     days: dict[str, list[int]] = {}
-    for each in spent:
-        row = days.setdefault(each.day, [0, 0])
-        row[0] += each.tokens.total - each.tokens.output
-        row[1] += each.tokens.output
-    return chart([(day, *counts) for day, counts in sorted(days.items()) if day])  # type: ignore[misc]
+    for each in count_kept(ask.project):
+        tokens = each.call.tokens
+        row = days.setdefault(local_day(each.call.at), [0, 0])
+        row[0] += tokens.sent
+        row[1] += tokens.output
+    return chart([(day, *counts) for day, counts in sorted(days.items()) if day != NOWHERE])  # type: ignore[misc]

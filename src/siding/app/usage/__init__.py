@@ -1,0 +1,1 @@
+"""What agents used of their models: tokens and dollars, by whatever they are asked by."""

@@ -1,0 +1,210 @@
+"""Add up what agents used, by day, model, client, project, task, run, session or turn."""
+
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING
+
+from siding.app.place.durations import seconds_in
+from siding.app.place.project import require_project
+from siding.app.place.wiring import App
+from siding.app.usage.attribution import (
+    NOWHERE,
+    Namer,
+    holds,
+    project_names,
+    run_names,
+    task_names,
+)
+from siding.app.usage.sources import count
+from siding.errors import UsageError
+from siding.namedtuples import NamedTuple
+from siding.sessions.counting.calls import Call, Tokens
+from siding.sessions.counting.spending import Spent
+
+if TYPE_CHECKING:
+    from siding.adapters.prices import Prices
+
+BY = ("day", "model", "client", "project", "task", "run", "session", "turn")
+
+_QUARTER_MS = 15 * 60 * 1000
+NOT_SHOWN = "(not shown)"
+
+
+class Question(NamedTuple):
+    """What is asked. `since`, `until`: days, both included. `here`: of this project only."""
+
+    by: str = "day"
+    since: date | None = None
+    until: date | None = None
+    here: bool = False
+    session: str = ""  # its id, or the beginning of it
+    cost: bool = False
+
+
+class UsageRow(NamedTuple):
+    """What was used of one day, model, …
+
+    `cost`: dollars of the calls with a known price; None if it was not asked. `unpriced`: tokens of
+    calls whose price nobody knows. `hidden`: calls that are in no line of a transcript.
+    """
+
+    name: str
+    tokens: Tokens
+    cost: float | None
+    unpriced: int
+    hidden: bool
+
+
+class UsageReport(NamedTuple):
+    """The rows by name, their sum, the models without a price, and what could not be read."""
+
+    rows: list[UsageRow]
+    total: UsageRow
+    unknown_prices: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def report(app: App, question: Question) -> UsageReport:
+    """Return what was used. Raises UsageError for a question that has no sense."""
+    counts = count(app)
+    spent = [each for each in counts.spent if _is_asked(each, question)]
+    if question.here or question.by in ("task", "run"):
+        project = require_project(app)
+        spent = [each for each in spent if holds(project, each.call.cwd)]
+    prices = _prices(app) if question.cost else None
+    sums = _Sums(prices)
+    name = _namer(app, question.by)
+    for each in spent:
+        sums.add(name(each), each)
+    return UsageReport(sums.rows(), sums.total(), sums.unknown(), counts.problems)
+
+
+def day_of(said: str, now: datetime) -> date:
+    """Return the day that is meant: 2026-11-24, today, yesterday, or as long ago as 7d.
+
+    Raises UsageError.
+    """
+    if said in ("today", "yesterday"):
+        return now.date() - timedelta(days=said == "yesterday")
+    try:
+        return date.fromisoformat(said)
+    except ValueError:
+        pass
+    ago = seconds_in(said)
+    if ago is None:
+        raise UsageError(f"{said!r} is no day", hint="2026-11-24, today, yesterday, or 7d")
+    return (now - timedelta(seconds=ago)).date()
+
+
+def local_day(at_ms: int) -> str:
+    """Return the day of a call where the person is; NOWHERE if its time is not known."""
+    return _day_of_quarter(at_ms // _QUARTER_MS) if at_ms else NOWHERE
+
+
+@cache
+def _day_of_quarter(quarter: int) -> str:
+    # Everywhere a day begins at a quarter of an hour.
+    return datetime.fromtimestamp(quarter * _QUARTER_MS / 1000).date().isoformat()  # noqa: DTZ006
+
+
+def cost_of(prices: "Prices", call: Call) -> float | None:
+    """Return the dollars of one call: by the price of that day, else as its client said."""
+    tokens = call.tokens
+    rates = prices.rates(call.provider, call.model, call.at, tokens.sent if tokens.calls else 0)
+    if rates is None:
+        return call.cost or None
+    return (
+        tokens.input * rates.input
+        + tokens.cache_read * rates.cache_read
+        + tokens.cache_write_5m * rates.cache_write_5m
+        + tokens.cache_write_1h * rates.cache_write_1h
+        + tokens.output * rates.output
+    )
+
+
+def _prices(app: App) -> "Prices":
+    from siding.adapters.prices import Prices, own_prices
+
+    return Prices(own_prices(app.home.root))
+
+
+def _is_asked(spent: Spent, question: Question) -> bool:
+    if question.session and not spent.session.startswith(question.session):
+        return False
+    if question.since is None and question.until is None:
+        return True
+    day = local_day(spent.call.at)
+    since = question.since.isoformat() if question.since is not None else ""
+    until = question.until.isoformat() if question.until is not None else "9999-12-31"
+    return day != NOWHERE and since <= day <= until
+
+
+def _namer(app: App, by: str) -> Namer:
+    named: dict[str, Callable[[], Namer]] = {
+        "day": lambda: lambda spent: local_day(spent.call.at),
+        "model": lambda: lambda spent: spent.call.model,
+        "client": lambda: lambda spent: spent.client,
+        "session": lambda: lambda spent: spent.session,
+        "turn": lambda: lambda spent: f"{spent.session}#{spent.call.turn}",
+        "project": lambda: project_names(app),
+        "task": lambda: task_names(require_project(app)),
+        "run": lambda: run_names(require_project(app)),
+    }
+    return named[by]()
+
+
+class _Sums:
+    """The rows as they grow."""
+
+    def __init__(self, prices: "Prices | None") -> None:
+        self._prices = prices
+        self._rows: dict[tuple[str, bool], list[Call]] = {}
+        self._made: list[UsageRow] = []
+        self._unknown: set[str] = set()
+
+    def add(self, name: str, spent: Spent) -> None:
+        """Add one call to the row of this name."""
+        self._rows.setdefault((name, spent.hidden), []).append(spent.call)
+
+    def rows(self) -> list[UsageRow]:
+        """Return the rows by name, the hidden one of a name behind the other."""
+        self._made = [self._row(name, hidden) for name, hidden in sorted(self._rows)]
+        return self._made
+
+    def total(self) -> UsageRow:
+        """Return the sum of all rows."""
+        return _summed(self._made, None if self._prices is None else 0.0)
+
+    def unknown(self) -> tuple[str, ...]:
+        """Return the models whose price nobody knows."""
+        return tuple(sorted(self._unknown))
+
+    def _row(self, name: str, hidden: bool) -> UsageRow:
+        calls = self._rows[name, hidden]
+        # Column by column: a sum of values one by one takes most of the time of a report.
+        columns = zip(*[call.tokens for call in calls], strict=True)
+        row = UsageRow(name, Tokens(*map(sum, columns)), None, 0, hidden)
+        return row if self._prices is None else self._priced(row, calls, self._prices)
+
+    def _priced(self, row: UsageRow, calls: list[Call], prices: "Prices") -> UsageRow:
+        cost, unpriced = 0.0, 0
+        for call in calls:
+            price = cost_of(prices, call)
+            if price is not None:
+                cost += price
+            elif call.tokens.total:
+                unpriced += call.tokens.total
+                self._unknown.add(call.model)
+        return row._replace(cost=cost, unpriced=unpriced)
+
+
+def _summed(rows: Iterable[UsageRow], cost: float | None) -> UsageRow:
+    total = UsageRow("total", Tokens(), cost, 0, False)
+    for row in rows:
+        total = total._replace(
+            tokens=total.tokens.plus(row.tokens),
+            cost=None if cost is None else (total.cost or 0.0) + (row.cost or 0.0),
+            unpriced=total.unpriced + row.unpriced,
+        )
+    return total

@@ -1,0 +1,121 @@
+"""Count what agents used of their models, each call once, and what it cost.
+
+Read from what Claude Code, Codex, Gemini CLI, opencode and aider keep, as it is now; nothing has to
+be imported. Subagents are included. `(not shown)` are calls in no line of a transcript
+(compactions, titles), known from the running total that Claude Code keeps.
+"""
+
+import csv
+import io
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from siding.app.usage.report import BY, NOT_SHOWN, Question, UsageReport, UsageRow, day_of, report
+from siding.cli.formats import add_format, print_json, write_result
+from siding.cli.globals import Context
+from siding.cli.screen.screen import inert
+
+UNKNOWN = "(price unknown)"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("session", nargs="?", default="", metavar="SESSION", help="only this one")
+    parser.add_argument("--by", choices=BY, default="day", help="default: day")
+    parser.add_argument("--since", metavar="DAY", help="2026-11-24, today, yesterday, 7d")
+    parser.add_argument("--until", metavar="DAY", help="and until that day")
+    parser.add_argument("--here", action="store_true", help="of this project only")
+    parser.add_argument("--cost", action="store_true", help="and what it cost, in dollars")
+    add_format(parser, "table", "json", "csv")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    now = context.app.clock.now().astimezone()
+    found = report(
+        context.app,
+        Question(
+            by=arguments.by,
+            since=day_of(arguments.since, now) if arguments.since else None,
+            until=day_of(arguments.until, now) if arguments.until else None,
+            here=arguments.here,
+            session=arguments.session,
+            cost=arguments.cost,
+        ),
+    )
+    for sentence in found.problems:
+        context.screen.warn(inert(sentence))
+    if found.unknown_prices:
+        _say_unknown(context, found.unknown_prices)
+    if arguments.format == "json":
+        print_json(context.screen, [_record(arguments.by, row) for row in found.rows])
+    elif arguments.format == "csv":
+        write_result(context.screen, None, _csv(arguments.by, found.rows))
+    elif found.rows:
+        _print(context, arguments.by, found)
+    else:
+        context.screen.note("no agent has counted any tokens")
+    return 0
+
+
+def _say_unknown(context: Context, models: tuple[str, ...]) -> None:
+    names = inert(", ".join(models))
+    context.screen.warn(
+        f"no price is known of {names}: what they cost is not in the sums. Prices come from "
+        "`pip install 'siding[prices]'` and from prices.yaml in Siding's home"
+    )
+
+
+def _name(row: UsageRow) -> str:
+    return f"{row.name} {NOT_SHOWN}" if row.hidden else row.name
+
+
+def _record(by: str, row: UsageRow) -> dict[str, Any]:
+    tokens = row.tokens
+    record: dict[str, Any] = {
+        by: _name(row),
+        "input": tokens.input,
+        "cache_read": tokens.cache_read,
+        "cache_write": tokens.cache_write,
+        "cache_write_5m": tokens.cache_write_5m,
+        "cache_write_1h": tokens.cache_write_1h,
+        "output": tokens.output,
+        "reasoning": tokens.reasoning,
+        "total": tokens.total,
+        "calls": tokens.calls,
+    }
+    if row.cost is not None:
+        # Null rather than 0 where nothing has a known price.
+        is_unknown = row.unpriced == tokens.total and row.unpriced > 0
+        record["cost"] = None if is_unknown else round(row.cost, 6)
+        record["unpriced"] = row.unpriced
+    return record
+
+
+def _csv(by: str, rows: list[UsageRow]) -> str:
+    text = io.StringIO()
+    records = [_record(by, row) for row in rows]
+    writer = csv.DictWriter(text, list(records[0]) if records else [by], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def _print(context: Context, by: str, found: UsageReport) -> None:
+    heads = [by.upper(), "CALLS", "INPUT", "CACHE READ", "CACHE WRITE", "OUTPUT"]
+    if found.total.cost is not None:
+        heads.append("COST")
+    context.screen.table(tuple(heads), [_cells(row) for row in (*found.rows, found.total)])
+
+
+def _cells(row: UsageRow) -> tuple[str, ...]:
+    tokens = row.tokens
+    counts = (tokens.input, tokens.cache_read, tokens.cache_write, tokens.output)
+    cells = (inert(_name(row)), str(tokens.calls), *(f"{count:,}" for count in counts))
+    return cells if row.cost is None else (*cells, _money(row))
+
+
+def _money(row: UsageRow) -> str:
+    if not row.unpriced:
+        return f"${row.cost:,.2f}" if (row.cost or 0) >= 1 else f"${row.cost:.4f}"
+    if row.unpriced == row.tokens.total:
+        return UNKNOWN
+    return f"${row.cost:,.2f} + {UNKNOWN}"
