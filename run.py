@@ -31,6 +31,7 @@ TEST_PROGRAMS = {
 TEST_AGENTS = {
     "claude": "@anthropic-ai/claude-code@2.1.329",
     "codex": "@openai/codex@0.169.0",
+    "gemini": "@google/gemini-cli@0.61.0",
 }
 AGENTS = VENV / "agents"
 
