@@ -27,6 +27,7 @@ class AgentAtWork:
 
     name: str
     package: str  # of npm
+    needs_root = False  # to report
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         self.task = task
@@ -154,6 +155,42 @@ class CodexAtWork(AgentAtWork):
         return Call("exec_command", {"cmd": command})
 
 
+class GeminiAtWork(AgentAtWork):
+    """The Gemini CLI. It takes hooks for one run from root alone."""
+
+    name = "gemini"
+    package = "@google/gemini-cli"
+    needs_root = True
+
+    def __init__(self, task: Sandbox, executable: str) -> None:
+        super().__init__(task, executable)
+        task.env |= {"GEMINI_API_KEY": "of-a-test", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+        settings = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False},
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        }
+        (self.settings / "settings.json").write_text(json.dumps(settings))
+
+    def says(self, *script: Answer) -> ModelServer:
+        model = super().says(*script)
+        self.task.env["GOOGLE_GEMINI_BASE_URL"] = model.url
+        return model
+
+    def words(self, prompt: str) -> list[str]:
+        return ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", prompt]
+
+    def again(self, session: str, prompt: str) -> list[str]:
+        return [*self.words(prompt), "--resume", session or "latest"]
+
+    def shell(self, command: str) -> Call:
+        return Call("run_shell_command", {"command": command, "description": "as asked"})
+
+    def tool(self, name: str, **fields: object) -> Call:
+        return Call(f"mcp_siding_{name}", fields)
+
+
 class Conversation:
     """One run of Claude Code that gets its prompts one after the other, as a program gives them."""
 
@@ -208,6 +245,8 @@ def at_work(sandbox: Sandbox, kind: type[AgentAtWork]) -> AgentAtWork:
     executable = program(kind.name)
     if executable is None:
         pytest.skip(f"{kind.name} is not installed (npm: {kind.package})")
+    if kind.needs_root and os.geteuid() != 0:
+        pytest.skip(f"{kind.name} reports to root alone")
     sandbox.siding("task", "start", "talked")
     return kind(sandbox, executable)
 
@@ -221,9 +260,20 @@ def claude(sandbox: Sandbox) -> Iterator[ClaudeAtWork]:
     found.close()
 
 
-@pytest.fixture(params=[ClaudeAtWork, CodexAtWork], ids=lambda kind: kind.name)
+FORGET = [ClaudeAtWork, CodexAtWork]  # a conversation goes on without what was taken back
+
+
+@pytest.fixture(params=[*FORGET, GeminiAtWork], ids=lambda kind: kind.name)
 def agent(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[AgentAtWork]:
     """Each agent that can report, in a new task."""
+    found = at_work(sandbox, request.param)
+    yield found
+    found.close()
+
+
+@pytest.fixture(params=FORGET, ids=lambda kind: kind.name)
+def forgetting(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[AgentAtWork]:
+    """Each agent that goes on without what was taken back, in a new task."""
     found = at_work(sandbox, request.param)
     yield found
     found.close()

@@ -1,4 +1,5 @@
-"""A model server on loopback: the Messages API (anthropic-version 2023-06-01), the Responses API.
+"""A model server on loopback: the Messages API (anthropic-version 2023-06-01), the Responses API,
+and the Gemini API.
 
 It answers from a script: the n-th request of the conversation gets the n-th answer. Requests
 without tools are a client's own (a title, a probe) and get a word. All others are kept.
@@ -6,7 +7,7 @@ without tools are a client's own (a title, a probe) and get a word. All others a
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any, NamedTuple
@@ -43,14 +44,11 @@ class ModelServer:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
-                if self.path.endswith("/responses"):
-                    self._stream(outer.responses(body))
-                elif "count_tokens" in self.path:
-                    self._plain({"input_tokens": 10})
-                elif body.get("stream"):
-                    self._stream(outer.events(body))
+                answer = outer.answer(self.path, body)
+                if isinstance(answer, dict):
+                    self._plain(answer)
                 else:
-                    self._plain(outer.message(body))
+                    self._stream(answer)
 
             def _plain(self, answer: Mapping[str, Any]) -> None:
                 data = json.dumps(answer).encode()
@@ -61,13 +59,14 @@ class ModelServer:
                 if self.command != "HEAD":
                     self.wfile.write(data)
 
-            def _stream(self, events: Iterator[dict[str, Any]]) -> None:
+            def _stream(self, events: Iterable[dict[str, Any]]) -> None:
                 self.send_response(200)
                 self.send_header("content-type", "text/event-stream")
                 self.send_header("connection", "close")
                 self.end_headers()
                 for event in events:
-                    text = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+                    named = f"event: {event['type']}\n" if "type" in event else ""
+                    text = f"{named}data: {json.dumps(event)}\n\n"
                     self.wfile.write(text.encode())
                 self.close_connection = True
 
@@ -85,6 +84,18 @@ class ModelServer:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any] | Iterable[dict[str, Any]]:
+        """Return what a request gets: an object, or the events of a stream."""
+        if path.endswith("/responses"):
+            return self.responses(body)
+        if "streamGenerateContent" in path:
+            return [self.content(body)]
+        if "generateContent" in path:
+            return self.content(body)
+        if "countTokens" in path or "count_tokens" in path:
+            return {"input_tokens": 10, "totalTokens": 10}
+        return self.events(body) if body.get("stream") else self.message(body)
 
     def message(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the next message for a request."""
@@ -137,6 +148,27 @@ class ModelServer:
         details = {"input_tokens_details": {"cached_tokens": 0}}
         done = {**begun, "status": "completed", "usage": {**usage, **details}}
         yield {"type": "response.completed", "response": done}
+
+    def content(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the next answer as the Gemini API has it."""
+        with self._lock:
+            answer: Answer = ["ok"]
+            if body.get("tools"):
+                self.requests.append(body)
+                answer = self._script.pop(0) if self._script else ["That is all."]
+            number = next(self._numbers)
+        parts = [
+            {"text": part}
+            if isinstance(part, str)
+            else {"functionCall": {"name": part.tool, "args": dict(part.input)}}
+            for part in answer
+        ]
+        content = {"role": "model", "parts": parts}
+        usage = {"promptTokenCount": 100 + number, "candidatesTokenCount": 20}
+        return {
+            "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+            "usageMetadata": {**usage, "totalTokenCount": 120 + number},
+        }
 
 
 def _item(part: "str | Call", number: str) -> dict[str, Any]:

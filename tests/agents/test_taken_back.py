@@ -44,55 +44,55 @@ class TestGoneOnWith:
     """One conversation after the other: each run of a real agent takes two seconds."""
 
     def test_a_redo_leaves_it_whole_and_what_was_taken_back_is_not_heard(
-        self, agent: AgentAtWork
+        self, forgetting: AgentAtWork
     ) -> None:
-        session = talked(agent, 3)
-        agent.task.siding("undo")
-        agent.task.siding("redo")
-        agent.says(["I see."])
-        assert "taken back" not in agent.goes_on("", f"Now the {WORDS[3]}")
-        assert heard(agent) == list(WORDS[:4])
-        assert agent.turns[-1]["session"] == session
+        session = talked(forgetting, 3)
+        forgetting.task.siding("undo")
+        forgetting.task.siding("redo")
+        forgetting.says(["I see."])
+        assert "taken back" not in forgetting.goes_on("", f"Now the {WORDS[3]}")
+        assert heard(forgetting) == list(WORDS[:4])
+        assert forgetting.turns[-1]["session"] == session
 
-        (old,) = {Path(turn["transcript"]) for turn in agent.turns}
+        (old,) = {Path(turn["transcript"]) for turn in forgetting.turns}
         kept = old.read_bytes()
-        agent.task.siding("rewind", agent.turns[2]["step_id"])
-        assert files(agent) == ["aardvark", "buffalo"]
-        agent.says(["I see."])
-        said = agent.goes_on("", f"Now the {WORDS[4]}")
-        assert heard(agent) == ["aardvark", "buffalo", "echidna"]
+        forgetting.task.siding("rewind", forgetting.turns[2]["step_id"])
+        assert files(forgetting) == ["aardvark", "buffalo"]
+        forgetting.says(["I see."])
+        said = forgetting.goes_on("", f"Now the {WORDS[4]}")
+        assert heard(forgetting) == ["aardvark", "buffalo", "echidna"]
         assert "went on from before 'Make the cormorant', taken back since" in said
-        assert b"taken back since" in agent.task.siding("show").stdout
+        assert b"taken back since" in forgetting.task.siding("show").stdout
         assert old.read_bytes() == kept
-        assert agent.turns[-1]["session"] != session
+        assert forgetting.turns[-1]["session"] != session
 
     def test_the_copy_can_be_gone_back_in_as_well_and_to_the_beginning(
-        self, agent: AgentAtWork
+        self, forgetting: AgentAtWork
     ) -> None:
-        session = talked(agent, 2)
-        agent.task.siding("undo")
-        agent.says([agent.shell(f"echo 1 >{WORDS[3]}")], ["Done."])
-        told = agent.goes_on(session, f"Make the {WORDS[3]}", options=sandbox_if_any())
+        session = talked(forgetting, 2)
+        forgetting.task.siding("undo")
+        forgetting.says([forgetting.shell(f"echo 1 >{WORDS[3]}")], ["Done."])
+        told = forgetting.goes_on(session, f"Make the {WORDS[3]}", options=sandbox_if_any())
         if "outside of the sandbox" in told:  # of Codex: its server would run there
-            assert heard(agent) == ["aardvark", "buffalo", "dromedary"]
-            assert agent.model is not None
-            sent = json.dumps(agent.model.requests[-1], ensure_ascii=False)
+            assert heard(forgetting) == ["aardvark", "buffalo", "dromedary"]
+            assert forgetting.model is not None
+            sent = json.dumps(forgetting.model.requests[-1], ensure_ascii=False)
             assert "Taken back: your work on “Make the buffalo”" in sent
         else:
-            assert heard(agent) == ["aardvark", "dromedary"]
-        copy = agent.turns[-1]["session"]
-        agent.task.siding("rewind", "last")
-        agent.says(["I see."])
-        said = agent.goes_on(copy, f"Now the {WORDS[4]}")
+            assert heard(forgetting) == ["aardvark", "dromedary"]
+        copy = forgetting.turns[-1]["session"]
+        forgetting.task.siding("rewind", "last")
+        forgetting.says(["I see."])
+        said = forgetting.goes_on(copy, f"Now the {WORDS[4]}")
         assert "went on from before" in said
-        assert heard(agent) == ["aardvark", "echidna"]
+        assert heard(forgetting) == ["aardvark", "echidna"]
 
-        told = agent.task.siding("rewind", "1").stderr.decode()
-        assert files(agent) == []
-        assert f"siding run -- {' '.join(BY_NAME[agent.name].resumes)} {session}" in told
-        agent.says(["I see."])
-        agent.goes_on(copy, f"Now the {WORDS[2]}")
-        assert heard(agent) == ["cormorant"]
+        told = forgetting.task.siding("rewind", "1").stderr.decode()
+        assert files(forgetting) == []
+        assert f"siding run -- {' '.join(BY_NAME[forgetting.name].resumes)} {session}" in told
+        forgetting.says(["I see."])
+        forgetting.goes_on(copy, f"Now the {WORDS[2]}")
+        assert heard(forgetting) == ["cormorant"]
 
 
 class TestLive:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -166,3 +167,26 @@ def test_the_ledger_is_whole_after_it(run: Foothold, tmp_path: Path) -> None:
     run.task.siding("verify")
     assert [turn["moment"] for turn in turns(run.task)] == ["prompt"] * 4
     assert run.task.steps()[-1]["reported"]["prompt"] == "Prompt 4"
+
+
+def test_an_agent_that_does_not_believe_our_settings_is_not_said_to_be_judged(
+    task: Sandbox,
+) -> None:
+    """Here they would lie in a directory that others can replace."""
+    programs = task.directory / "programs"
+    programs.mkdir()
+    (programs / "gemini").write_text("#!/bin/sh\necho at work >made.txt\n")
+    (programs / "gemini").chmod(0o755)
+    task.env |= {"PATH": f"{programs}:{task.env['PATH']}"}
+    (task.repo / ".siding").mkdir()
+    (task.repo / ".siding" / "policy.yaml").write_text("version: 1\n")
+    with TemporaryDirectory(dir="/tmp") as shared:
+        task.env["XDG_RUNTIME_DIR"] = shared
+        required = task.siding("run", "--judge", "require", "--", "gemini", status=2)
+        wanted = task.siding("run", "--", "gemini")
+    told = required.stderr.decode()
+    assert "must be judged, and cannot be" in told
+    assert "nobody but root" in told
+    assert "no turns, and no command was judged" in wanted.stderr.decode()
+    assert len(task.steps()) == 1
+    assert task.steps()[-1]["reported"]["judge"] == "off"

@@ -12,16 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.adapters.agents import claude_past
-from siding.adapters.agents.hook_words import CALLED, JUDGED, denied, greeted, informed, read_hook
-from siding.adapters.agents.port import (
-    Answer,
-    Injection,
-    Moment,
-    Past,
-    Reach,
-    Report,
-    Shortened,
-)
+from siding.adapters.agents.hook_words import CALLED, JUDGED, Hooked, Words, merged
+from siding.adapters.agents.port import Injection, Moment, Reach
 from siding.process.sandbox.homes import AgentPlaces, below
 from siding.storage.fields import mapping
 
@@ -92,7 +84,7 @@ _RECORDING_S = 300
 _PERSON_S = 24 * 3600  # a question waits for a person
 
 
-class Claude:
+class Claude(Hooked):
     """The adapter of Claude Code."""
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
@@ -108,34 +100,17 @@ class Claude:
                 theirs = _settings(given, reach)
             except (OSError, ValueError):
                 return Injection(argv, why_not="what --settings names cannot be read")
-        merged = _merged(theirs, _hooks(reach))
+        settings = merged(theirs, _hooks(reach))
         tools: tuple[str, ...] = ()
         if reach.tools and not any(word.startswith(_SERVERS) for word in kept):
             # It takes several values, so another option has to follow.
             tools = (_SERVERS, json.dumps({"mcpServers": {"siding": _server(reach)}}))
-            merged = _allowing(merged, "mcp__siding")
-        return Injection((program, *tools, _SETTINGS, json.dumps(merged), *kept))
-
-    def read(self, payload: Mapping[str, Any]) -> Report | None:
-        return read_hook(payload, {name: moment for name, (moment, _s) in MOMENTS.items()})
-
-    def greeted(self, text: str) -> Answer:
-        return greeted(text)
-
-    def informed(self, text: str) -> Answer:
-        return informed(text)
-
-    def continues(self, argv: tuple[str, ...]) -> str | None:
-        return claude_past.continues(argv)
-
-    def without(self, argv: tuple[str, ...], past: Past) -> Shortened | None:
-        return claude_past.without(argv, past)
-
-    def denied(self, reason: str) -> Answer:
-        return denied(reason)
+            settings = _allowing(settings, "mcp__siding")
+        return Injection((program, *tools, _SETTINGS, json.dumps(settings), *kept))
 
 
-ADAPTER = Claude()
+_WORDS = Words({name: moment for name, (moment, _s) in MOMENTS.items()})
+ADAPTER = Claude(_WORDS, claude_past.continues, claude_past.without)
 
 
 def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
@@ -156,15 +131,6 @@ def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
 
 def _hook(program: tuple[str, ...], seconds: int) -> dict[str, Any]:
     return {"type": "command", "command": shlex.join(program), "timeout": seconds}
-
-
-def _merged(theirs: Mapping[str, Any], hooks: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """Return settings with the hooks of both."""
-    known = dict(mapping(theirs.get("hooks")))
-    for name, ours in hooks.items():
-        there = known.get(name)
-        known[name] = [*(there if isinstance(there, list) else []), *ours]
-    return {**theirs, "hooks": known}
 
 
 def _server(reach: Reach) -> dict[str, Any]:

@@ -8,20 +8,10 @@ lets the command run; the exit status 2 blocks.
 
 import json
 import shlex
-from collections.abc import Mapping
-from typing import Any
 
 from siding.adapters.agents import codex_past
-from siding.adapters.agents.hook_words import CALLED, JUDGED, denied, greeted, informed, read_hook
-from siding.adapters.agents.port import (
-    Answer,
-    Injection,
-    Moment,
-    Past,
-    Reach,
-    Report,
-    Shortened,
-)
+from siding.adapters.agents.hook_words import CALLED, JUDGED, Hooked, Words
+from siding.adapters.agents.port import Injection, Moment, Reach
 from siding.hashing import sha256_hex
 from siding.process.sandbox.homes import AgentPlaces, below
 
@@ -70,7 +60,7 @@ _PERSON_S = 24 * 3600  # a question waits for a person
 _TRUSTED = "/<session-flags>/config.toml:{}:0:0"  # the first hook of an event among the flags
 
 
-class Codex:
+class Codex(Hooked):
     """The adapter of Codex."""
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
@@ -91,26 +81,9 @@ class Codex:
             flags += ["-c", f"mcp_servers.siding={_server(reach)}"]
         return Injection((program, *flags, *rest))
 
-    def read(self, payload: Mapping[str, Any]) -> Report | None:
-        return read_hook(payload, {event: moment for event, (moment, _n, _s) in MOMENTS.items()})
 
-    def greeted(self, text: str) -> Answer:
-        return greeted(text)
-
-    def informed(self, text: str) -> Answer:
-        return informed(text)
-
-    def continues(self, argv: tuple[str, ...]) -> str | None:
-        return codex_past.continues(argv)
-
-    def without(self, argv: tuple[str, ...], past: Past) -> Shortened | None:
-        return codex_past.without(argv, past)
-
-    def denied(self, reason: str) -> Answer:
-        return denied(reason)
-
-
-ADAPTER = Codex()
+_WORDS = Words({event: moment for event, (moment, _n, _s) in MOMENTS.items()})
+ADAPTER = Codex(_WORDS, codex_past.continues, codex_past.without)
 
 
 def _hooks(reach: Reach) -> dict[str, tuple[str, str, int]]:

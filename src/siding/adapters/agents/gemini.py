@@ -1,6 +1,22 @@
-"""What the Gemini CLI keeps in a home."""
+"""The Gemini CLI: what it keeps in a home, and how it reports.
 
+Its hooks are given for one run by settings of a system, whose file a variable names. It believes
+such a file only if nobody but root can write it, or replace it: so it reports to root alone. The
+file that counted before is merged with ours. A hook that is killed lets the tool run; the exit
+status 2 blocks. Tried with 0.61.0.
+"""
+
+import json
+import posixpath
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from siding.adapters.agents.hook_words import Hooked, Words, merged
+from siding.adapters.agents.port import Answer, Injection, Moment, Reach, Report
 from siding.process.sandbox.homes import AgentPlaces, below
+from siding.storage.fields import mapping, text
 
 PLACES = AgentPlaces(
     sessions=(".gemini/tmp",),
@@ -19,3 +35,122 @@ PLACES = AgentPlaces(
         ".gemini", "state.json", "projects.json", "installation_id", "trustedFolders.json"
     ),
 )
+
+_SYSTEM, _DEFAULTS = "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
+_USUAL = "/etc/gemini-cli/settings.json"  # of a system, where nothing else is named
+
+# Of these it starts no conversation.
+_OTHER_WORK = frozenset(
+    {"mcp", "extension", "extensions", "skill", "skills", "hook", "hooks", "gemma"}
+)
+_ONLY_TELLS = frozenset(
+    {"-h", "--help", "-v", "--version", "-l", "--list-extensions", "--list-sessions"}
+)
+_MOMENTS = {
+    "SessionStart": (Moment.SESSION, 30),  # and how many seconds the hook may take
+    "BeforeAgent": (Moment.PROMPT, 120),
+    "Notification": (Moment.WAITS, 30),
+    "AfterAgent": (Moment.STOPPED, 300),
+}
+_WORDS = Words(
+    {name: moment for name, (moment, _s) in _MOMENTS.items()},
+    prompt="BeforeAgent",
+    judged="BeforeTool",
+    called="AfterTool",
+    shell="run_shell_command",
+)
+_CHANGES = "run_shell_command|write_file|replace"  # tools that may change files
+_RECORDING_S = 300
+_PERSON_S = 24 * 3600  # a question waits for a person
+# What a hook has said stands before the prompt of a person.
+_OF_HOOKS = re.compile(r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_TEXT_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+class Gemini(Hooked):
+    """The adapter of the Gemini CLI.
+
+    Its hooks name no prompt, so nobody can tell which ones a conversation can go on without.
+    """
+
+    def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
+        if (_OTHER_WORK | _ONLY_TELLS).intersection(argv[1:2]):
+            return Injection(argv, why_not="it begins no conversation")
+        if not reach.settings or not reach.of_root(posixpath.dirname(reach.settings)):
+            why = "it takes hooks for one run only from a file that nobody but root can replace"
+            return Injection(argv, why_not=why)
+        old = reach.env.get(_SYSTEM) or _USUAL
+        try:
+            theirs = _settings(old, reach)
+        except (OSError, ValueError):
+            return Injection(argv, why_not=f"{old} cannot be read, and would no longer count")
+        found = merged(theirs, _hooks(reach))
+        if reach.tools:
+            servers = {"siding": _server(reach), **mapping(theirs.get("mcpServers"))}
+            found["mcpServers"] = servers
+        beside_it = posixpath.join(posixpath.dirname(old), "system-defaults.json")
+        env = {_SYSTEM: reach.settings, _DEFAULTS: reach.env.get(_DEFAULTS) or beside_it}
+        return Injection(argv, env, settings=json.dumps(found))
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        said = super().read(payload)
+        if said is None:
+            return None
+        if said.moment is Moment.PROMPT:
+            return said._replace(text=_OF_HOOKS.sub("", said.text, count=1))
+        if said.moment is Moment.TOOL:
+            where = text(mapping(payload.get("tool_input")).get("dir_path"))
+            return said._replace(cwd=posixpath.join(said.cwd, where))
+        return said
+
+    def denied(self, reason: str) -> Answer:
+        return Answer(json.dumps({"decision": "deny", "reason": reason}))
+
+
+ADAPTER = Gemini(_WORDS)
+
+
+def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {
+        name: [{"hooks": [_hook(reach.program, seconds)]}]
+        for name, (_moment, seconds) in _MOMENTS.items()
+    }
+    if reach.judges:
+        words = (*reach.program, "--closed") if reach.requires else reach.program
+        found[_WORDS.judged] = [{"matcher": _WORDS.shell, "hooks": [_hook(words, _PERSON_S)]}]
+    if reach.calls:
+        called = {"matcher": _CHANGES, "hooks": [_hook(reach.program, _RECORDING_S)]}
+        found[_WORDS.called] = [called]
+    return found
+
+
+def _hook(program: tuple[str, ...], seconds: int) -> dict[str, Any]:
+    return {"type": "command", "command": shlex.join(program), "timeout": seconds * 1000}
+
+
+def _server(reach: Reach) -> dict[str, Any]:
+    program, *words = reach.tools
+    return {
+        "command": program,
+        "args": words,
+        "env": {"SIDING_SOCKET": reach.socket},
+        "trust": True,
+        "timeout": _PERSON_S * 1000,
+    }
+
+
+def _settings(name: str, reach: Reach) -> Mapping[str, Any]:
+    """Return the settings of the system that count without ours.
+
+    What Gemini itself would pass over, because others can write it, must not count through us.
+    """
+    if not reach.of_root(name):
+        return {}
+    try:
+        raw = reach.read(name)
+    except FileNotFoundError:
+        return {}
+    found = json.loads(_TEXT_OR_COMMENT.sub(lambda hit: hit[1] or "", raw))
+    if not isinstance(found, dict):
+        raise ValueError("settings are an object")  # noqa: TRY004 - of what is in a file
+    return found

@@ -1,24 +1,79 @@
-"""The words of hooks that Claude Code began and Codex has taken over, read and answered."""
+"""The words of hooks that Claude Code began and others have taken over, read and answered."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from siding.adapters.agents.port import Answer, Moment, Report
+from siding.adapters.agents.port import Answer, Moment, Past, Report, Shortened
+from siding.namedtuples import NamedTuple
 from siding.storage.fields import mapping, text
 
 JUDGED, CALLED = "PreToolUse", "PostToolUse"
-_SHELL = "Bash"  # the name of the shell's tool, in both
 _NOT_TYPED = "<task-notification>"  # a shell in the background has ended
 
 
-def read_hook(payload: Mapping[str, Any], moments: Mapping[str, Moment]) -> Report | None:
-    """Return what the payload of a hook says; None if it is not one of `moments`, nor a command."""
+class Words(NamedTuple):
+    """What one agent calls the moments at which it starts a hook, and its shell."""
+
+    moments: Mapping[str, Moment]  # but those of tools
+    session: str = "SessionStart"
+    prompt: str = "UserPromptSubmit"
+    judged: str = JUDGED
+    called: str = CALLED
+    shell: str = "Bash"
+
+
+def _never(_argv: tuple[str, ...]) -> None:
+    return None
+
+
+def _whole(_argv: tuple[str, ...], _past: Past) -> None:
+    return None
+
+
+class Hooked:
+    """The part of an adapter that is the same for all agents with such hooks.
+
+    An agent of which no more is said goes on with the whole of a conversation.
+    """
+
+    def __init__(
+        self,
+        words: Words,
+        continues: Callable[[tuple[str, ...]], str | None] = _never,
+        without: Callable[[tuple[str, ...], Past], Shortened | None] = _whole,
+    ) -> None:
+        self._words = words
+        self._continues = continues
+        self._without = without
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        return read_hook(payload, self._words)
+
+    def greeted(self, text: str) -> Answer:
+        return Answer(_specific(self._words.session, additionalContext=text))
+
+    def informed(self, text: str) -> Answer:
+        return Answer(_specific(self._words.prompt, additionalContext=text))
+
+    def denied(self, reason: str) -> Answer:
+        denied = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+        return Answer(_specific(self._words.judged, **denied))
+
+    def continues(self, argv: tuple[str, ...]) -> str | None:
+        return self._continues(argv)
+
+    def without(self, argv: tuple[str, ...], past: Past) -> Shortened | None:
+        return self._without(argv, past)
+
+
+def read_hook(payload: Mapping[str, Any], words: Words) -> Report | None:
+    """Return what the payload of a hook says; None if it is of no interest."""
     name = text(payload.get("hook_event_name"))
     session, transcript = text(payload.get("session_id")), text(payload.get("transcript_path"))
     turn = text(payload.get("prompt_id")) or text(payload.get("turn_id"))
-    if name == JUDGED:
-        if payload.get("tool_name") != _SHELL:
+    if name == words.judged:
+        if payload.get("tool_name") != words.shell:
             return None
         return Report(
             Moment.TOOL,
@@ -29,42 +84,36 @@ def read_hook(payload: Mapping[str, Any], moments: Mapping[str, Moment]) -> Repo
             cwd=text(payload.get("cwd")),
             call=text(payload.get("tool_use_id")),
         )
-    if name == CALLED:
-        call = text(payload.get("tool_use_id"))
-        return Report(Moment.CALLED, session, turn, transcript, text=_done(payload), call=call)
-    if name not in moments:
+    if name == words.called:
+        call, done = text(payload.get("tool_use_id")), _done(payload, words.shell)
+        return Report(Moment.CALLED, session, turn, transcript, text=done, call=call)
+    if name not in words.moments:
         return None
     said = text(payload.get("prompt")) or text(payload.get("message"))
     typed = not said.lstrip().startswith(_NOT_TYPED)
     is_new = payload.get("source") == "startup"
     return Report(
-        moments[name], session, turn, transcript, text=said, by_person=typed, is_new=is_new
+        words.moments[name], session, turn, transcript, text=said, by_person=typed, is_new=is_new
     )
 
 
-def _done(payload: Mapping[str, Any]) -> str:
+def _done(payload: Mapping[str, Any], shell: str) -> str:
     """Return what a tool has done, in a few words: the command, or the tool and its file."""
     tool, given = text(payload.get("tool_name")), mapping(payload.get("tool_input"))
-    if tool == _SHELL:
+    if tool == shell:
         return text(given.get("command"))
     file, where = text(given.get("file_path")), text(payload.get("cwd"))
     return f"{tool} {file.removeprefix(where + '/') if where else file}".rstrip()
 
 
-def greeted(said: str) -> Answer:
-    """Return the answer that tells the model something as a session begins."""
-    return Answer(_specific("SessionStart", additionalContext=said))
-
-
-def informed(said: str) -> Answer:
-    """Return the answer that tells the model something beside a prompt."""
-    return Answer(_specific("UserPromptSubmit", additionalContext=said))
-
-
-def denied(reason: str) -> Answer:
-    """Return the answer that keeps a command from running."""
-    return Answer(_specific(JUDGED, permissionDecision="deny", permissionDecisionReason=reason))
-
-
 def _specific(event: str, **fields: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, **fields}})
+
+
+def merged(theirs: Mapping[str, Any], hooks: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return settings with the hooks of both."""
+    known = dict(mapping(theirs.get("hooks")))
+    for name, ours in hooks.items():
+        there = known.get(name)
+        known[name] = [*(there if isinstance(there, list) else []), *ours]
+    return {**theirs, "hooks": known}

@@ -47,6 +47,10 @@ def _no_file(name: str) -> str:
     raise FileNotFoundError(name)
 
 
+def _nothing(_name: str) -> bool:
+    return False
+
+
 class Reach(NamedTuple):
     """What an agent is told to start, and which moments matter."""
 
@@ -57,14 +61,18 @@ class Reach(NamedTuple):
     tools: tuple[str, ...] = ()  # the command line of the server of its tools; () for none
     socket: str = ""  # of the broker, for agents that hide their environment from that server
     read: Callable[[str], str] = _no_file  # reads a file that the command line names
+    env: Mapping[str, str] = {}  # of the command
+    settings: str = ""  # where a file of settings for this run can be written; "" for nowhere
+    of_root: Callable[[str], bool] = _nothing  # only root can write a file, and replace it
 
 
 class Injection(NamedTuple):
     """The command line with which an agent reports; `why_not` says why it cannot."""
 
     argv: tuple[str, ...]
-    env: Mapping[str, str] = {}
+    env: Mapping[str, str] = {}  # is added to that of the command
     why_not: str = ""
+    settings: str = ""  # what the file at `Reach.settings` has to hold; "" for no file
 
 
 class Answer(NamedTuple):

@@ -25,6 +25,7 @@ class Agent(NamedTuple):
     module: str = ""  # the module beside this one with its places; "": none is known
     reports: bool = False  # the module has an adapter (`port`): the agent can report
     resumes: tuple[str, ...] = ()  # goes on with a conversation, whose id follows; () is not known
+    stays_root: bool = False  # believes files of root alone, so root is uid 0 in a sandbox as well
 
 
 AGENTS = (
@@ -44,7 +45,15 @@ AGENTS = (
         reports=True,
         resumes=("codex", "resume"),
     ),
-    Agent(name="gemini", programs=("gemini",), obeys=(".gemini/", "GEMINI.md"), module="gemini"),
+    Agent(
+        name="gemini",
+        programs=("gemini",),
+        obeys=(".gemini/", "GEMINI.md"),
+        module="gemini",
+        reports=True,
+        resumes=("gemini", "--resume"),
+        stays_root=True,
+    ),
     Agent(name="qwen", programs=("qwen",), obeys=(".qwen/",), module="qwen"),
     Agent(name="aider", programs=("aider",), obeys=(".aider.conf.yml",), module="aider"),
     Agent(name="opencode", programs=("opencode",), obeys=(".opencode/",), module="opencode"),

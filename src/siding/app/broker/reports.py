@@ -60,7 +60,9 @@ def report(desk: Desk, request: Request) -> Noted:
         told = News("", now.seen)
         if said.moment is Moment.PROMPT:
             told = news(desk.project.ledger(desk.task.id), before, said.session)
-            now = now._replace(turn=said.turn[:_LONGEST_SHOWN], seen=told.seen)
+            # An agent that has no name for it gets one: the steps of a turn are one act.
+            turn = said.turn[:_LONGEST_SHOWN] or f"{desk.run.id}.{now.prompts}"
+            now = now._replace(turn=turn, seen=told.seen)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     if now.waits and now.waits != before.waits:
         task = desk.task

@@ -33,7 +33,9 @@ def reporting_of(
 
 def told(command: Command, reports: Reporting | None) -> Command:
     """Return the command as its agent is told to report."""
-    return command if reports is None else command._replace(argv=reports.argv)
+    if reports is None:
+        return command
+    return command._replace(argv=reports.argv, env={**command.env, **reports.env})
 
 
 def noted(outcome: Outcome, reports: Reporting | None) -> Outcome:

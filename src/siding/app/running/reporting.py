@@ -4,7 +4,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from siding.adapters.agents.port import Reach
+from siding.adapters.agents.port import Injection, Reach
 from siding.adapters.agents.table import adapter_of
 from siding.app.acts.skeleton import Work
 from siding.app.place.project import Project
@@ -12,11 +12,13 @@ from siding.app.policy.in_force import ground_of, policy_in
 from siding.app.running.past import resumed
 from siding.app.running.request import Reporting, RunRequest
 from siding.errors import UsageError
+from siding.files.durable import create_bytes
+from siding.files.owners import only_root_writes
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.reports import AgentReport
 from siding.process.broker import client
-from siding.process.broker.place import SOCKET_VARIABLE
+from siding.process.broker.place import SOCKET_VARIABLE, settings_beside
 from siding.process.command import Command
 from siding.runs.reported import Reported, read_reported
 from siding.runs.run import Run
@@ -57,12 +59,27 @@ def reporting(
         tools=_tools(project),
         socket=broker,
         read=lambda name: (command.cwd / name).read_text(encoding="utf-8"),
+        env=command.env,
+        settings=str(settings_beside(broker)),
+        of_root=lambda name: only_root_writes(str(command.cwd / name)),
     )
     goes_on = resumed(work, adapter, command, is_sandboxed=is_sandboxed)
-    found = adapter.injected(goes_on.argv, reach)
+    found = _with_settings(adapter.injected(goes_on.argv, reach), goes_on.argv, reach)
     if found.why_not and wanted == "require":
         raise _cannot_judge(found.why_not)
-    return Reporting(found.argv, wanted if judges else "off", found.why_not, goes_on.note)
+    judged = wanted if judges and not found.why_not else "off"
+    return Reporting(found.argv, judged, found.why_not, goes_on.note, found.env)
+
+
+def _with_settings(found: Injection, argv: tuple[str, ...], reach: Reach) -> Injection:
+    """Write the settings that the agent needs for this run; without them it does not report."""
+    if not found.settings:
+        return found
+    try:
+        create_bytes(Path(reach.settings), found.settings.encode())
+    except OSError as error:
+        return Injection(argv, why_not=f"its settings cannot be written: {error.strerror}")
+    return found
 
 
 def _tools(project: Project) -> tuple[str, ...]:

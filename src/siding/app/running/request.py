@@ -61,6 +61,7 @@ class Reporting(NamedTuple):
     judge: str  # off, on or require
     why_not: str = ""  # it does not report, because
     note: str = ""  # it goes on with something else than was asked for
+    env: Mapping[str, str] = {}  # is added to that of the command
 
 
 class Terminal(NamedTuple):

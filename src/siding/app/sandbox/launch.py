@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import siding
 from siding.app.place.project import Project
-from siding.app.sandbox.profiles import places_in, profile_in_force
+from siding.app.sandbox.profiles import places_in, profile_in_force, stays_root
 from siding.app.sandbox.settings import expanded
 from siding.app.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
 from siding.files.durable import make_dirs
@@ -129,7 +129,9 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
         hooks=_hooks_inside(recorder, home),
         sockets=listening_sockets(),
     )
-    launch = _launch(recorder, found, view, network)._replace(room=asked.memory)
+    launch = _launch(recorder, found, view, network)._replace(
+        room=asked.memory, stays_root=stays_root(os.path.basename(command.argv[0]))
+    )
     if prepared is not None:
         launch = launch._replace(env=(*launch.env, *_GIT_ENVIRONMENT))
     report = SandboxReport(

@@ -20,3 +20,9 @@ def places_in(profile: str) -> AgentPlaces | None:
     """Return the places of the agent that the profile belongs to, None if it is no agent's."""
     agent = BY_NAME.get(profile)
     return None if agent is None else places_of(agent)
+
+
+def stays_root(program: str) -> bool:
+    """Tell whether a program's root is uid 0 in a sandbox as well; without any privileges."""
+    agent = BY_PROGRAM.get(program)
+    return agent is not None and agent.stays_root

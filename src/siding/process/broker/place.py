@@ -1,9 +1,12 @@
 """Where the broker's socket of a run lies: in a directory of its own, with a short path.
 
-A conversation that the run's agent goes on with can lie beside it (`past_beside`).
+A conversation that the run's agent goes on with can lie beside it (`past_beside`), and settings for
+the agent (`settings_beside`).
 
 The address of a socket has 107 bytes at most, so the directory is that of the user's session or
-`/tmp`. A sandbox shows the directory, and so also a socket that is made in it later.
+`/tmp`; of root it is `/run`, where no other user can replace what root has made, and there are
+agents that ask for that. A sandbox shows the directory, and so also a socket that is made in it
+later.
 """
 
 import os
@@ -13,7 +16,7 @@ from pathlib import Path
 from stat import S_ISDIR
 
 SOCKET_VARIABLE = "SIDING_SOCKET"  # tells the run the path; `client` stands alone, and has its own
-_NAME, _PAST = "s", "past.jsonl"
+_NAME, _PAST, _SETTINGS = "s", "past.jsonl", "settings.json"
 _LONGEST = 100  # bytes
 _TRIES = 8
 
@@ -41,13 +44,18 @@ def past_beside(socket: str) -> Path:
     return Path(socket).with_name(_PAST)
 
 
+def settings_beside(socket: str) -> Path:
+    """Return where settings for the run's agent can be written; they go with the socket."""
+    return Path(socket).with_name(_SETTINGS)
+
+
 def remove_place(socket: str) -> None:
     """Remove a socket and its directory, if they are still what was made.
 
     Nothing else is removed: another program may have put something there.
     """
     if socket.startswith("/") and os.path.basename(socket) == _NAME:
-        for path in (socket, past_beside(socket)):
+        for path in (socket, past_beside(socket), settings_beside(socket)):
             with suppress(OSError):
                 os.unlink(path)
         with suppress(OSError):
@@ -58,7 +66,17 @@ def _parent(env: Mapping[str, str]) -> Path:
     named = env.get("XDG_RUNTIME_DIR", "")
     if named.startswith("/") and len(os.fsencode(named)) < _LONGEST - 20 and _is_ours(named):
         return Path(named)
-    return Path("/tmp")
+    return Path("/run") if os.geteuid() == 0 and _is_of_root("/run") else Path("/tmp")
+
+
+def _is_of_root(path: str) -> bool:
+    """Tell whether root can write into a directory, and nobody else can."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    safe = S_ISDIR(found.st_mode) and found.st_uid == 0 and not found.st_mode & 0o022
+    return safe and os.access(path, os.W_OK)
 
 
 def _is_ours(path: str) -> bool:

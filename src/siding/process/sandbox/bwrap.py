@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from siding.process.sandbox.values import BindMount, Kind, Launch, Network
 
 NOBODY = "65534"
+_ROOT = "0"
 # Root owns these files of the kernel, and the owner may write them in any namespace and without any
 # capability. An ordinary user may not write them; for that user they are not mounted read-only,
 # because the kernel lets a nested sandbox mount /proc only where nothing covers parts of it.
@@ -44,7 +45,8 @@ def arguments(
     # agent can then make a sandbox of its own, which the kernel denies a root without them.
     argv += ["--die-with-parent", "--cap-drop", "ALL"]
     if launch.nobody and launch.userns:
-        argv += ["--uid", NOBODY, "--gid", NOBODY]
+        user = _ROOT if launch.stays_root else NOBODY
+        argv += ["--uid", user, "--gid", user]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if launch.nobody:
         argv += _KERNEL

@@ -110,8 +110,9 @@ class Launch(NamedTuple):
 
     ``seccomp`` is a compiled filter, b"" when there is none for this machine. ``bwrap`` and
     ``setsid`` are absolute paths. ``env`` overrides the command's environment. ``nobody`` is True
-    when we are root: inside, the command runs as the user nobody. ``scoped`` is True when the
-    kernel can block abstract sockets outside (Landlock ABI 6).
+    when we are root: inside, the command runs as the user nobody, or with ``stays_root`` as a root
+    without privileges. ``scoped`` is True when the kernel can block abstract sockets outside
+    (Landlock ABI 6).
     """
 
     engine: Engine
@@ -122,6 +123,7 @@ class Launch(NamedTuple):
     bwrap: str = ""
     userns: bool = True
     nobody: bool = False
+    stays_root: bool = False
     scoped: bool = False
     room: int | None = None  # bytes that each EMPTY directory may hold; a tmpfs lives in memory
     env: tuple[tuple[str, str], ...] = ()
