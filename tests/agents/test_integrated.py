@@ -127,9 +127,10 @@ def test_elsewhere_nothing_is_recorded(agent: AgentAtWork, tmp_path: Path) -> No
 
 
 def test_taken_out_again_the_settings_are_as_before(agent: AgentAtWork) -> None:
-    file = agent.settings / ("settings.json" if agent.name == "claude" else "config.toml")
-    text = '{\n  "model": "opus"\n}\n' if agent.name == "claude" else '# mine\nmodel = "gpt-5.5"\n'
-    file.write_text(text)
+    file = agent.settings / ("config.toml" if agent.name == "codex" else "settings.json")
+    if not file.exists():
+        file.write_text("# mine\n" if agent.name == "codex" else '{\n  "model": "opus"\n}\n')
+    text = file.read_text()
     integrate(agent)
     assert file.read_text() != text
     integrate(agent, "--remove")

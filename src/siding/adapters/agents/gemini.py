@@ -46,14 +46,14 @@ _OTHER_WORK = frozenset(
 _ONLY_TELLS = frozenset(
     {"-h", "--help", "-v", "--version", "-l", "--list-extensions", "--list-sessions"}
 )
-_MOMENTS = {
+MOMENTS = {
     "SessionStart": (Moment.SESSION, 30),  # and how many seconds the hook may take
     "BeforeAgent": (Moment.PROMPT, 120),
     "Notification": (Moment.WAITS, 30),
     "AfterAgent": (Moment.STOPPED, 300),
 }
 _WORDS = Words(
-    {name: moment for name, (moment, _s) in _MOMENTS.items()},
+    {name: moment for name, (moment, _s) in MOMENTS.items()},
     prompt="BeforeAgent",
     judged="BeforeTool",
     called="AfterTool",
@@ -113,7 +113,7 @@ ADAPTER = Gemini(_WORDS)
 def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {
         name: [{"hooks": [_hook(reach.program, seconds)]}]
-        for name, (_moment, seconds) in _MOMENTS.items()
+        for name, (_moment, seconds) in MOMENTS.items()
     }
     if reach.judges:
         words = (*reach.program, "--closed") if reach.requires else reach.program

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,24 @@ _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 class JsonHooks:
-    """The settings of an agent in `directory` of the home, or where `variable` says."""
+    """The settings of an agent: ``settings.json`` in the directory that `place` returns.
 
-    def __init__(self, variable: str, directory: str, hooks: Sequence[Hook], unit: int = 1) -> None:
-        self._variable = variable
-        self._directory = directory
+    `place` is given the environment and the person's home.
+    """
+
+    def __init__(
+        self,
+        place: Callable[[Mapping[str, str], Path], Path],
+        hooks: Sequence[Hook],
+        *,
+        unit: int = 1,
+    ) -> None:
+        self._place = place
         self._hooks = hooks
         self._unit = unit  # how many of the agent's units of time a second has
 
     def file(self, env: Mapping[str, str], home: Path) -> Path:
-        named = env.get(self._variable)
-        return (Path(named) if named else home / self._directory) / "settings.json"
+        return self._place(env, home) / "settings.json"
 
     def added(self, settings: str, command: str, file: Path) -> str:
         del file

@@ -1,21 +1,39 @@
 """The settings of each agent that can be told to report for good."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from siding.adapters.agents import claude
+from siding.adapters.agents import claude, gemini
 from siding.adapters.agents.integration.codex import Codex
 from siding.adapters.agents.integration.json_hooks import JsonHooks
 from siding.adapters.agents.integration.port import Hook, OwnSettings
 from siding.adapters.agents.port import Moment
 
-_CLAUDE = JsonHooks(
-    "CLAUDE_CONFIG_DIR",
-    ".claude",
-    [
-        Hook(event, seconds)
-        for event, (moment, seconds) in claude.MOMENTS.items()
-        if moment is not Moment.WAITS  # only a run is waited with
-    ],
-)
+Moments = Mapping[str, tuple[Moment, int]]
 
-SETTINGS: Mapping[str, OwnSettings] = {"claude": _CLAUDE, "codex": Codex()}
+
+def _hooks(moments: Moments) -> list[Hook]:
+    """Return the hooks that tell of turns; whom an agent waits for matters in a run alone."""
+    return [
+        Hook(event, seconds)
+        for event, (moment, seconds) in moments.items()
+        if moment is not Moment.WAITS
+    ]
+
+
+def _named(env: Mapping[str, str], variable: str) -> Path | None:
+    return Path(env[variable]) if env.get(variable) else None
+
+
+SETTINGS: Mapping[str, OwnSettings] = {
+    "claude": JsonHooks(
+        lambda env, home: _named(env, "CLAUDE_CONFIG_DIR") or home / ".claude",
+        _hooks(claude.MOMENTS),
+    ),
+    "codex": Codex(),
+    "gemini": JsonHooks(
+        lambda env, home: (_named(env, "GEMINI_CLI_HOME") or home) / ".gemini",
+        _hooks(gemini.MOMENTS),
+        unit=1000,
+    ),
+}
