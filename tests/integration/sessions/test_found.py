@@ -196,3 +196,25 @@ def test_a_session_that_a_run_reported_is_one_of_its_task(sandbox: Sandbox) -> N
     put(home_of(sandbox), "claude", 1, cwd="/somewhere/else")
     (row,) = sandbox.json("session", "list", "--format", "json")
     assert (row["id"], row["task"], row["step"]) == (session_id(1), task, 1)
+
+
+def test_the_index_of_a_compacted_transcript_is_not_kept_beside_it(sandbox: Sandbox) -> None:
+    path = put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo))
+    stamp = {"sessionId": session_id(1), "timestamp": "2026-11-23T00:00:00.000Z"}
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b1", "parentUuid": None}
+    summary = {
+        "type": "user",
+        "uuid": "b2",
+        "parentUuid": "b1",
+        "isCompactSummary": True,
+        "message": {"role": "user", "content": "what was said"},
+    }
+    with path.open("ab") as file:
+        for each in ({"parentUuid": None, **boundary}, summary):
+            line = json.dumps({**each, **stamp}, separators=(",", ":"))
+            file.write(line.encode() + b"\n")
+    before = bytes_below(home_of(sandbox))
+    sandbox.siding("session", "resume")
+    assert bytes_below(home_of(sandbox)) == before
+    caches = sandbox.directory / "siding" / "cache" / "sessions" / "indexes"
+    assert [each.parent.name for each in caches.rglob("index.json")] == [session_id(1)]
