@@ -1,12 +1,14 @@
 """F8: opening a session, adding to it, searching all of them."""
 
 import json
+import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from benchmarks.bench import Bench, Figure, Row
 from benchmarks.measure import Run, Sample, Timing, command, side_by_side
-from benchmarks.sessions_data import SESSION, make
+from benchmarks.sessions_data import SESSION, make, make_home
 
 RESUME = 0.01  # of reading every line, where there is a compaction
 APPEND = 1.5
@@ -18,6 +20,7 @@ WORKER = Path(__file__).with_name("sessions_worker.py")
 
 
 def _measure(bench: Bench) -> Iterator[Row]:
+    yield from _listing(bench)
     directory = bench.scratch("sessions")
     path = directory / f"{SESSION}.jsonl"
     for megabytes in bench.sizes(10, 200, 1000):
@@ -32,6 +35,31 @@ def _measure(bench: Bench) -> Iterator[Row]:
         yield from _searching(bench, path, megabytes)
         for left in directory.iterdir():
             left.unlink()
+
+
+def _listing(bench: Bench) -> Iterator[Row]:
+    """Sessions in the homes of agents, by the whole command; with its cache and without."""
+    for count in bench.sizes(50, 500, 5000):
+        bench.say(f"making a home of {count:,} transcripts")
+        home = bench.scratch("agents")
+        repository = home / "repository"
+        repository.mkdir()
+        bench.run(["git", "init", "-q", repository], cwd=home)
+        make_home(home, count=count, cwd=str(repository))
+        env = {**bench.env, "HOME": str(home), "SIDING_HOME": str(home / "siding")}
+        caches = home / "siding" / "cache"
+        listing: list[str | Path] = [bench.siding, "session", "list"]
+        floor = command([bench.python, "-c", "pass"], env=env, cwd=repository)
+        warm = command(listing, env=env, cwd=repository)
+        cold = command(
+            listing, env=env, cwd=repository, before=partial(shutil.rmtree, caches, True)
+        )
+        rounds = bench.rounds(15, quick=5)
+        for name, run in (("found", warm), ("found, first", cold)):
+            ours, bare = side_by_side([run, floor], rounds=rounds, warm_ups=2)
+            case = f"session list of {count:,} found transcripts, {name}"
+            yield Row(name, case, count, ours, bare, "python3 -c pass", None, note=_memory(ours))
+        shutil.rmtree(home)
 
 
 def _opening(bench: Bench, path: Path, megabytes: int, compactions: int) -> Row:

@@ -4,9 +4,12 @@ A turn is about 15 kB, as real ones are: a prompt of 300 bytes, answers of 1.2 k
 with half a kilobyte twice. The same arguments make the same file.
 """
 
+import json
 import random
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
+from uuid import UUID
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 _WORDS = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor " * 80
@@ -100,3 +103,45 @@ class _Talk:
     def _words(self, length: int) -> str:
         start = self.chance.randrange(2000)
         return _WORDS[start : start + length]
+
+
+def make_home(home: Path, *, count: int, cwd: str) -> None:
+    """Write `count` transcripts of about 60 kB into the homes of three clients below `home`."""
+    talk = _Talk()
+    body = b"".join(line for _ in range(4) for line in talk.turn(talk.last or None))
+    for number in range(count):
+        session = str(UUID(int=number, version=4))
+        path = _place(home, number % 3, session)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_told(number % 3, session, cwd, body))
+
+
+def _place(home: Path, client: int, session: str) -> Path:
+    if client == 0:
+        return home / ".claude" / "projects" / "-repository" / f"{session}.jsonl"
+    if client == 1:
+        day = home / ".codex" / "sessions" / "2026" / "11" / "21"
+        return day / f"rollout-2026-11-21T10-00-00-{session}.jsonl"
+    return home / ".gemini" / "tmp" / "repository" / "chats" / f"session-2026-11-21-{session}.jsonl"
+
+
+def _told(client: int, session: str, cwd: str, body: bytes) -> bytes:
+    """Return a transcript in the form of a client. Lines of another form are skipped by readers."""
+    if client == 0:
+        return body.replace(SESSION.encode(), session.encode()).replace(b'"/w"', _json(cwd))
+    when = '"timestamp":"2026-11-21T10:00:00.000Z"'
+    said = "lorem ipsum dolor " * 160
+    if client == 1:
+        meta = f'{{{when},"type":"session_meta","payload":{{"id":"{session}","cwd":"{cwd}"}}}}\n'
+        item = (
+            f'{{{when},"type":"response_item","payload":{{"type":"message","role":"user",'
+            f'"content":[{{"type":"input_text","text":"{said}"}}]}}}}\n'
+        )
+        return (meta + item * 20).encode()
+    meta = f'{{"sessionId":"{session}","projectHash":"{sha256(cwd.encode()).hexdigest()}"}}\n'
+    item = f'{{"id":"m","type":"user",{when},"content":[{{"text":"{said}"}}]}}\n'
+    return (meta + item * 20).encode()
+
+
+def _json(text: str) -> bytes:
+    return json.dumps(text).encode()

@@ -124,7 +124,8 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "session": (
         "conversations: transcripts that open at once",
         {
-            "list": ("session.list", "the sessions of this project"),
+            "list": ("session.list", "the sessions of this repository, wherever they are kept"),
+            "open": ("session.open", "go on with one in its client (so does `session` alone)"),
             "show": ("session.show", "a conversation: text, Markdown, JSON, a page"),
             "search": ("session.search", "words in all sessions"),
             "resume": ("session.resume", "how a session ended, and what a model would be sent"),
@@ -140,7 +141,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
 }
 
 # group -> the verb that is meant when nothing stands behind it, or an option.
-BARE: dict[str, str] = {"devices": "list"}
+BARE: dict[str, str] = {"devices": "list", "session": "open"}
 
 # group -> (the verb that is meant when the first argument begins like this, beginnings). No verb of
 # the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.

@@ -116,7 +116,9 @@ class SessionStore:
             )
         if not found:
             raise NotFound(
-                f"there is no session {named!r}", hint="`siding session list` shows them"
+                f"there is no session {named!r} in the project's home",
+                hint="`siding session list` shows all; one in the home of an agent is only read "
+                "there: `siding session import FILE` brings it in",
             )
         return found[0]
 

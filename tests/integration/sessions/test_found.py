@@ -1,5 +1,6 @@
 """Sessions in the homes of three clients: listed, shown, searched and exported without import."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -170,3 +171,50 @@ def test_what_subagents_said_is_found(sandbox: Sandbox) -> None:
     (hit,) = sandbox.json("session", "search", "axolotls", "--format", "json")
     assert (hit["session_id"], hit["agent_id"]) == (session_id(1), "a1")
     assert b"axolotls" in sandbox.siding("session", "show", "--agent", "a1").stdout
+
+
+def test_a_chat_that_names_only_the_hash_of_its_directory_is_of_this_repository(
+    sandbox: Sandbox,
+) -> None:
+    path = put(home_of(sandbox), "gemini", 1, cwd=str(sandbox.repo))
+    (path.parents[1] / ".project_root").unlink()
+    hashed = hashlib.sha256(str(sandbox.repo).encode()).hexdigest()
+    lines = path.read_bytes().splitlines(keepends=True)
+    first = json.loads(lines[0]) | {"projectHash": hashed}
+    path.write_bytes(b"".join([json.dumps(first).encode() + b"\n", *lines[1:]]))
+    (row,) = sandbox.json("session", "list", "--format", "json")
+    assert row["cwd"] == str(sandbox.repo)
+
+
+def test_a_session_that_a_run_reported_is_one_of_its_task(sandbox: Sandbox) -> None:
+    task = sandbox.json("task", "start", "mend it", "--format", "json")["id"]
+    sandbox.siding("run", "--", "true")
+    ledger = sandbox.project / "tasks" / task / "ledger.jsonl"
+    report = {"session": session_id(1), "transcript": "", "prompts": 1, "prompt": "", "judge": ""}
+    (line,) = ledger.read_bytes().splitlines()
+    ledger.write_bytes(json.dumps(json.loads(line) | {"reported": report}).encode() + b"\n")
+    put(home_of(sandbox), "claude", 1, cwd="/somewhere/else")
+    (row,) = sandbox.json("session", "list", "--format", "json")
+    assert (row["id"], row["task"], row["step"]) == (session_id(1), task, 1)
+
+
+def test_the_index_of_a_compacted_transcript_is_not_kept_beside_it(sandbox: Sandbox) -> None:
+    path = put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo))
+    stamp = {"sessionId": session_id(1), "timestamp": "2026-11-23T00:00:00.000Z"}
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b1", "parentUuid": None}
+    summary = {
+        "type": "user",
+        "uuid": "b2",
+        "parentUuid": "b1",
+        "isCompactSummary": True,
+        "message": {"role": "user", "content": "what was said"},
+    }
+    with path.open("ab") as file:
+        for each in ({"parentUuid": None, **boundary}, summary):
+            line = json.dumps({**each, **stamp}, separators=(",", ":"))
+            file.write(line.encode() + b"\n")
+    before = bytes_below(home_of(sandbox))
+    sandbox.siding("session", "resume")
+    assert bytes_below(home_of(sandbox)) == before
+    caches = sandbox.directory / "siding" / "cache" / "sessions" / "indexes"
+    assert [each.parent.name for each in caches.rglob("index.json")] == [session_id(1)]

@@ -212,7 +212,7 @@ def _all_sessions(app: App, scope: Scope) -> list[FoundSession]:
     app.tell("")
     for error in unreadable:
         app.warn(f"{error.filename}: its sessions are not listed: {error.strerror}")
-    tasks = _Tasks(scope.project, caches)
+    tasks = _Tasks(scope, caches)
     by_id: dict[str, FoundSession] = {}
     for each in map(tasks.from_home, outside):
         other = by_id.get(each.id)
@@ -255,19 +255,18 @@ def _as_transcript(row: SessionRow) -> FoundTranscript:
 class _Tasks:
     """Finds the task that a session belongs to; each directory is looked up once."""
 
-    def __init__(self, project: Project | None, caches: Path) -> None:
+    def __init__(self, scope: Scope, caches: Path) -> None:
+        project = scope.project
         self._project = project
         self._workspaces: list[tuple[str, TaskId]] = []
         self._runs: Mapping[str, ReportedRun] = {}
         self._around: dict[str, str] = {}
-        self._hashed: dict[str, str] = {}
+        # Old chats of Gemini CLI name the hash of their directory in place of its path.
+        self._hashed = {sha256_hex(os.fsencode(each)): each for each in scope.roots or ()}
         if project is not None:
             self._workspaces = [(each.path, each.task_id) for each in project.registry.all()]
             name = f"{project.layout.root.name}.runs.json"
             self._runs = reported_runs(project, caches / name)
-            places = [each for each, _ in self._workspaces]
-            places += [str(root) for root in (project.paths.root, project.paths.worktree) if root]
-            self._hashed = {sha256_hex(os.fsencode(each)): each for each in places}
 
     def from_home(self, each: Summarised) -> FoundSession:
         """Return the row of a transcript in an agent's home."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from siding.app.place.redaction import Redaction
 from siding.app.place.wiring import App
-from siding.app.sessions.finding import FoundSession, Scope, find_session
+from siding.app.sessions.finding import FoundSession, Scope, find_session, without_secrets
 from siding.app.sessions.shelf import SessionPlace, Shelf
 from siding.errors import UsageError
 from siding.files.durable import remove_file
@@ -40,6 +40,11 @@ def readable(app: App, scope: Scope, named: str | None) -> ReadableSession:
 def shelf_of(app: App, scope: Scope) -> SessionPlace:
     """Return what masks secrets, as the project's settings say, if there is a project."""
     return scope.project or _shelf(app, scope, SessionStore(app.home.session_caches_dir / "copies"))
+
+
+def masked(app: App, scope: Scope, rows: list[FoundSession]) -> list[FoundSession]:
+    """Return the rows of a list with their secrets masked."""
+    return without_secrets(shelf_of(app, scope), rows)
 
 
 def _shelf(app: App, scope: Scope, store: SessionStore) -> Shelf:

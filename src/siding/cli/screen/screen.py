@@ -204,12 +204,13 @@ def shorten(text: str, columns: int) -> str:
     """Return `text` cut to `columns`, with an ellipsis where it was cut."""
     if columns_of(text) <= columns:
         return text
-    kept = ""
+    taken = kept = 0
     for character in text:
-        if columns_of(kept) + columns_of(character) > columns - 1:
+        taken += columns_of(character)
+        if taken > columns - 1:
             break
-        kept += character
-    return kept.rstrip() + "…"
+        kept += 1
+    return text[:kept].rstrip() + "…"
 
 
 def _styled(text: str, styles: Sequence[str]) -> str:

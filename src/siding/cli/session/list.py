@@ -6,26 +6,19 @@ on a terminal.
 """
 
 from argparse import ArgumentParser, Namespace
-from datetime import UTC, datetime
-from os.path import basename
 
 from siding.app.sessions.finding import (
-    FoundSession,
     SessionFilter,
     as_record,
     scope_of,
     sessions,
-    without_secrets,
 )
-from siding.app.sessions.reading import shelf_of
+from siding.app.sessions.reading import masked
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
-from siding.cli.screen.screen import shorten
-from siding.cli.screen.words import ago
 from siding.cli.telling.masking import add_no_redact, is_redacted
 from siding.cli.telling.session_filters import add_filters, filter_of
-
-HEADER = ("ID", "CLIENT", "LAST", "MESSAGES", "TASK", "TITLE")
+from siding.cli.telling.session_table import print_sessions
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -43,27 +36,9 @@ def run(arguments: Namespace, context: Context) -> int:
     listing = sessions(app, scope, wanted)
     shown = listing.rows[: arguments.limit] if arguments.limit > 0 else listing.rows
     if is_redacted(arguments, screen):
-        shown = without_secrets(shelf_of(app, scope), shown)
+        shown = masked(app, scope, shown)
     if arguments.format == "json":
         print_json(screen, [as_record(row) for row in shown])
         return 0
-    if not shown:
-        screen.note("no session of this project; `--all` shows those of others")
-        return 0
-    header = HEADER if scope.roots is not None else (*HEADER[:-1], "PROJECT", HEADER[-1])
-    screen.table(
-        header, [_cells(row, listing.names[row.id], wide=scope.roots is None) for row in shown]
-    )
+    print_sessions(screen, listing, shown, wide=scope.roots is None)
     return 0
-
-
-def _cells(row: FoundSession, name: str, *, wide: bool) -> tuple[str, ...]:
-    return (
-        name,
-        row.client,
-        ago(datetime.fromtimestamp(row.changed_at, UTC).isoformat()),
-        "-" if row.messages is None else str(row.messages),
-        row.task or "-",
-        *((basename(row.cwd) or "-",) if wide else ()),
-        shorten(row.name, 70),
-    )

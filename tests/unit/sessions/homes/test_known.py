@@ -55,10 +55,10 @@ def test_unchanged_files_are_not_opened_again(tmp_path: Path) -> None:
 def test_of_a_file_that_grew_only_the_new_lines_are_read(tmp_path: Path) -> None:
     path = put(tmp_path, "claude", 1)
     before = summaries(tmp_path)[path]
-    data = path.read_bytes()
-    first, rest = data.split(b"\n", 1)
-    # A first line of the same length that says nothing: it is not looked at a second time.
-    path.write_bytes(b" " * len(first) + b"\n" + rest + line_of(9))
+    *lines, last = path.read_bytes().splitlines(keepends=True)
+    # Lines of the same length that say nothing: they are not looked at a second time.
+    blank = b"".join(b" " * (len(line) - 1) + b"\n" for line in lines)
+    path.write_bytes(blank + last + line_of(9))
     after = summaries(tmp_path)[path]
     assert (after.prompt, after.messages) == (before.prompt, before.messages + 1)
 

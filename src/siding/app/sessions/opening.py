@@ -1,0 +1,102 @@
+"""Go on with a session in the client that it is of, in the directory in which it was held.
+
+A session of an open task goes on in `siding run`, so that it is recorded. Any other one is the
+client's own affair: this process becomes the client.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+from shlex import join, quote
+from typing import NoReturn
+
+from siding.adapters.agents.table import AGENTS
+from siding.app.place.project import Project, find_project
+from siding.app.place.selection import select
+from siding.app.place.wiring import App
+from siding.app.sessions.finding import FoundSession
+from siding.errors import NotFound, SidingError, UsageError
+from siding.namedtuples import NamedTuple
+from siding.process.attached import become
+from siding.tasks.states import TaskState
+
+# An id comes from a file that anybody may have written: it could be an option.
+_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")
+
+
+class Opening(NamedTuple):
+    """How a session goes on. `task` is the name of the task in which it does, "" for none."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    task: str
+    run: tuple[str, ...] = ()  # the words of `siding` before it, if it goes on in a run
+
+    @property
+    def line(self) -> str:
+        """The command for a shell."""
+        if self.run:
+            return join(("siding", *self.run, "--", *self.argv))
+        return f"cd {quote(str(self.cwd))} && {join(self.argv)}"
+
+
+def opening_of(app: App, found: FoundSession) -> Opening:
+    """Return how the session goes on. Raises NotFound and UsageError if it cannot."""
+    resumes = next((each.resumes for each in AGENTS if each.name == found.client), ())
+    if not resumes or _ID.fullmatch(found.id) is None:
+        raise UsageError(
+            f"it is not known how {found.client} goes on with session {found.id!r}",
+            hint="`siding session show` shows it",
+        )
+    if found.source is None:
+        raise NotFound(
+            f"session {found.id!r} is not in the home of {found.client}",
+            hint=f"`siding session export {found.id} --to {found.client} -o DIRECTORY` writes it "
+            "where that looks for it (`siding session export --help`)",
+        )
+    argv = (*resumes, found.id)
+    cwd = _directory(found)
+    project = _project_at(app, cwd)
+    task = None if project is None else project.task_around(cwd)
+    if project is None or task is None:
+        return Opening(argv=argv, cwd=cwd, task="")
+    try:
+        chosen = select(project, task)
+    except SidingError:  # its record is gone or damaged; the session can go on all the same
+        return Opening(argv=argv, cwd=cwd, task="")
+    if chosen.status is TaskState.CLOSED:
+        return Opening(argv=argv, cwd=cwd, task="")
+    words = ("-C", str(cwd), "run", "--task", chosen.id, "--cwd", str(cwd))
+    return Opening(argv=argv, cwd=cwd, task=chosen.name, run=words)
+
+
+def go_on(app: App, opening: Opening) -> NoReturn:
+    """Become the client, or the `siding run` in which it runs. Raises CannotStart."""
+    argv = opening.argv
+    if opening.run:
+        argv = (sys.executable, "-m", "siding", *opening.run, "--", *opening.argv)
+    become(argv, env=app.env, cwd=opening.cwd)
+
+
+def _directory(found: FoundSession) -> Path:
+    if not found.cwd or not os.path.isabs(found.cwd):
+        raise NotFound(
+            f"session {found.id!r} does not say in which directory it was held",
+            hint=f"go there and start {found.client} yourself; `siding session show` shows it",
+        )
+    place = Path(found.cwd)
+    if not place.is_dir():
+        hint = f"make it again; or `siding session export {found.id}` and go on elsewhere"
+        if found.task:
+            hint = f"`siding task reopen {found.task}` brings the task's workspace back"
+        raise NotFound(f"the directory of the session is gone: {found.cwd!r}", hint=hint)
+    return place
+
+
+def _project_at(app: App, place: Path) -> Project | None:
+    """Return the project of the directory, whichever one the person stands in."""
+    try:
+        return find_project(app._replace(cwd=place, project=""))
+    except SidingError:
+        return None

@@ -1,0 +1,71 @@
+"""Go on with a session, in the client it is of and in the directory in which it was held.
+
+  siding session                    choose one of this repository: type to filter, Enter goes on
+  siding session open 4f1c          go on with this one
+  siding session open 4f1c --print  only print the command
+
+A session of an open task goes on in `siding run`, in the task's workspace, and is recorded. Any
+other one goes on by itself: `claude --resume`, `codex resume`, `gemini --resume`.
+"""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from siding.app.sessions.finding import FoundSession, find_session, scope_of, sessions
+from siding.app.sessions.opening import go_on, opening_of
+from siding.app.sessions.reading import masked
+from siding.cli.globals import Context
+from siding.cli.screen.filtering import pick_by_filter
+from siding.cli.screen.screen import inert
+from siding.cli.telling.session_filters import add_filters, filter_of
+from siding.cli.telling.session_table import aligned, cells_of, print_sessions
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("--print", dest="shown", action="store_true", help="print the command")
+    add_filters(parser)
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    app, screen = context.app, context.screen
+    if arguments.session is not None:
+        found = find_session(app, scope_of(app, everything=arguments.all), arguments.session)
+    elif sys.stdin.isatty() and screen.out.isatty():
+        picked = _picked(arguments, context)
+        if picked is None:
+            return 0
+        found = picked
+    else:
+        _list(arguments, context)
+        return 0
+    opening = opening_of(app, found)
+    if not arguments.shown:
+        where = f"in siding run, task {inert(opening.task)}" if opening.run else "not recorded"
+        screen.note(f"{inert(opening.line)} ({where})")
+        screen.out.flush()
+        go_on(app, opening)
+    screen.print(opening.line)
+    return 0
+
+
+def _picked(arguments: Namespace, context: Context) -> FoundSession | None:
+    app, screen = context.app, context.screen
+    scope = scope_of(app, everything=arguments.all)
+    listing = sessions(app, scope, filter_of(arguments, app))
+    wide = scope.roots is None
+    if not listing.rows:
+        print_sessions(screen, listing, [], wide=wide)
+        return None
+    cells = [cells_of(row, listing.names[row.id], wide=wide) for row in listing.rows]
+    lines = aligned(cells)
+    chosen = pick_by_filter(screen, lines, "sessions: type to filter, Enter goes on, Esc leaves")
+    return None if chosen is None else listing.rows[chosen]
+
+
+def _list(arguments: Namespace, context: Context) -> None:
+    app, screen = context.app, context.screen
+    scope = scope_of(app, everything=arguments.all)
+    listing = sessions(app, scope, filter_of(arguments, app))
+    shown = masked(app, scope, listing.rows) if not screen.out.isatty() else listing.rows
+    print_sessions(screen, listing, shown, wide=scope.roots is None)
