@@ -15,7 +15,7 @@ from siding.runs.small_files import replace_small
 from siding.runs.store import AGENT
 from siding.storage.codec import encode_document
 from siding.storage.documents import read_document_or_none
-from siding.storage.fields import said, text, whole
+from siding.storage.fields import mapping, said, text, whole
 from siding.storage.layout import TaskLayout
 
 _VERSION = 1
@@ -38,6 +38,8 @@ class Reported(NamedTuple):
     judged: int = 0  # commands that it was about to run
     blocked: int = 0
     asked: int = 0
+    # By conversation and model: what was used since the run began, as the ledger writes usage.
+    used: Mapping[str, Any] = {}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Reported":
@@ -56,6 +58,7 @@ class Reported(NamedTuple):
             judged=whole(record.get("judged")),
             blocked=whole(record.get("blocked")),
             asked=whole(record.get("asked")),
+            used=mapping(record.get("used")),
         )
 
     def as_record(self) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from siding.ledger.reports import (
     SandboxReport,
 )
 from siding.ledger.step import step_from
+from siding.ledger.usage import UsedTokens
 
 if TYPE_CHECKING:
     from siding.ledger.details import Detail
@@ -51,6 +52,9 @@ REVERSALS = st.builds(Reversal, undoes=st.none() | NAME, redoes=st.none() | NAME
 LEFT = some(st.builds(LeftAlone, TEXT, TEXT))
 PROCESSES = some(st.builds(LeftProcess, NUMBER, TEXT, NUMBER))
 EVENTS = some(st.builds(PolicyEvent, TEXT, TEXT, TEXT, TEXT, TEXT, some(TEXT), st.none() | NAME))
+USAGES = st.dictionaries(
+    TEXT, st.builds(UsedTokens, *[st.integers(0, 9)] * len(UsedTokens._fields)), max_size=2
+)
 RUNS = st.builds(
     RunDetail,
     cmd=some(TEXT),
@@ -76,6 +80,7 @@ RUNS = st.builds(
         some(st.builds(OutsideChange, TEXT, TEXT, TEXT, TEXT, st.none() | NAME, st.none() | NAME)),
         TEXT,
     ),
+    usage=USAGES,
     retries=TEXT,
     returns=st.none() | NAME,
 )
@@ -123,7 +128,7 @@ DETAILS: "st.SearchStrategy[Detail]" = (
     RUNS
     | ROLLBACKS
     | APPLIES
-    | st.builds(CheckpointDetail, TEXT, TEXT)
+    | st.builds(CheckpointDetail, TEXT, TEXT, usage=USAGES)
     | st.builds(PhaseDetail, TEXT, TEXT, TEXT, NUMBER, TEXT, TEXT)
 )
 DRAFTS = st.builds(
@@ -137,7 +142,7 @@ DRAFTS = st.builds(
     agent=st.none() | NAME,
     policy_events=EVENTS,
     recovered=st.booleans(),
-    rest=st.dictionaries(st.sampled_from(["usage", "later"]), st.integers(), max_size=2),
+    rest=st.dictionaries(st.sampled_from(["sooner", "later"]), st.integers(), max_size=2),
 )
 JSON = st.recursive(
     st.none() | st.booleans() | NUMBER | TEXT,

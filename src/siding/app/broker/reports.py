@@ -15,8 +15,11 @@ from siding.app.broker.judging import Judged, judged
 from siding.app.broker.request import BadRequest, Request
 from siding.app.broker.taken_back import News, news
 from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_turn
+from siding.app.usage.brief import used_in
+from siding.app.usage.of_run import with_used
 from siding.app.waiting.inbox import agent_entry
 from siding.app.waiting.notifications import notify
+from siding.ledger.usage import grown
 from siding.namedtuples import NamedTuple
 from siding.runs.reported import Reported, first_line, read_reported, write_reported
 
@@ -93,7 +96,7 @@ def _session(_desk: Desk, before: Reported, said: Report) -> Reported:
 def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
     if before.in_turn:
         # Its end was not reported: the person has interrupted it.
-        _record(desk, before, Moment.PROMPT)
+        before = _record(desk, before, Moment.PROMPT)
     else:
         _settle(desk)
     if not said.by_person:
@@ -103,7 +106,7 @@ def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
 
 def _over(desk: Desk, before: Reported, said: Report) -> Reported:
     if before.in_turn:
-        _record(desk, before, said.moment)
+        before = _record(desk, _of_session(desk, before, said), said.moment)
     return before._replace(in_turn=False, waits="")
 
 
@@ -131,18 +134,26 @@ _MOMENTS = {
 }
 
 
-def _record(desk: Desk, before: Reported, moment: Moment) -> None:
+def _record(desk: Desk, before: Reported, moment: Moment) -> Reported:
     """Record a turn as a step: each prompt has its own, whether or not a file changed.
 
-    A run that makes no step (`--no-record`) has no turns.
+    A run that makes no step (`--no-record`) has no turns. Returns what was reported, with what the
+    agent has used until now.
     """
     if not desk.run.is_recorded:
-        return
+        return before
+    now = with_used(desk.app, desk.run, before)
     words = TurnWords(
-        first_line(before.prompt), before.prompt, before.session, before.turn, before.transcript
+        first_line(before.prompt),
+        before.prompt,
+        before.session,
+        before.turn,
+        before.transcript,
+        grown(used_in(now), used_in(before)),
     )
     ids = desk.task.id, desk.run.id
     record_turn(desk.project, *ids, moment.value, words, only_if_changed=False)
+    return now
 
 
 def _settle(desk: Desk) -> None:

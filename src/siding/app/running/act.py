@@ -175,7 +175,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         outcome = turns.noted(noted(outcome, plan.reports))
         watch.ended(outcome.duration_ms)
         draft = with_requests(recorder, intent, ended(intent.draft, outcome, self._terminal))
-        draft = with_report(recorder.layout, self._live.run, draft, plan.reports)
+        draft = with_report(work.project.app, recorder.layout, self._live.run, draft, plan.reports)
         intent = recorder.ended(intent, draft)
         after = _run_hooks(recorder, "post_run", command)
         hooks = (*before.hooks, *after.hooks)

@@ -4,6 +4,7 @@ import os
 
 from siding.adapters.agents.table import BY_PROGRAM
 from siding.app.acts.skeleton import Work
+from siding.app.place.wiring import App
 from siding.app.running.request import Reporting, RunRequest
 from siding.app.sandbox.sandbox import SandboxPlan
 from siding.ledger.draft import Draft
@@ -45,10 +46,12 @@ def noted(outcome: Outcome, reports: Reporting | None) -> Outcome:
     return outcome._replace(notes=(*outcome.notes, reports.note))
 
 
-def with_report(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting | None) -> Draft:
+def with_report(
+    app: App, layout: TaskLayout, run: Run, draft: Draft, reports: Reporting | None
+) -> Draft:
     """Return the draft with what the agent of the run has reported."""
     if reports is None and not os.path.exists(layout.runs_dir / f"{run.id}{AGENT}"):
         return draft  # no agent was told to report, and none that was started otherwise did
     from siding.app.running.reporting import with_reported
 
-    return with_reported(layout, run, draft, reports)
+    return with_reported(app, layout, run, draft, reports)

@@ -1,5 +1,7 @@
 """Record the workspace as it is now (`siding checkpoint`)."""
 
+from collections.abc import Mapping
+
 from siding.app.acts.skeleton import Act, Done, Ended, Work, perform, working
 from siding.app.life.recovery import recover_cut_off
 from siding.app.place.locks import holding_task
@@ -13,6 +15,7 @@ from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
 from siding.ledger.store import Ledger
+from siding.ledger.usage import UsedTokens
 from siding.namedtuples import NamedTuple
 from siding.runs.run import is_run_id
 from siding.runs.store import Runs
@@ -35,13 +38,14 @@ TURN = "turn"  # the origin of a checkpoint that is a turn of a run
 
 class TurnWords(NamedTuple):
     """What is said of a turn: its title and, if an agent reported it, the prompt it answers and the
-    conversation that it belongs to, with the agent's own ids of both."""
+    conversation that it belongs to, with the agent's own ids of both and what was used in it."""
 
     message: str = ""
     prompt: str = ""
     session: str = ""
     turn: str = ""
     transcript: str = ""
+    usage: Mapping[str, UsedTokens] = {}
 
 
 class Turn(NamedTuple):
@@ -124,6 +128,7 @@ def _detail(recorder: Recorder, words: TurnWords, moment: str, untitled: str) ->
         session=clean(words.session),
         turn=clean(words.turn),
         transcript=clean(words.transcript),
+        usage=words.usage,
     )
 
 

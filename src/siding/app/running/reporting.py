@@ -8,9 +8,12 @@ from siding.adapters.agents.port import Injection, Reach
 from siding.adapters.agents.table import adapter_of
 from siding.app.acts.skeleton import Work
 from siding.app.place.project import Project
+from siding.app.place.wiring import App
 from siding.app.policy.in_force import ground_of, policy_in
 from siding.app.running.past import resumed
 from siding.app.running.request import Reporting, RunRequest
+from siding.app.usage.brief import used_in
+from siding.app.usage.of_run import with_used
 from siding.errors import UsageError
 from siding.files.durable import create_bytes
 from siding.files.owners import only_root_writes
@@ -96,7 +99,9 @@ def _cannot_judge(why: str) -> UsageError:
     )
 
 
-def with_reported(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting | None) -> Draft:
+def with_reported(
+    app: App, layout: TaskLayout, run: Run, draft: Draft, reports: Reporting | None
+) -> Draft:
     """Return the draft with what the agent has reported, and a note if that was nothing."""
     found = read_reported(layout, run.id)
     detail = draft.detail
@@ -109,6 +114,7 @@ def with_reported(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting
             *notes,
             f"{run.agent} reported nothing ({why}): no turns, and no command was judged",
         )
+    found = with_used(app, run, found)
     report = AgentReport(
         session=found.session,
         transcript=found.transcript,
@@ -119,4 +125,6 @@ def with_reported(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting
         blocked=found.blocked,
         asked=found.asked,
     )
-    return draft._replace(detail=detail._replace(reported=report, notes=notes))
+    return draft._replace(
+        detail=detail._replace(reported=report, notes=notes, usage=used_in(found))
+    )

@@ -7,6 +7,7 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.last_screen import draws
 from siding.app.unfinished.left_running import LeftProcess, left_in
+from siding.app.usage.brief import brief, used_in
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.ledger.details.run import RunDetail
@@ -46,6 +47,7 @@ class RunningRow(NamedTuple):
     last_line: str
     waits_for: str
     waits: str = ""
+    used: str = ""  # what its agent has used, in a few words
     state: str = "running"
 
 
@@ -106,6 +108,7 @@ def _in_task(project: Project, task_id: TaskId) -> list[RunningRow]:
         return []
     name = project.tasks.load(task_id).name
     acts, asked = _acts(layout), _questions(project, task_id)
+    reported = {run.id: read_reported(layout, run.id) or _NOTHING for run in live}
     return [
         RunningRow(
             run=run.id,
@@ -120,7 +123,8 @@ def _in_task(project: Project, task_id: TaskId) -> list[RunningRow]:
             recorded=run.is_recorded,
             last_line=last_line(layout, run, acts) if has_host(run) else NO_HOST,
             waits_for=asked.get(run.id, ""),
-            waits=(read_reported(layout, run.id) or _NOTHING).waits,
+            waits=reported[run.id].waits,
+            used=brief(used_in(reported[run.id])),
         )
         for run in live
     ]

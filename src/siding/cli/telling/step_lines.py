@@ -6,6 +6,7 @@ from pathlib import Path
 from siding.app.recording.asked import Asked
 from siding.app.recording.step_commits import StepCommit
 from siding.app.recording.steps import Step
+from siding.app.usage.brief import brief, usage_of
 from siding.cli.screen.words import changes_of, counted, duration, local_time
 from siding.cli.telling.isolation import isolation_lines
 
@@ -72,6 +73,7 @@ def _agent(found: Step) -> Iterable[Line]:
         if len(lines) > PROMPT_LINES:
             yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
         yield "session", f"{turn.session}, {found.agent}" if found.agent else turn.session
+    yield "used", brief(usage_of(found))
     said = None if run is None else run.reported
     if said is None or not said.session:
         return

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.ledger.kinds import StepKind
+from siding.ledger.usage import UsedTokens, usage_from, usage_record
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import said, text
 
@@ -28,6 +29,7 @@ class CheckpointDetail(NamedTuple):
     turn: str = ""  # and of the prompt
     transcript: str = ""  # the conversation's file, as the agent saw it
     returns: str = ""  # the snapshot that the turn began with, if it has earlier steps
+    usage: Mapping[str, UsedTokens] = {}  # what its agent used in the turn, by model; {}: not known
 
     @property
     def kind(self) -> str:
@@ -46,6 +48,7 @@ class CheckpointDetail(NamedTuple):
             turn=text(record.get("turn")),
             transcript=text(record.get("transcript")),
             returns=text(record.get("returns")),
+            usage=usage_from(record.get("usage")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -58,5 +61,6 @@ class CheckpointDetail(NamedTuple):
             turn=self.turn,
             transcript=self.transcript,
             returns=self.returns,
+            usage=usage_record(self.usage),
         )
         return {"message": self.message, "origin": self.origin, **more}

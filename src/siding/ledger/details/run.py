@@ -13,6 +13,7 @@ from siding.ledger.reports import (
     RequestsReport,
     SandboxReport,
 )
+from siding.ledger.usage import UsedTokens, usage_from, usage_record
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import (
     mapping,
@@ -48,6 +49,7 @@ class RunDetail(NamedTuple):
     since: str = ""  # the newest step when the run began, or BASE; "" if it is the one before
     requests: RequestsReport | None = None  # what it asked its broker; None: nothing
     reported: AgentReport | None = None  # None: its agent was not told to report, or it has none
+    usage: Mapping[str, UsedTokens] = {}  # what its agent used, by model; {}: not known
     retries: str = ""  # the id of the step that was done again
     returns: str | None = None  # of a retry: the snapshot that an undo restores
 
@@ -77,6 +79,7 @@ class RunDetail(NamedTuple):
             since=text(record.get("since")),
             requests=RequestsReport.from_record(record.get("requests")),
             reported=AgentReport.from_record(record.get("reported")),
+            usage=usage_from(record.get("usage")),
             retries=text(record.get("retries")),
             returns=text_or_none(record.get("returns")),
         )
@@ -103,6 +106,7 @@ class RunDetail(NamedTuple):
                 run=self.run,
                 name=self.name,
                 since=self.since,
+                usage=usage_record(self.usage),
                 retries=self.retries,
                 returns=self.returns,
             ),

@@ -36,7 +36,7 @@ def counted_files(cache: Path, files: Iterable[FoundTranscript]) -> Iterator[Cou
     new: list[tuple[str, int, int, bytes]] = []
     for found in files:
         size, mtime = stamp_of(found)
-        path = str(found.path)
+        path = f"{found.client}:{found.path}"
         known = kept.get(path)
         before = _decoded(known[2]) if known is not None else None
         if before is not None and known is not None and known[:2] == (size, mtime):

@@ -1,0 +1,62 @@
+"""What the agent of a run used since the run began, read from the transcript that it names.
+
+The path is what a process of the run says. It is only read if it lies where the agent keeps its
+transcripts, and nothing but numbers is taken from it. Whatever cannot be read counts as nothing: a
+step is never lost for it.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from siding.app.place.wiring import App
+from siding.app.usage.sources import CACHE
+from siding.ledger.usage import Usage, UsedTokens, added, usage_record
+from siding.runs.reported import Reported
+from siding.runs.run import Run
+from siding.sessions.counting.cache import counted_files
+from siding.sessions.counting.reading import UNREADABLE, alone
+from siding.sessions.counting.spending import spent_in
+from siding.sessions.homes.found import HOMES, FoundTranscript
+from siding.sessions.kinds import moment
+
+_SLACK_MS = 1_000  # of the run's beginning: its record is written a moment after
+
+
+def used_since(app: App, transcript: str, since: str) -> Usage:
+    """Return what was used in a conversation since a time (ISO 8601), its subagents included."""
+    began = (moment(since) or 0) - _SLACK_MS
+    places = _places(app.env, transcript) if transcript else ()
+    files = counted_files(app.home.root / CACHE, places)
+    return added(
+        {each.call.model: UsedTokens(*each.call.tokens)}
+        for each in spent_in(files)
+        if not each.hidden and each.call.at >= began
+    )
+
+
+def with_used(app: App, run: Run, reported: Reported) -> Reported:
+    """Return what was reported with what the newest conversation has used until now."""
+    if not reported.session:
+        return reported
+    try:
+        used = used_since(app, reported.transcript, run.started_at)
+    except UNREADABLE:
+        return reported
+    if not used:
+        return reported
+    return reported._replace(used={**reported.used, reported.session: usage_record(used)})
+
+
+def _places(env: Mapping[str, str], transcript: str) -> Iterator[FoundTranscript]:
+    """Yield the transcript and its subagents', if it lies in the home of an agent."""
+    path = Path(os.path.realpath(transcript))
+    home = Path(env.get("HOME") or os.path.expanduser("~"))
+    subagents = path.with_suffix("") / "subagents"
+    for each in HOMES:
+        if not path.is_relative_to(os.path.realpath(each.root(env, home))):
+            continue
+        for part in (path, *subagents.glob("**/agent-*.jsonl")):
+            with suppress(OSError):
+                yield alone(each.client, part)._replace(is_subagent=part != path)
