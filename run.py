@@ -32,6 +32,7 @@ TEST_AGENTS = {
     "claude": "@anthropic-ai/claude-code@2.1.329",
     "codex": "@openai/codex@0.169.0",
     "gemini": "@google/gemini-cli@0.61.0",
+    "opencode": "opencode-ai@1.18.33",
 }
 AGENTS = VENV / "agents"
 
