@@ -33,6 +33,7 @@ TEST_AGENTS = {
     "codex": "@openai/codex@0.169.0",
     "ccusage": "ccusage@20.0.24",
     "gemini": "@google/gemini-cli@0.61.0",
+    "opencode": "opencode-ai@1.18.33",
 }
 AGENTS = VENV / "agents"
 

@@ -28,6 +28,7 @@ class AgentAtWork:
     name: str
     package: str  # of npm
     needs_root = False  # to report
+    has_transcript = True  # a file of each conversation
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         self.task = task
@@ -191,6 +192,60 @@ class GeminiAtWork(AgentAtWork):
         return Call(f"mcp_siding_{name}", fields)
 
 
+class OpencodeAtWork(AgentAtWork):
+    """opencode. A provider of the person's own, in its settings, is the test's."""
+
+    name = "opencode"
+    package = "opencode-ai"
+    has_transcript = False  # but a database of all
+
+    def __init__(self, task: Sandbox, executable: str) -> None:
+        super().__init__(task, executable)
+        task.env |= {
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+            # It looks for packages of its own, and would wait for them.
+            "npm_config_registry": "http://127.0.0.1:9",
+            "npm_config_fetch_retries": "0",
+        }
+
+    def says(self, *script: Answer) -> ModelServer:
+        model = super().says(*script)
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": f"{model.url}/v1", "apiKey": "of-a-test"},
+            "models": {"a-model": {"limit": {"context": 200000, "output": 8000}}},
+        }
+        settings = {
+            "$schema": "https://opencode.ai/config.json",
+            "autoupdate": False,
+            "share": "disabled",
+            "model": "test/a-model",
+            "small_model": "test/a-model",
+            "provider": {"test": provider},
+            "permission": {"edit": "allow", "bash": "allow"},
+        }
+        path = Path(self.task.env["HOME"]) / ".config" / "opencode" / "opencode.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(settings))
+        return model
+
+    def words(self, prompt: str) -> list[str]:
+        return ["opencode", "run", prompt]
+
+    def again(self, session: str, prompt: str) -> list[str]:
+        named = ["--session", session] if session else ["--continue"]
+        return ["opencode", "run", *named, prompt]
+
+    def shell(self, command: str) -> Call:
+        return Call("bash", {"command": command, "description": "as asked"})
+
+    def tool(self, name: str, **fields: object) -> Call:
+        return Call(f"siding_{name}", fields)
+
+
 class Conversation:
     """One run of Claude Code that gets its prompts one after the other, as a program gives them."""
 
@@ -263,9 +318,22 @@ def claude(sandbox: Sandbox) -> Iterator[ClaudeAtWork]:
 FORGET = [ClaudeAtWork, CodexAtWork]  # a conversation goes on without what was taken back
 
 
-@pytest.fixture(params=[*FORGET, GeminiAtWork], ids=lambda kind: kind.name)
+@pytest.fixture(
+    params=[ClaudeAtWork, CodexAtWork, GeminiAtWork, OpencodeAtWork], ids=lambda kind: kind.name
+)
 def agent(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[AgentAtWork]:
     """Each agent that can report, in a new task."""
+    found = at_work(sandbox, request.param)
+    yield found
+    found.close()
+
+
+REMEMBER = [GeminiAtWork, OpencodeAtWork]  # and here it is told what was
+
+
+@pytest.fixture(params=REMEMBER, ids=lambda kind: kind.name)
+def remembering(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[AgentAtWork]:
+    """Each agent that is only told what was taken back, in a new task."""
     found = at_work(sandbox, request.param)
     yield found
     found.close()

@@ -1,5 +1,5 @@
 """A model server on loopback: the Messages API (anthropic-version 2023-06-01), the Responses API,
-and the Gemini API.
+the Gemini API, and OpenAI's chat completions.
 
 It answers from a script: the n-th request of the conversation gets the n-th answer. Requests
 without tools are a client's own (a title, a probe) and get a word. All others are kept.
@@ -89,6 +89,8 @@ class ModelServer:
         """Return what a request gets: an object, or the events of a stream."""
         if path.endswith("/responses"):
             return self.responses(body)
+        if path.endswith("/chat/completions"):
+            return self.chunks(body) if body.get("stream") else self.completion(body)
         if "streamGenerateContent" in path:
             return [self.content(body)]
         if "generateContent" in path:
@@ -169,6 +171,51 @@ class ModelServer:
             "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
             "usageMetadata": {**usage, "totalTokenCount": 120 + number},
         }
+
+    def completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the next answer as a chat completion."""
+        with self._lock:
+            answer: Answer = ["ok"]
+            if body.get("tools"):
+                self.requests.append(body)
+                answer = self._script.pop(0) if self._script else ["That is all."]
+            number = next(self._numbers)
+        said = "".join(part for part in answer if isinstance(part, str))
+        calls = [
+            {
+                "index": at,
+                "id": f"call_{number:04d}_{at}",
+                "type": "function",
+                "function": {"name": part.tool, "arguments": json.dumps(dict(part.input))},
+            }
+            for at, part in enumerate(each for each in answer if isinstance(each, Call))
+        ]
+        message = {"role": "assistant", "content": said, **({"tool_calls": calls} if calls else {})}
+        usage = {"prompt_tokens": 100 + number, "completion_tokens": 20}
+        return {
+            "id": f"chatcmpl-{number:04d}",
+            "object": "chat.completion",
+            "created": number,
+            "model": body.get("model", "a-model"),
+            "choices": [
+                {
+                    "index": 0,
+                    "message": message,
+                    "finish_reason": "tool_calls" if calls else "stop",
+                }
+            ],
+            "usage": {**usage, "total_tokens": 120 + number},
+        }
+
+    def chunks(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the next answer as the chunks of a chat completion."""
+        whole = self.completion(body)
+        (choice,) = whole.pop("choices")
+        usage = whole.pop("usage")
+        head = {**whole, "object": "chat.completion.chunk"}
+        yield {**head, "choices": [{"index": 0, "delta": choice["message"]}]}
+        ended = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+        yield {**head, "choices": [ended], "usage": usage}
 
 
 def _item(part: "str | Call", number: str) -> dict[str, Any]:

@@ -95,6 +95,20 @@ class TestGoneOnWith:
         assert heard(forgetting) == ["cormorant"]
 
 
+class TestTold:
+    def test_a_conversation_that_goes_on_whole_is_told_what_was_taken_back(
+        self, remembering: AgentAtWork
+    ) -> None:
+        session = talked(remembering, 1)
+        remembering.task.siding("undo")
+        model = remembering.says(["I see."])
+        remembering.goes_on(session, "Is it there?")
+        told = json.dumps(model.requests[-1], ensure_ascii=False)
+        assert "Taken back: your work on “Make the aardvark”" in told
+        assert remembering.turns[-1]["prompt"] == "Is it there?"
+        assert remembering.turns[-1]["session"] == session
+
+
 class TestLive:
     def test_the_model_is_told_with_its_next_prompt(self, claude: ClaudeAtWork) -> None:
         model = claude.says(

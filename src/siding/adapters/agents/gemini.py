@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.adapters.agents.hook_words import Hooked, Words, merged
+from siding.adapters.agents.json_comments import without_comments
 from siding.adapters.agents.port import Answer, Injection, Moment, Reach, Report
 from siding.process.sandbox.homes import AgentPlaces, below
 from siding.storage.fields import mapping, text
@@ -64,7 +65,6 @@ _RECORDING_S = 300
 _PERSON_S = 24 * 3600  # a question waits for a person
 # What a hook has said stands before the prompt of a person.
 _OF_HOOKS = re.compile(r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
-_TEXT_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 class Gemini(Hooked):
@@ -150,7 +150,7 @@ def _settings(name: str, reach: Reach) -> Mapping[str, Any]:
         raw = reach.read(name)
     except FileNotFoundError:
         return {}
-    found = json.loads(_TEXT_OR_COMMENT.sub(lambda hit: hit[1] or "", raw))
+    found = json.loads(without_comments(raw))
     if not isinstance(found, dict):
         raise ValueError("settings are an object")  # noqa: TRY004 - of what is in a file
     return found

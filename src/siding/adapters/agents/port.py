@@ -24,6 +24,7 @@ class Moment(Enum):
     TOOL = "tool"  # it is about to run a command
     CALLED = "call"  # a tool has ended that may have changed files
     WAITS = "waits"  # for a person
+    GOES_ON = "goes-on"  # the person has answered
     STOPPED = "stopped"  # the turn is over
     FAILED = "failed"  # the turn is over, by an error of the model or its server
 

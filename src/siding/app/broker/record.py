@@ -83,8 +83,9 @@ def _brief(request: Request) -> dict[str, Any]:
     payload = mapping(request.fields.get("payload"))
     return said(
         agent=text(request.fields.get("agent")),
-        event=text(payload.get("hook_event_name")),
-        command=text(mapping(payload.get("tool_input")).get("command")),
+        event=text(payload.get("hook_event_name")) or text(payload.get("moment")),
+        command=text(mapping(payload.get("tool_input")).get("command"))
+        or text(payload.get("command")),
     )
 
 

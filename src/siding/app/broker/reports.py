@@ -115,6 +115,10 @@ def _waits(desk: Desk, before: Reported, said: Report) -> Reported:
     return before._replace(waits=waits, waits_since=desk.app.now())
 
 
+def _goes_on(_desk: Desk, before: Reported, _said: Report) -> Reported:
+    return before._replace(waits="")
+
+
 def _called(desk: Desk, before: Reported, said: Report) -> Reported:
     """Record what a tool has changed as a step within the turn, if that is set."""
     if before.in_turn and desk.run.is_recorded and desk.project.settings.agents_steps == "call":
@@ -130,6 +134,7 @@ _MOMENTS = {
     Moment.STOPPED: _over,
     Moment.FAILED: _over,
     Moment.WAITS: _waits,
+    Moment.GOES_ON: _goes_on,
     Moment.CALLED: _called,
 }
 

@@ -1,0 +1,137 @@
+// What opencode loads for one run: it reports to the broker of the run, and does as it is answered.
+//
+// The words are those of `plain_words.py`, and docs/agents.md describes them. SIDING_OPENCODE says
+// what is wanted: "judges", "closed" (a command without a verdict does not run), "calls".
+
+import net from "node:net"
+
+const SOCKET = process.env.SIDING_SOCKET ?? ""
+const WANTED = new Set((process.env.SIDING_OPENCODE ?? "").split(","))
+const CHANGES = new Set(["bash", "edit", "write", "patch", "apply_patch", "multiedit"])
+const UNJUDGED =
+  "this run judges every command before it runs, and Siding did not answer: do not try again"
+
+// Report once; the answer is an object. Waits as long as the broker takes.
+function report(payload) {
+  return new Promise((resolve, reject) => {
+    const connection = net.connect(SOCKET)
+    let said = ""
+    connection.setEncoding("utf8")
+    connection.on("error", reject)
+    connection.on("close", () => reject(new Error("the broker went away")))
+    connection.on("connect", () =>
+      connection.write(JSON.stringify({ do: "report", agent: "opencode", payload }) + "\n"),
+    )
+    connection.on("data", (piece) => {
+      said += piece
+      if (!said.includes("\n")) return
+      try {
+        const answer = JSON.parse(said)
+        if (answer.ok !== true) throw new Error("the broker has refused")
+        resolve(JSON.parse(answer.result.output || "{}"))
+      } catch (error) {
+        reject(error)
+      }
+      connection.destroy()
+    })
+  })
+}
+
+// `opencode run` puts a word with a blank in it between quotes; return the prompt as it was given.
+function asGiven(text) {
+  const inner = text.slice(1, -1)
+  return text === `"${inner}"` && process.argv.includes(inner) ? inner : text
+}
+
+// Report what needs no answer, in order: the end of a turn after its tools.
+let newest = Promise.resolve()
+function tell(payload) {
+  newest = newest.then(() => report(payload)).catch(() => ({}))
+  return newest
+}
+
+export const Siding = async ({ client, directory }) => {
+  const created = new Set()
+  const parents = new Map() // of each conversation: "" of one that a person has
+  const greetings = new Map()
+
+  async function parent(session) {
+    if (!parents.has(session)) {
+      const found = await client.session.get({ path: { id: session } }).catch(() => undefined)
+      parents.set(session, found?.data?.parentID ?? "")
+    }
+    return parents.get(session)
+  }
+
+  async function root(session) {
+    let above = await parent(session)
+    while (above) {
+      session = above
+      above = await parent(session)
+    }
+    return session
+  }
+
+  async function happened({ type, properties }) {
+    if (type === "session.created") {
+      created.add(properties.info.id)
+      parents.set(properties.info.id, properties.info.parentID ?? "")
+    } else if (type === "session.idle" || type === "session.error") {
+      const session = properties.sessionID
+      if (!session || (await parent(session))) return
+      const failed = type === "session.error" && properties.error?.name !== "MessageAbortedError"
+      await tell({ moment: failed ? "failed" : "stopped", session })
+    } else if (type === "permission.asked") {
+      const text = `permission for ${properties.permission}: ${(properties.patterns ?? []).join(", ")}`
+      await tell({ moment: "waits", session: await root(properties.sessionID), text })
+    } else if (type === "question.asked") {
+      const text = properties.questions?.[0]?.question ?? "a question"
+      await tell({ moment: "waits", session: await root(properties.sessionID), text })
+    } else if (/^(permission|question)\.(replied|rejected)$/.test(type)) {
+      await tell({ moment: "goes-on", session: await root(properties.sessionID) })
+    }
+  }
+
+  return {
+    event: ({ event }) => happened(event).catch(() => {}),
+
+    "chat.message": async ({ sessionID: session }, { message, parts }) => {
+      if (await parent(session)) return // of a helper that opencode itself has started
+      if (!greetings.has(session)) {
+        const told = await tell({ moment: "session", session, new: created.has(session) })
+        greetings.set(session, told.tell ?? "")
+      }
+      const typed = parts.filter((part) => part.type === "text" && !part.synthetic)
+      const text = asGiven(typed.map((part) => part.text).join("\n"))
+      const { tell: news } = await tell({ moment: "prompt", session, turn: message.id, text })
+      if (!news) return
+      const id = `${parts.at(-1)?.id ?? "prt_"}0` // parts are sorted by their ids
+      const place = { id, sessionID: session, messageID: message.id }
+      parts.push({ ...place, type: "text", synthetic: true, text: news })
+    },
+
+    "experimental.chat.system.transform": async ({ sessionID: session }, { system }) => {
+      const greeting = greetings.get(session)
+      if (greeting) system.push(greeting)
+    },
+
+    "tool.execute.before": async ({ tool, sessionID, callID: call }, { args }) => {
+      if (tool !== "bash" || !WANTED.has("judges")) return
+      const where = { cwd: args.workdir || directory, command: args.command ?? "" }
+      let verdict
+      try {
+        verdict = await report({ moment: "tool", session: await root(sessionID), call, ...where })
+      } catch (error) {
+        if (WANTED.has("closed")) throw new Error(`${UNJUDGED} (${error.message})`)
+        return
+      }
+      if (verdict.deny) throw new Error(verdict.deny)
+    },
+
+    "tool.execute.after": async ({ tool, sessionID, callID: call, args }) => {
+      if (!WANTED.has("calls") || !CHANGES.has(tool)) return
+      const text = tool === "bash" ? args?.command : `${tool} ${args?.filePath ?? ""}`.trim()
+      await tell({ moment: "call", session: await root(sessionID), call, text })
+    },
+  }
+}

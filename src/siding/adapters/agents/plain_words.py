@@ -1,0 +1,53 @@
+"""Plain words for what an agent reports, and for how it is answered.
+
+They are Siding's own, for agents whose hooks are written for it: a plugin, or a few lines in
+somebody's settings. docs/agents.md describes them. A payload:
+
+    {"moment": "prompt", "session": "s1", "text": "Add a flag", "turn": "p1"}
+
+The answer is nothing, or an object: `tell` is for the model, `deny` keeps a command from running.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from siding.adapters.agents.port import Answer, Moment, Past, Report, Shortened
+from siding.storage.fields import text
+
+_MOMENTS = {moment.value: moment for moment in Moment}
+
+
+class Plain:
+    """The part of an adapter that is the same for all agents with plain words."""
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        moment = _MOMENTS.get(text(payload.get("moment")))
+        if moment is None:
+            return None
+        return Report(
+            moment,
+            session=text(payload.get("session")),
+            turn=text(payload.get("turn")),
+            transcript=text(payload.get("transcript")),
+            text=text(payload.get("text")),
+            is_new=payload.get("new") is True,
+            command=text(payload.get("command")),
+            cwd=text(payload.get("cwd")),
+            call=text(payload.get("call")),
+        )
+
+    def greeted(self, text: str) -> Answer:
+        return Answer(json.dumps({"tell": text}))
+
+    def informed(self, text: str) -> Answer:
+        return Answer(json.dumps({"tell": text}))
+
+    def denied(self, reason: str) -> Answer:
+        return Answer(json.dumps({"deny": reason}))
+
+    def continues(self, _argv: tuple[str, ...], /) -> str | None:
+        return None  # nobody has said how its conversations are shortened
+
+    def without(self, _argv: tuple[str, ...], _past: Past, /) -> Shortened | None:
+        return None
