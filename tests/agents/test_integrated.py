@@ -2,12 +2,22 @@
 
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.conftest import AgentAtWork
+import pytest
+
+from agents.conftest import AgentAtWork, ClaudeAtWork, CodexAtWork, GeminiAtWork, at_work
 from sandbox import Sandbox
+
+
+@pytest.fixture(params=[ClaudeAtWork, CodexAtWork, GeminiAtWork], ids=lambda kind: kind.name)
+def agent(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[AgentAtWork]:
+    """Each agent that can be integrated, in a new task."""
+    found = at_work(sandbox, request.param)
+    yield found
+    found.close()
 
 
 def alone(agent: AgentAtWork, prompt: str, where: Path, **env: str) -> None:
