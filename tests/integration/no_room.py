@@ -148,6 +148,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "phase list": (reads("phase list"),),
     "phase show": (reads("phase show"),),
     "session list": (reads("session list"),),
+    "session open": (reads("session open"),),
     "session show": (reads("session show"), reads("session show --format html")),
     "session search": (reads("session search zebra"),),
     "session resume": (reads("session resume"),),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from siding.sessions.calls import says_nothing, shown_call
 from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
 from siding.sessions.messages import content_of, is_boundary
 
@@ -24,6 +25,8 @@ def markdown(
 
 
 def _piece(record: Record, longest: int) -> str:
+    if says_nothing(record):
+        return ""
     kind = record.get("type")
     when = str(record.get("timestamp", ""))
     if is_boundary(record):
@@ -65,8 +68,9 @@ def blocks(content: object, longest: int) -> Iterator[str]:
         elif kind == "thinking" and block.get("thinking"):
             yield "\n" + _quoted(str(block["thinking"])) + "\n"
         elif kind == "tool_use":
-            arguments = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
-            yield f"\n**{_one_line(block.get('name'))}**\n\n{fenced(arguments, 'json')}"
+            call = shown_call(block.get("name"), block.get("input"))
+            body = fenced(call.body.removesuffix("\n"), call.language) if call.body else ""
+            yield f"\n**{_one_line(call.label)}**\n\n{body}"
         elif kind == "tool_result":
             label = "error" if block.get("is_error") else "result"
             yield f"\n*{label}*\n\n{fenced(result_text(block.get('content'), longest))}"

@@ -1,14 +1,21 @@
 """Write a conversation as one HTML page without scripts or requests; tool calls are folded."""
 
-import json
+import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from siding.sessions.calls import ShownCall, says_nothing, shown_call
 from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
 from siding.sessions.markdown import LONGEST_RESULT, result_text
 from siding.sessions.messages import content_of, is_boundary
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+# What a browser draws without running anything: SVG is not among them.
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
+    "form-action 'none'"
+)
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --accent: #2563eb; }
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 50rem; margin: 0 auto;
@@ -24,6 +31,9 @@ details { border: 1px solid var(--line); border-radius: .4rem; padding: .35rem .
   margin: .5rem 0; }
 summary { cursor: pointer; } .error summary { color: #dc2626; }
 hr { border: 0; border-top: 2px dashed var(--line); margin: 2rem 0 .3rem; }
+.diff ins { color: #16a34a; text-decoration: none; }
+.diff del { color: #dc2626; text-decoration: none; } img { max-width: 100%; }
+.call { font-size: .85rem; margin: .4rem 0; overflow-wrap: anywhere; }
 .mark { text-align: center; color: #888; font-size: .85rem; }
 """
 # Characters that draw nothing but change what is seen: controls, and those that reorder or hide
@@ -65,6 +75,8 @@ def shown(value: object) -> str:
 
 
 def _piece(record: Record) -> str:
+    if says_nothing(record):
+        return ""
     kind = record.get("type")
     when = f"<time>{shown(record.get('timestamp', ''))}</time>"
     if is_boundary(record):
@@ -112,14 +124,47 @@ def _blocks(content: object) -> Iterator[str]:
         elif kind == "thinking" and block.get("thinking"):
             yield _folded("thoughts", str(block["thinking"]))
         elif kind == "tool_use":
-            arguments = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
-            yield _folded(f"{block.get('name', 'tool')}", arguments)
+            yield _call(shown_call(block.get("name"), block.get("input")))
         elif kind == "tool_result":
             text = result_text(block.get("content"), LONGEST_RESULT)
             is_error = bool(block.get("is_error"))
             yield _folded("error" if is_error else "result", text, error=is_error)
+        elif kind == "image" and (source := _image(block.get("source"))):
+            yield f'<img alt="an image" src="{source}">'
         elif kind in ("image", "document"):
             yield f"<p class=mark>[{shown(kind)}]</p>"
+
+
+def _call(call: ShownCall) -> str:
+    """A diff and a command are open; a read has only its line; what is written is folded."""
+    if not call.body:
+        return f"<p class=call>{shown(call.label)}</p>"
+    if call.language == "diff":
+        body = "".join(_diff_line(line) for line in call.body.splitlines())
+        return _details(call.label, f"<pre class=diff>{body}</pre>", is_open=True)
+    if call.language == "sh":
+        return _details(call.label, f"<pre>{shown(call.body)}</pre>", is_open=True)
+    return _folded(call.label, call.body)
+
+
+def _diff_line(line: str) -> str:
+    style = {"+": "ins", "-": "del"}.get(line[:1])
+    text = f"{shown(line)}\n"
+    return text if style is None else f"<{style}>{text}</{style}>"
+
+
+def _details(label: str, body: str, *, is_open: bool) -> str:
+    return f"<details{' open' if is_open else ''}><summary>{shown(label)}</summary>{body}</details>"
+
+
+def _image(source: object) -> str:
+    """Return an image in the page's own bytes as an address; "" for any other one."""
+    if not isinstance(source, dict) or source.get("media_type") not in _IMAGES:
+        return ""
+    data = source.get("data")
+    if not isinstance(data, str) or _BASE64.fullmatch(data) is None:
+        return ""
+    return f"data:{source['media_type']};base64,{data}"
 
 
 def _folded(label: str, text: str, *, error: bool = False) -> str:

@@ -218,3 +218,12 @@ def test_the_index_of_a_compacted_transcript_is_not_kept_beside_it(sandbox: Sand
     assert bytes_below(home_of(sandbox)) == before
     caches = sandbox.directory / "siding" / "cache" / "sessions" / "indexes"
     assert [each.parent.name for each in caches.rglob("index.json")] == [session_id(1)]
+
+
+def test_a_session_is_shown_where_no_copy_can_be_kept(sandbox: Sandbox) -> None:
+    put(home_of(sandbox), "codex", 1, cwd=str(sandbox.repo), prompt="the quagga ran")
+    caches = sandbox.directory / "siding" / "cache"
+    caches.parent.mkdir(exist_ok=True)
+    caches.write_text("in the way", encoding="utf-8")
+    assert b"the quagga ran" in sandbox.siding("session", "show").stdout
+    assert b"the quagga ran" in sandbox.siding("session", "search", "quagga").stdout

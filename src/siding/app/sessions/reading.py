@@ -4,7 +4,9 @@ A transcript of Claude Code is read where it is: its form is ours. One of anothe
 converted into a copy in Siding's home, which is a cache: what was added since is added to it.
 """
 
+import atexit
 import os
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -58,7 +60,13 @@ def _store_with(app: App, found: FoundSession) -> tuple[SessionStore, str]:
         there = SessionStore(found.path.parent, caches=caches / "indexes")
         return there, found.path.stem
     copies = SessionStore(caches / "copies" / found.client)
-    return copies, _copied(copies, found)
+    try:
+        return copies, _copied(copies, found)
+    except OSError:  # the home is full or cannot be written: the copy is gone when we end
+        elsewhere = tempfile.TemporaryDirectory(prefix="siding-session-")
+        atexit.register(elsewhere.cleanup)
+        copies = SessionStore(Path(elsewhere.name))
+        return copies, _copied(copies, found)
 
 
 def _copied(copies: SessionStore, found: FoundSession) -> str:

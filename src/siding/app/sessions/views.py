@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from siding.app.sessions.sessions import Conversation
+from siding.sessions.calls import says_nothing
 from siding.sessions.kinds import ASSISTANT, SYSTEM, USER, Record
 from siding.sessions.markdown import blocks, markdown
 from siding.sessions.messages import content_of, is_boundary, is_tool_result
@@ -21,12 +22,17 @@ def as_page(found: Conversation) -> Iterator[str]:
     return page(found.title, found.records)
 
 
-def as_text(found: Conversation) -> Iterator[str]:
-    """Yield the conversation for a terminal; messages of the live chain have their numbers."""
+def as_text(found: Conversation, *, everything: bool = False) -> Iterator[str]:
+    """Yield the conversation for a terminal; messages of the live chain have their numbers.
+
+    Hooks, times and empty attachments are left out, if not everything is wanted.
+    """
     numbers = {uuid: number for number, uuid in enumerate(found.ids, 1)}
     yield f"{found.title}\n{found.id}\n"
     for record in found.records:
         number = numbers.get(str(record.get("uuid")))
+        if says_nothing(record) and not everything:
+            continue
         mark = f"#{number}" if number else "(compacted)"
         yield f"\n{mark} {_who(record)}  {record.get('timestamp', '')}\n"
         yield "".join(blocks(content_of(record), SHOWN_RESULT)) or _note(record)

@@ -27,7 +27,9 @@ from siding.cli.telling.session_damage import damage_lines
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("session", nargs="?", metavar="SESSION")
-    parser.add_argument("-a", "--all", action="store_true", help="compacted parts too")
+    parser.add_argument(
+        "-a", "--all", action="store_true", help="what was compacted away, hooks and times too"
+    )
     parser.add_argument("--agent", metavar="AGENT", help="the conversation of this subagent")
     parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
     add_format(parser, "text", "markdown", "json", "html", "lines")
@@ -50,7 +52,7 @@ def run(arguments: Namespace, context: Context) -> int:
     ) as found:
         if arguments.format == "text" and arguments.output is None:
             with paged(screen):
-                for piece in as_text(found):
+                for piece in as_text(found, everything=arguments.all):
                     screen.out.write(inert(piece, lines=True))
         else:
             pieces = _pieces(arguments.format, found)
