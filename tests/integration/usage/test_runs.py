@@ -30,11 +30,11 @@ def says(run: Foothold, event: str, transcript: Path, **fields: Any) -> None:
     run.line().result("report", agent="claude", payload=said)
 
 
-def answers(transcript: Path, message: str, tokens: int) -> None:
+def answers(transcript: Path, message: str, tokens: int, cwd: Path = Path("/w")) -> None:
     """Have the agent write an answer, now."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     with transcript.open("a", encoding="utf-8") as file:
-        line = homes.answered(now, message, tokens)
+        line = homes.answered(now, message, tokens, cwd=str(cwd))
         file.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
@@ -82,3 +82,18 @@ def test_a_transcript_that_is_gone_fails_no_step(run: Foothold) -> None:
     says(run, "Stop", transcript)
     (turn,) = (each for each in run.task.steps() if each.get("origin") == "turn")
     assert (turn["message"], turn.get("usage")) == ("do it", None)
+
+
+def test_a_call_belongs_to_the_run_whose_agent_reported_its_conversation(run: Foothold) -> None:
+    task = run.task
+    before = homes.answered(OLD, "L", 9_000, cwd=str(run.workspace))
+    transcript = homes.claude(Path(task.env["HOME"]), homes.CLAUDE, [before])
+    says(run, "UserPromptSubmit", transcript, prompt="do it")
+    answers(transcript, "M", 700, run.workspace)
+    task.siding("stop", run.run)
+    (step,) = (each for each in task.steps() if each["kind"] == "run")
+    rows = task.json("usage", "--by", "run", "--format", "json")
+    assert {row["run"]: row["input"] for row in rows} == {
+        "-": 9_000,
+        f"used {step['step_id']}": 700,
+    }

@@ -12,6 +12,7 @@ from sandbox import Sandbox
 
 from . import homes
 
+REAL = Path(__file__).parents[2] / "unit" / "sessions" / "real"
 FIRST, SECOND = "2026-01-01T12:00:01.000Z", "2026-01-02T12:00:01.000Z"
 
 
@@ -55,10 +56,14 @@ def test_a_changed_transcript_is_counted_as_it_is_now(sandbox: Sandbox, home: Pa
 
 def test_an_imported_conversation_counts_once(sandbox: Sandbox, home: Path) -> None:
     path = homes.codex(home, homes.CODEX, (SECOND, 500, 500))
+    path.write_bytes((REAL / "codex-0.169.0.jsonl").read_bytes())
     sandbox.siding("session", "import", str(path))
-    assert by(sandbox, "client") == {"codex": 500}
+    assert by(sandbox, "client") == {"codex": 200}
+    sandbox.siding("session", "branch")  # a copy of what was imported
+    assert by(sandbox, "client") == {"codex": 200}
     path.unlink()
-    assert by(sandbox, "session").keys() <= {homes.CODEX}
+    assert by(sandbox, "client") == {"siding": 200}
+    assert by(sandbox, "session") == {homes.CODEX: 200}
 
 
 def test_a_call_belongs_to_the_task_in_whose_workspace_it_was_made(

@@ -35,6 +35,7 @@ def state(tokens: int, model: str = "claude-x") -> Record:
 
 def counted(tmp_path: Path, client: str, **files: list[Record]) -> list[Spent]:
     places = []
+    tmp_path.mkdir(exist_ok=True)
     for order, (name, records) in enumerate(files.items()):
         path = written(tmp_path / f"{name}.jsonl", records)
         os.utime(path, (order, order))
@@ -63,6 +64,8 @@ def test_copies_in_a_fork_count_for_the_conversation_they_were_made_in(tmp_path:
     forked = answer("a", "M", 100, forkedFrom={"sessionId": "parent", "messageUuid": "a"})
     found = spent(tmp_path, fork=[forked, answer("b", "N", 7)], parent=[answer("a", "M", 100)])
     assert {each.session: each.call.tokens.input for each in found} == {"parent": 100, "fork": 7}
+    alone = spent(tmp_path / "alone", fork=[forked, answer("b", "N", 7)])  # the parent is gone
+    assert tokens_of(alone).input == 107
 
 
 def test_calls_in_no_line_are_the_difference_to_the_running_total(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ and the request's. `cost-state` lines carry the client's running total by model:
 that are in no line, such as compactions and titles.
 """
 
+from typing import Any
+
 import msgspec
 from msgspec import Struct
 
@@ -49,7 +51,7 @@ class _Line(Struct, rename="camel", gc=False):
     timestamp: str | None = ""
     cwd: str | None = ""
     session_id: str | None = ""
-    forked_from: msgspec.Raw | None = None
+    forked_from: Any = None
     model_usage: dict[str, _ModelUse] | None = None
 
 
