@@ -87,9 +87,11 @@ class TestTurns:
     def test_the_home_is_as_without_siding(self, agent: AgentAtWork) -> None:
         """Only what the agent itself writes is there; none of it names Siding's hooks."""
         agent.says(["Hello."])
+        before = bytes_below(Path(agent.task.env["HOME"]))  # the person's settings
         agent.prompt("Hello")
         found = bytes_below(Path(agent.task.env["HOME"]))
         assert found
+        assert before.items() <= found.items()
         for name, data in found.items():
             assert b"hook.py" not in data or name.endswith(".jsonl"), name
 

@@ -38,7 +38,7 @@ def test_it_holds_every_file_of_the_package_and_no_other() -> None:
     assert names == source
     rooms = ("decisions", "git", "ledger", "phases", "sessions", "storage", "tasks")
     assert {"siding/py.typed", *(f"siding/{room}/FORMAT.md" for room in rooms)} <= names
-    assert {Path(name).suffix for name in names} >= {".html", ".js", ".css", ".svg"}
+    assert {Path(name).suffix for name in names} >= {".html", ".js", ".mjs", ".css", ".svg"}
     assert about == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 
 

@@ -169,6 +169,35 @@ def test_the_ledger_is_whole_after_it(run: Foothold, tmp_path: Path) -> None:
     assert run.task.steps()[-1]["reported"]["prompt"] == "Prompt 4"
 
 
+def test_an_agent_of_ones_own_reports_by_plain_words(run: Foothold) -> None:
+    (run.task.repo / ".siding").mkdir(exist_ok=True)
+    (run.task.repo / ".siding" / "policy.yaml").write_text("version: 1\n")
+
+    def tells(moment: str, **fields: Any) -> dict[str, Any]:
+        payload = {"moment": moment, "session": "s1", **fields}
+        told = run.line().result("report", agent="any", payload=payload)
+        answer = json.loads(told["output"] or "{}")
+        assert isinstance(answer, dict)
+        return answer
+
+    assert "siding decide" in tells("session", new=True)["tell"]
+    assert tells("prompt", text="Write a") == {}
+    assert tells("tool", command="ls", cwd=str(run.workspace)) == {}
+    assert "Siding's policy blocks this" in tells("tool", command="rm -rf /")["deny"]
+    tells("waits", text="May I?")
+    (entry,) = run.task.json("inbox", "--json")
+    assert entry["title"] == "May I?"
+    tells("goes-on")
+    assert run.task.json("inbox", "--json") == []
+    (run.workspace / "a.txt").write_text("a\n")
+    tells("stopped")
+    (turn,) = turns(run.task)
+    assert (turn["message"], turn["session"]) == ("Write a", "s1")
+    run.task.siding("undo")
+    assert "Taken back: your work on “Write a”" in tells("prompt", text="Go on")["tell"]
+    assert tells("unheard") == {}
+
+
 def test_an_agent_that_does_not_believe_our_settings_is_not_said_to_be_judged(
     task: Sandbox,
 ) -> None:

@@ -33,13 +33,8 @@ def test_times_are_milliseconds_and_all_moments_are_told() -> None:
     found = ADAPTER.injected(("gemini", "-p", "x"), reach({}, judges=True, requires=True))
     assert (found.argv, found.env[SYSTEM]) == (("gemini", "-p", "x"), OURS)
     hooks = json.loads(found.settings)["hooks"]
-    assert list(hooks) == [
-        "SessionStart",
-        "BeforeAgent",
-        "Notification",
-        "AfterAgent",
-        "BeforeTool",
-    ]
+    told = "SessionStart BeforeAgent Notification AfterAgent BeforeTool AfterTool"
+    assert " ".join(hooks) == told
     (judging,) = hooks["BeforeTool"][0]["hooks"]
     assert judging["timeout"] == 24 * 3600 * 1000
     assert judging["command"] == "'/a python' hook.py gemini --closed"

@@ -60,7 +60,8 @@ _WORDS = Words(
     called="AfterTool",
     shell="run_shell_command",
 )
-_CHANGES = "run_shell_command|write_file|replace"  # tools that may change files
+# Tools that may change files, or ask a person: that one has ended tells that nobody is waited for.
+_ENDS = "run_shell_command|write_file|replace|web_fetch|mcp_.*"
 _RECORDING_S = 300
 _PERSON_S = 24 * 3600  # a question waits for a person
 # What a hook has said stands before the prompt of a person.
@@ -118,9 +119,8 @@ def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
     if reach.judges:
         words = (*reach.program, "--closed") if reach.requires else reach.program
         found[_WORDS.judged] = [{"matcher": _WORDS.shell, "hooks": [_hook(words, _PERSON_S)]}]
-    if reach.calls:
-        called = {"matcher": _CHANGES, "hooks": [_hook(reach.program, _RECORDING_S)]}
-        found[_WORDS.called] = [called]
+    called = {"matcher": _ENDS, "hooks": [_hook(reach.program, _RECORDING_S)]}
+    found[_WORDS.called] = [called]
     return found
 
 

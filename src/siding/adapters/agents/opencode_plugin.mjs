@@ -8,15 +8,17 @@ import net from "node:net"
 const SOCKET = process.env.SIDING_SOCKET ?? ""
 const WANTED = new Set((process.env.SIDING_OPENCODE ?? "").split(","))
 const CHANGES = new Set(["bash", "edit", "write", "patch", "apply_patch", "multiedit"])
+const PATIENCE_MS = 300_000 // a step of a large workspace takes a while
 const UNJUDGED =
   "this run judges every command before it runs, and Siding did not answer: do not try again"
 
-// Report once; the answer is an object. Waits as long as the broker takes.
-function report(payload) {
+// Report once; the answer is an object. Without patience it waits as long as the broker takes.
+function report(payload, patienceMs = 0) {
   return new Promise((resolve, reject) => {
     const connection = net.connect(SOCKET)
     let said = ""
     connection.setEncoding("utf8")
+    connection.setTimeout(patienceMs, () => connection.destroy(new Error("no answer in time")))
     connection.on("error", reject)
     connection.on("close", () => reject(new Error("the broker went away")))
     connection.on("connect", () =>
@@ -46,7 +48,7 @@ function asGiven(text) {
 // Report what needs no answer, in order: the end of a turn after its tools.
 let newest = Promise.resolve()
 function tell(payload) {
-  newest = newest.then(() => report(payload)).catch(() => ({}))
+  newest = newest.then(() => report(payload, PATIENCE_MS)).catch(() => ({}))
   return newest
 }
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from siding.adapters.agents.port import Answer, Moment, Past, Report, Shortened
+from siding.adapters.agents.port import Answer, Injection, Moment, Past, Reach, Report, Shortened
 from siding.storage.fields import text
 
 _MOMENTS = {moment.value: moment for moment in Moment}
@@ -51,3 +51,13 @@ class Plain:
 
     def without(self, _argv: tuple[str, ...], _past: Past, /) -> Shortened | None:
         return None
+
+
+class Unlisted(Plain):
+    """The adapter of an agent that is not in the list: what it is told is in its own settings."""
+
+    def injected(self, argv: tuple[str, ...], _reach: Reach, /) -> Injection:
+        return Injection(argv, why_not="nobody has said how it is told to report")
+
+
+ADAPTER = Unlisted()

@@ -77,6 +77,8 @@ AGENTS = (
     Agent(name="openhands", programs=("openhands",)),
 )
 
+ANY = "any"  # the name by which an agent reports that is not in the list
+
 BY_NAME: Mapping[str, Agent] = {agent.name: agent for agent in AGENTS}
 BY_PROGRAM: Mapping[str, Agent] = {program: agent for agent in AGENTS for program in agent.programs}
 OBEYED = tuple(name for agent in AGENTS for name in agent.obeys)
@@ -93,7 +95,8 @@ def places_of(agent: Agent) -> "AgentPlaces | None":
 def adapter_of(name: str) -> "Adapter | None":
     """Return the adapter of the agent with this name, None if it cannot report or is not known."""
     agent = BY_NAME.get(name)
-    if agent is None or not agent.reports:
+    module = "plain_words" if name == ANY else agent.module if agent and agent.reports else ""
+    if not module:
         return None
-    adapter: Adapter = import_module(f"{__package__}.{agent.module}").ADAPTER
+    adapter: Adapter = import_module(f"{__package__}.{module}").ADAPTER
     return adapter

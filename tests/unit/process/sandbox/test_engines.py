@@ -96,6 +96,12 @@ def test_root_is_nobody_inside_and_the_kernel_is_covered() -> None:
     assert "/proc/sys" not in argv(launch())
 
 
+def test_an_agent_that_believes_root_alone_has_a_root_without_privileges() -> None:
+    line = argv(launch(nobody=True)._replace(stays_root=True))
+    assert "--cap-drop ALL --uid 0 --gid 0" in line
+    assert "--uid" not in argv(launch()._replace(stays_root=True))
+
+
 def simulate(code: bytes, machine: str, number: int, arguments: tuple[int, ...]) -> int:
     """Run a filter as the kernel does; return what it decides."""
     data = struct.pack("<IIQ6Q", number, MACHINES[machine].audit, 0, *arguments)
