@@ -168,7 +168,7 @@ class TestVerdicts:
             assert b"must be judged, and cannot be" in done.stderr
         settings = claude.task.project / "config.yaml"
         settings.write_text(json.dumps({"agents": {"judge": "require"}}))
-        done = claude.task.siding("run", "--", "gemini", "-p", "x", status=2)
+        done = claude.task.siding("run", "--", "aider", "-m", "x", status=2)
         assert b"must be judged, and cannot be" in done.stderr
         claude.task.siding("-q", "run", "--no-record", "--", "true")  # no agent
         settings.unlink()

@@ -54,8 +54,11 @@ _INERT = {code: f"\\u{code:04x}" for code in _INVISIBLE}
 _INERT |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
-def page(title: str, records: Iterable[Record]) -> Iterator[str]:
-    """Yield the page in pieces. Everything from the conversation is escaped and shown as text."""
+def page(title: str, records: Iterable[Record], *, images: bool = True) -> Iterator[str]:
+    """Yield the page in pieces. Everything from the conversation is escaped and shown as text.
+
+    Without `images` their places are marked: nobody can take the secrets out of one.
+    """
     yield (
         "<!doctype html>\n<html lang=en><head><meta charset=utf-8>\n"
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -65,7 +68,7 @@ def page(title: str, records: Iterable[Record]) -> Iterator[str]:
         f"<body><h1>{shown(title)}</h1>\n"
     )
     for record in records:
-        yield _piece(record)
+        yield _piece(record, images)
     yield "</body></html>\n"
 
 
@@ -74,7 +77,7 @@ def shown(value: object) -> str:
     return escape(str(value).translate(_INERT))
 
 
-def _piece(record: Record) -> str:
+def _piece(record: Record, images: bool) -> str:  # noqa: FBT001 - one caller
     if says_nothing(record):
         return ""
     kind = record.get("type")
@@ -89,7 +92,7 @@ def _piece(record: Record) -> str:
         return f"<p class=mark>attached: {shown(name)}</p>\n"
     if kind not in (USER, ASSISTANT):
         return ""
-    parts = "".join(_blocks(content_of(record)))
+    parts = "".join(_blocks(content_of(record), images))
     if not parts:
         return ""
     who, style = _who(record)
@@ -111,7 +114,7 @@ def _who(record: Record) -> tuple[str, str]:
     return "Person", "user"
 
 
-def _blocks(content: object) -> Iterator[str]:
+def _blocks(content: object, images: bool) -> Iterator[str]:  # noqa: FBT001 - one caller
     if isinstance(content, str):
         yield f"<div class=text>{shown(content)}</div>"
         return
@@ -129,7 +132,7 @@ def _blocks(content: object) -> Iterator[str]:
             text = result_text(block.get("content"), LONGEST_RESULT)
             is_error = bool(block.get("is_error"))
             yield _folded("error" if is_error else "result", text, error=is_error)
-        elif kind == "image" and (source := _image(block.get("source"))):
+        elif kind == "image" and images and (source := _image(block.get("source"))):
             yield f'<img alt="an image" src="{source}">'
         elif kind in ("image", "document"):
             yield f"<p class=mark>[{shown(kind)}]</p>"

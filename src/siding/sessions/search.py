@@ -19,6 +19,7 @@ from siding.errors import UnreadableFile
 from siding.files.durable import make_dirs
 from siding.files.regular import open_with_stat
 from siding.namedtuples import NamedTuple
+from siding.sessions.forms import Form
 from siding.sessions.heads import TOO_ODD, parsed
 from siding.sessions.homes.texts import MOST_TEXT, codex_words, gemini_words
 from siding.sessions.kinds import CHAIN_TYPES
@@ -368,9 +369,9 @@ def _searchable(raw: bytes) -> tuple[str, str, str] | None:
 
 
 READERS: Mapping[str, Callable[[bytes], tuple[str, str, str] | None]] = {
-    "claude": _searchable,
-    "codex": codex_words,
-    "gemini": gemini_words,
+    Form.CLAUDE: _searchable,
+    Form.CODEX: codex_words,
+    Form.GEMINI: gemini_words,
 }
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from siding.errors import UsageError
 from siding.sessions.clients import codex, gemini
 from siding.sessions.clients.foreign import bytes_of
-from siding.sessions.clients.interchange import Form, bring_in, form_of, give_out
+from siding.sessions.clients.interchange import bring_in, form_of, give_out
+from siding.sessions.forms import Form
 from siding.sessions.messages import text_of, tool_results, tool_uses
 from siding.sessions.reading.transcript import Transcript
 from siding.sessions.reading.views import wire

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.sessions.clients.interchange import Form, bring_in, form_of, give_out
+from siding.sessions.clients.interchange import bring_in, form_of, give_out
+from siding.sessions.forms import Form
 from siding.sessions.kinds import Record
 from siding.sessions.messages import text_of, tool_results, tool_uses
 from siding.sessions.reading.views import wire

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from siding.errors import UsageError
-from siding.sessions.clients.interchange import Form, bring_in, give_out
+from siding.sessions.clients.interchange import bring_in, give_out
+from siding.sessions.forms import Form
 from siding.sessions.kinds import Record
 from siding.sessions.store import SessionStore, rewind_session
 from siding.sessions.writing.compaction import Making, full

@@ -23,12 +23,13 @@ from siding.git.errors import NotARepository
 from siding.hashing import sha256_hex
 from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
+from siding.sessions.forms import Form
 from siding.sessions.homes.found import FoundTranscript, found
 from siding.sessions.homes.known import Summarised, summarised
 from siding.sessions.reading.listing import SESSION
 from siding.sessions.store import SessionRow
 
-_IMPORTED = ("codex", "gemini")
+CLIENTS = tuple(Form)
 
 
 class Scope(NamedTuple):
@@ -302,7 +303,7 @@ class _Tasks:
         wrote = "" if summary is None else summary.entrypoint
         return FoundSession(
             id=row.id,
-            client=wrote if wrote in _IMPORTED else "claude",
+            client=wrote if wrote in CLIENTS else Form.CLAUDE,
             title=row.listed.title,
             prompt=row.listed.prompt,
             cwd=cwd,

@@ -17,7 +17,8 @@ from siding.app.sessions.shelf import SessionPlace, Shelf
 from siding.errors import UsageError
 from siding.files.durable import remove_file
 from siding.namedtuples import NamedTuple
-from siding.sessions.clients.interchange import Form, bring_in
+from siding.sessions.clients.interchange import bring_in
+from siding.sessions.forms import Form
 from siding.sessions.store import SessionStore
 
 

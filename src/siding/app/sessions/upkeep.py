@@ -10,7 +10,8 @@ from siding.errors import UnreadableFile, UsageError
 from siding.files.durable import remove_file
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
-from siding.sessions.clients.interchange import Arrival, Form, bring_in, give_out
+from siding.sessions.clients.interchange import Arrival, bring_in, give_out
+from siding.sessions.forms import Form
 from siding.sessions.kinds import Record
 from siding.sessions.reading.chains import EndRule, choose_end, has_circle
 from siding.sessions.reading.transcript import Gap, Transcript

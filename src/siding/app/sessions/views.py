@@ -17,9 +17,9 @@ def as_markdown(found: Conversation) -> Iterator[str]:
     return markdown(found.title, found.records)
 
 
-def as_page(found: Conversation) -> Iterator[str]:
+def as_page(found: Conversation, *, images: bool) -> Iterator[str]:
     """Yield the conversation as one HTML page."""
-    return page(found.title, found.records)
+    return page(found.title, found.records, images=images)
 
 
 def as_text(found: Conversation, *, everything: bool = False) -> Iterator[str]:

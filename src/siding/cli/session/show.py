@@ -55,7 +55,7 @@ def run(arguments: Namespace, context: Context) -> int:
                 for piece in as_text(found, everything=arguments.all):
                     screen.out.write(inert(piece, lines=True))
         else:
-            pieces = _pieces(arguments.format, found)
+            pieces = _pieces(arguments.format, found, redacted=redacted)
             _copy(
                 screen,
                 arguments,
@@ -70,9 +70,9 @@ def run(arguments: Namespace, context: Context) -> int:
     return 0
 
 
-def _pieces(form: str, found: Conversation) -> Iterable[str]:
+def _pieces(form: str, found: Conversation, *, redacted: bool) -> Iterable[str]:
     if form == "html":
-        return as_page(found)
+        return as_page(found, images=not redacted)
     if form == "json":
         return _json(found)
     return as_markdown(found)

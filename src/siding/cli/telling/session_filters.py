@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 
 from siding.app.place.wiring import App
-from siding.app.sessions.finding import SessionFilter
+from siding.app.sessions.finding import CLIENTS, SessionFilter
 from siding.errors import UsageError
 
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -17,7 +17,7 @@ def add_filters(parser: ArgumentParser) -> None:
         "-a", "--all", action="store_true", help="those of every project and directory"
     )
     parser.add_argument("-t", "--task", metavar="TASK", help="only those of this task")
-    parser.add_argument("--client", metavar="NAME", default="", help="claude, codex or gemini")
+    parser.add_argument("--client", choices=CLIENTS, default="", help="only those of this one")
     parser.add_argument(
         "--since", metavar="WHEN", help="with a message since: 2026-11-20, or 3d, 12h, 2w ago"
     )

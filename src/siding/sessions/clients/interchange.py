@@ -6,7 +6,6 @@ other program has added since.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from siding.files.regular import open_with_stat, read_bytes
 from siding.namedtuples import NamedTuple
 from siding.sessions.clients import claude, codex, gemini
 from siding.sessions.clients.foreign import bytes_of, in_todays_form
+from siding.sessions.forms import Form
 from siding.sessions.heads import parsed
 from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.sessions.layout import SessionLayout
@@ -26,14 +26,6 @@ from siding.storage.lines import lines_forwards
 
 _CHUNK_LINES = 2000
 _MOST_BYTES = 1024 * 1024 * 1024  # of a file that must be in memory as a whole
-
-
-class Form(StrEnum):
-    """The programs whose transcripts can be imported and exported."""
-
-    CLAUDE = "claude"
-    CODEX = "codex"
-    GEMINI = "gemini"
 
 
 class Arrival(NamedTuple):

@@ -15,14 +15,15 @@ from siding.errors import SidingError
 from siding.files.regular import open_with_stat, read_bytes
 from siding.sessions.counting import aider, claude, codex, gemini, opencode
 from siding.sessions.counting.calls import Counted
+from siding.sessions.forms import Form
 from siding.sessions.homes.found import FoundTranscript
 from siding.sessions.reading.locate import lines_from
 
 UNREADABLE = (OSError, SidingError, sqlite3.Error)
 _TAKERS = {
-    "claude": claude.take,
-    "codex": codex.take,
-    "gemini": gemini.take,
+    Form.CLAUDE: claude.take,
+    Form.CODEX: codex.take,
+    Form.GEMINI: gemini.take,
     "aider": aider.take,
     "siding": claude.take,  # what was imported, in the form of Claude Code
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from siding.namedtuples import NamedTuple
+from siding.sessions.forms import Form
 
 _AGENTS_DEPTH = 3  # directories below subagents/, such as those of workflows
 
@@ -152,17 +153,17 @@ def _named(environ: Mapping[str, str], variable: str) -> Path | None:
 
 HOMES = (
     ClientHome(
-        client="claude",
+        client=Form.CLAUDE,
         root=lambda environ, home: _named(environ, "CLAUDE_CONFIG_DIR") or home / ".claude",
         walk=_claude,
     ),
     ClientHome(
-        client="codex",
+        client=Form.CODEX,
         root=lambda environ, home: _named(environ, "CODEX_HOME") or home / ".codex",
         walk=_codex,
     ),
     ClientHome(
-        client="gemini",
+        client=Form.GEMINI,
         root=lambda environ, home: (_named(environ, "GEMINI_CLI_HOME") or home) / ".gemini",
         walk=_gemini,
     ),

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from siding.files.regular import open_with_stat, read_bytes
 from siding.sessions.clients.foreign import is_context
+from siding.sessions.forms import Form
 from siding.sessions.heads import parsed
 from siding.sessions.homes.found import FoundTranscript
 from siding.sessions.kinds import ASSISTANT, CHAIN_TYPES, USER, Record, moment
@@ -233,7 +234,7 @@ def _storable(text: str) -> str:
 
 
 _FOLDS: Final[Mapping[str, Callable[[Summary, Record], None]]] = {
-    "claude": _claude,
-    "codex": _codex,
-    "gemini": _gemini,
+    Form.CLAUDE: _claude,
+    Form.CODEX: _codex,
+    Form.GEMINI: _gemini,
 }
