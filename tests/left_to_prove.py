@@ -15,6 +15,9 @@ _FAULTS = "tests/faults/test_"
 _INTEGRATION = "tests/integration/test_"
 _UNIT = "tests/unit/"
 _AGENTS = "tests/agents/test_taken_back.py::TestGoneOnWith::test_"
+_TURNS = "tests/agents/test_conformance.py::TestTurns::test_"
+_VERDICTS = "tests/agents/test_conformance.py::TestVerdicts::test_"
+_INTEGRATED = "tests/agents/test_integrated.py::test_"
 # test -> its cases in the suite; none where another test of the suite covers the way through
 KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}aimed_writers.py::test_no_byte_of_a_writer_is_lost": (
@@ -83,6 +86,33 @@ KEPT: Mapping[str, Collection[str]] = {
     # Real agents: each goes one of the two ways in the suite.
     f"{_AGENTS}the_copy_can_be_gone_back_in_as_well_and_to_the_beginning": ("codex",),
     f"{_AGENTS}a_redo_leaves_it_whole_and_what_was_taken_back_is_not_heard": ("claude",),
+    # Two of the agents take 5 and 10 s for what takes the others 3; the suite has some of theirs.
+    f"{_TURNS}a_prompt_is_a_step_named_by_it": ("claude", "codex", "gemini"),
+    f"{_TURNS}what_each_tool_changed_can_be_a_step_within_the_turn": (
+        *("claude", "codex", "opencode"),
+    ),
+    f"{_TURNS}a_commit_is_told_by_what_was_asked": ("claude", "codex"),
+    f"{_TURNS}the_model_is_told_what_it_may_ask": ("claude", "codex"),
+    f"{_TURNS}in_a_sandbox": ("claude", "codex", "gemini"),
+    f"{_TURNS}without_reports_it_is_as_it_was": ("claude", "codex"),
+    f"{_TURNS}the_home_is_as_without_siding": ("claude", "codex"),
+    f"{_VERDICTS}a_blocked_command_does_not_run_and_the_model_is_told": (
+        *("claude", "codex", "gemini", "opencode"),
+    ),
+    f"{_VERDICTS}a_person_is_asked": (
+        *("claude-run-True", "claude-refuse-False", "codex-run-True", "codex-refuse-False"),
+    ),
+    f"{_VERDICTS}under_require_nothing_runs_when_the_broker_is_dead": ("claude", "codex"),
+    "tests/agents/test_conformance.py::TestTools::test_it_asks_a_person_and_is_answered": (
+        *("claude", "codex"),
+    ),
+    "tests/agents/test_taken_back.py::TestLive::"
+    "test_a_conversation_that_goes_on_whole_is_told_what_was_taken_back": ("gemini",),
+    f"{_INTEGRATED}in_a_workspace_each_turn_is_a_step": ("claude", "codex", "gemini"),
+    f"{_INTEGRATED}in_a_checkout_turns_are_beside_the_branch": ("claude",),
+    f"{_INTEGRATED}in_a_run_its_own_hooks_report_alone": ("claude",),
+    f"{_INTEGRATED}elsewhere_nothing_is_recorded": ("codex",),
+    f"{_INTEGRATED}taken_out_again_the_settings_are_as_before": ("codex",),
     # Mistakes that are planted: the suite keeps the cheapest that still asks each kind of gate.
     f"{_FAULTS}anchor_faults.py::test_an_anchor_that_is_not_flushed_would_be_seen": (),
     f"{_FAULTS}apply_faults.py::test_the_gate_sees_a_checkout_that_is_left_behind": (),
