@@ -14,6 +14,7 @@ from siding.sessions.messages import is_boundary
 
 _PATHS = ("file_path", "absolute_path", "notebook_path", "path")
 _PLACES = frozenset({*_PATHS, "offset", "limit", "pages"})
+STEP = "siding_step"  # the subtype of a line that stands for a step, in what is shown
 _MOST_LINES = 400  # of a text in a diff: to compare longer ones takes seconds
 
 

@@ -77,7 +77,7 @@ def shown(value: object) -> str:
     return escape(str(value).translate(_INERT))
 
 
-def _piece(record: Record, images: bool) -> str:  # noqa: FBT001 - one caller
+def _piece(record: Record, images: bool) -> str:
     if says_nothing(record):
         return ""
     kind = record.get("type")
@@ -114,7 +114,7 @@ def _who(record: Record) -> tuple[str, str]:
     return "Person", "user"
 
 
-def _blocks(content: object, images: bool) -> Iterator[str]:  # noqa: FBT001 - one caller
+def _blocks(content: object, images: bool) -> Iterator[str]:
     if isinstance(content, str):
         yield f"<div class=text>{shown(content)}</div>"
         return

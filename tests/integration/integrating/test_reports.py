@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import siding
+from client_homes import put, session_id
 from sandbox import Sandbox
 
 PROGRAM = Path(siding.__file__).parent / "process" / "broker" / "integrated.py"
@@ -228,3 +229,35 @@ def test_in_a_workspace_the_list_of_turns_says_where_they_are(known: Sandbox) ->
     known.siding("task", "start", "job")
     done = known.siding("turns", cwd=known.workspace(), status=2)
     assert b"siding log" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_a_conversation_shows_the_step_of_each_turn(known: Sandbox, form: str) -> None:
+    known.siding("task", "start", "job")
+    where = known.workspace()
+    session = session_id(1)
+    path = put(known.directory / "home", "claude", 1, cwd=str(where))
+    says = Says(known, where, session)
+    says.prompt("Write one")
+    (where / "one").write_text("1\n")
+    says.stops()
+    last = [json.loads(line) for line in path.read_bytes().splitlines()]
+    parent = [each["uuid"] for each in last if each.get("type") in ("user", "assistant")][-1]
+    later = {
+        "type": "user",
+        "uuid": "77777777-2222-4333-8444-555555555555",
+        "parentUuid": parent,
+        "sessionId": session,
+        "timestamp": "2099-01-01T00:00:00.000Z",
+        "message": {"role": "user", "content": "Something later"},
+    }
+    with path.open("a") as file:
+        file.write(json.dumps(later) + "\n")
+    shown = known.siding("session", "show", session, "--format", form).stdout.decode()
+    before, step, after = shown.partition("step 0001 of task job: 1 file +1 -0")
+    assert step
+    assert "Something later" not in before
+    assert "Something later" in after
+    row = known.json("session", "list", "--task", "job", "--format", "json")[0]
+    assert (row["id"], row["step"]) == (session, 1)
+    assert session in known.siding("show", "1").stdout.decode()

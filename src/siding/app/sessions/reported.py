@@ -15,7 +15,7 @@ from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.fields import mapping, text, whole
 
-VERSION = 1
+VERSION = 2  # 2: turns, too
 
 
 class ReportedRun(NamedTuple):
@@ -74,4 +74,7 @@ def _sessions_in(ledger: Ledger) -> dict[str, int]:
             run = step.as_run
             if run is not None and run.reported is not None and run.reported.session:
                 found[run.reported.session] = step.number
+            turn = step.as_checkpoint
+            if turn is not None and turn.session:  # also of an agent that has no run
+                found[turn.session] = step.number
     return found

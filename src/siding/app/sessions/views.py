@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from siding.app.sessions.sessions import Conversation
-from siding.sessions.calls import says_nothing
+from siding.sessions.calls import STEP, says_nothing
 from siding.sessions.kinds import ASSISTANT, SYSTEM, USER, Record
 from siding.sessions.markdown import blocks, markdown
 from siding.sessions.messages import content_of, is_boundary, is_tool_result
@@ -32,6 +32,9 @@ def as_text(found: Conversation, *, everything: bool = False) -> Iterator[str]:
     for record in found.records:
         number = numbers.get(str(record.get("uuid")))
         if says_nothing(record) and not everything:
+            continue
+        if record.get("subtype") == STEP:
+            yield f"\n→ {record['content']}\n"
             continue
         mark = f"#{number}" if number else "(compacted)"
         yield f"\n{mark} {_who(record)}  {record.get('timestamp', '')}\n"

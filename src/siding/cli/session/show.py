@@ -15,6 +15,7 @@ from pathlib import Path
 from siding.app.sessions.finding import scope_of
 from siding.app.sessions.reading import readable
 from siding.app.sessions.sessions import Conversation, agents, conversation, raw_lines
+from siding.app.sessions.steps import led_to, with_steps
 from siding.app.sessions.views import as_markdown, as_page, as_text
 from siding.cli.formats import add_format, json_text
 from siding.cli.globals import Context
@@ -38,7 +39,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     app, screen = context.app, context.screen
-    _, place, session = readable(app, scope_of(app), arguments.session)
+    scope = scope_of(app)
+    row, place, session = readable(app, scope, arguments.session)
     redacted = is_redacted(arguments, screen)
     if arguments.format == "lines":
         _copy(screen, arguments, raw_lines(place, session, redacted=redacted))
@@ -49,7 +51,11 @@ def run(arguments: Namespace, context: Context) -> int:
         everything=arguments.all,
         agent=arguments.agent,
         redacted=redacted,
-    ) as found:
+    ) as shown:
+        found = shown
+        if arguments.agent is None and arguments.format not in ("json", "lines"):
+            steps = led_to(scope.project, row)
+            found = shown._replace(records=with_steps(shown.records, steps))
         if arguments.format == "text" and arguments.output is None:
             with paged(screen):
                 for piece in as_text(found, everything=arguments.all):
