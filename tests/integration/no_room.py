@@ -156,6 +156,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "session rewind": (writes(f"session rewind {SESSION} 1"),),
     "session compact": (writes("session compact --clear-results 0"),),
     "session export": (reads("session export -o ../exported"),),
+    "session pages": (reads("session pages -o ../pages"),),
     "session import": (writes("session import other.jsonl"),),
     "session doctor": (reads("session doctor"),),
     "session usage": (reads("session usage"),),

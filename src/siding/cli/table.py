@@ -133,6 +133,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "rewind": ("session.rewind", "go on from an earlier message"),
             "compact": ("session.compact", "make the context shorter"),
             "export": ("session.export", "write it as Claude Code, Codex or Gemini CLI would"),
+            "pages": ("session.pages", "write a page for each, and an index page over all"),
             "import": ("session.import_transcript", "read one of Claude Code, Codex or Gemini CLI"),
             "doctor": ("session.doctor", "find what is damaged"),
             "usage": ("verbs.usage", "the same as `siding usage`"),

@@ -59,16 +59,20 @@ def page(title: str, records: Iterable[Record], *, images: bool = True) -> Itera
 
     Without `images` their places are marked: nobody can take the secrets out of one.
     """
+    yield from document(title, (_piece(record, images) for record in records))
+
+
+def document(title: str, pieces: Iterable[str], *, head: str = "") -> Iterator[str]:
+    """Yield a page around pieces of HTML; `head` is more of its head."""
     yield (
         "<!doctype html>\n<html lang=en><head><meta charset=utf-8>\n"
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name=viewport content="width=device-width, initial-scale=1">\n'
-        '<meta name=referrer content="no-referrer">\n'
+        f'<meta name=referrer content="no-referrer">\n{head}'
         f"<title>{shown(title)}</title>\n<style>{_STYLE}</style></head>\n"
         f"<body><h1>{shown(title)}</h1>\n"
     )
-    for record in records:
-        yield _piece(record, images)
+    yield from pieces
     yield "</body></html>\n"
 
 

@@ -32,7 +32,11 @@ class ReadableSession(NamedTuple):
 
 def readable(app: App, scope: Scope, named: str | None) -> ReadableSession:
     """Return the session that was named, ready to be read; see `find_session`."""
-    found = find_session(app, scope, named)
+    return readable_of(app, scope, find_session(app, scope, named))
+
+
+def readable_of(app: App, scope: Scope, found: FoundSession) -> ReadableSession:
+    """Return a session of a list, ready to be read."""
     if found.is_stored:
         assert scope.project is not None
         return ReadableSession(found=found, place=scope.project, id=found.id)
