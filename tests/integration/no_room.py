@@ -53,6 +53,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "send": (reads("send r1 text", status=1),),  # nothing runs
     "integrate": (reads("integrate --list"),),  # writes no file of the home
     "turns": (reads("turns"), reads("turns --json")),
+    "usage": (reads("usage"), reads("usage --cost")),
     "mcp": (reads("mcp", status=2),),  # this is no run
     "note": (reads("note text", status=2),),  # this is no run
     "stop": (reads("stop --all"),),
