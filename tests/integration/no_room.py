@@ -101,7 +101,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "__complete": (reads("__complete task"),),
     # No such task: hosts alone call it.
     "__broker": (reads("__broker --task x --run r1 --listening 0 --lifeline 0", status=1),),
-    "__report": (reads("__report claude", status=2),),  # it is told nothing
+    "__report": (reads("__report claude", status=1),),  # it is told nothing
     "task start": (
         writes("task start never"),
         writes("task start never --no-workspace"),

@@ -225,6 +225,16 @@ def test_outside_of_a_project_and_in_a_run_nothing_happens(
     assert home() == before
 
 
+def test_whatever_goes_wrong_keeps_no_agent_from_its_prompt(known: Sandbox) -> None:
+    """An exit status of 2 would: that of a mistake in the settings, as of any usage error."""
+    (known.project / "config.yaml").write_text("redaction: 7\nno_such: [\n")
+    for words in (b"{}", b"", b"[]", b'{"hook_event_name":"Stop","session_id":"s"}'):
+        done = known.siding("__report", "claude", stdin=words, status=None)
+        assert done.returncode in (0, 1), (words, done.stderr)
+    assert b"not recorded" in done.stderr
+    assert known.siding("status", status=None).returncode == 2
+
+
 def test_in_a_workspace_the_list_of_turns_says_where_they_are(known: Sandbox) -> None:
     known.siding("task", "start", "job")
     done = known.siding("turns", cwd=known.workspace(), status=2)
