@@ -1,5 +1,6 @@
 """Pages of many sessions, and the index over them."""
 
+import json
 import re
 from pathlib import Path
 
@@ -19,7 +20,11 @@ def test_each_session_has_a_page_and_the_index_leads_to_it(sandbox: Sandbox) -> 
     below = main.with_suffix("") / "subagents"
     below.mkdir(parents=True)
     (below / "agent-abc.jsonl").write_bytes(main.read_bytes())
+    about = {"agentType": "general-purpose", "description": f"count with {secret}"}
+    (below / "agent-abc.meta.json").write_text(json.dumps(about))
     before = bytes_below(home)
+    shown = sandbox.siding("session", "show", session_id(0)).stderr.decode()
+    assert "abc (general-purpose: count with [redacted" in shown
     done = sandbox.siding("session", "pages", "-o", "pages")
     assert b"3 sessions in" in done.stderr
     pages = sandbox.repo / "pages"
@@ -36,6 +41,7 @@ def test_each_session_has_a_page_and_the_index_leads_to_it(sandbox: Sandbox) -> 
         assert "<b>use" not in text
         assert "<script" not in text
     assert "&lt;b&gt;use [redacted" in index
+    assert "subagent abc (general-purpose: count with [redacted" in index
     assert bytes_below(home) == before
     sandbox.siding("session", "pages", "-o", "pages", "--no-redact")  # replaces them
     assert secret in (pages / "index.html").read_text()

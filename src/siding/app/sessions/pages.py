@@ -67,13 +67,12 @@ def _written(
     if _ID.fullmatch(row.id) is None:
         raise ValueError("its id cannot be the name of a file")
     _, place, session = readable_of(app, scope, row)
-    parts = [name for name in agents(place, session) if _ID.fullmatch(name)]
-    for agent in (None, *parts):
-        with conversation(
-            place, session, everything=False, agent=agent, redacted=redacted
-        ) as found:
+    found = agents(place, session, redacted=redacted)
+    parts = [each for each in found if _ID.fullmatch(each.id)]
+    for agent in (None, *(each.id for each in parts)):
+        with conversation(place, session, everything=False, agent=agent, redacted=redacted) as talk:
             steps = [] if agent else led_to(scope.project, row)
-            full = found._replace(records=with_steps(found.records, steps))
+            full = talk._replace(records=with_steps(talk.records, steps))
             _write(directory / _file(row.id, agent), as_page(full, images=not redacted))
     spoken = datetime.fromtimestamp(row.changed_at, UTC).isoformat(" ", "minutes")
     messages = "" if row.messages is None else f"{row.messages} messages"
@@ -83,7 +82,7 @@ def _written(
         name=row.name,
         when=spoken,
         about=(row.client, row.cwd, task, messages),
-        parts=[(_file(row.id, name), f"subagent {name}") for name in parts],
+        parts=[(_file(row.id, each.id), f"subagent {each.title}") for each in parts],
     )
 
 

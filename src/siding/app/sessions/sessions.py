@@ -22,6 +22,7 @@ from siding.sessions.reading.recovery import ConversationEnding, recover
 from siding.sessions.reading.transcript import Gap, Transcript, TranscriptDamage
 from siding.sessions.reading.views import active, wire
 from siding.sessions.store import SessionRow, SessionStore, branch_session, rewind_session
+from siding.sessions.subagents import Subagent, subagent_of
 from siding.sessions.writing.branching import REWIND
 from siding.sessions.writing.writer import Stamp, Writer
 from siding.storage.locks import Holder
@@ -253,9 +254,17 @@ def new_session_id(app: App) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def agents(place: SessionPlace, session: str) -> list[str]:
-    """Return the ids of a session's subagents."""
-    return [path.stem.removeprefix("agent-") for path in store_of(place).layout(session).agents()]
+def agents(place: SessionPlace, session: str, *, redacted: bool = False) -> list[Subagent]:
+    """Return a session's subagents. With `redacted` secrets in what is said of them are masked."""
+    found = [subagent_of(path) for path in store_of(place).layout(session).agents()]
+    if not redacted:
+        return found
+    return [
+        each._replace(
+            kind=mask_text(place, each.kind), description=mask_text(place, each.description)
+        )
+        for each in found
+    ]
 
 
 def shortest_beginnings(names: Sequence[str], *, at_least: int) -> dict[str, str]:

@@ -9,7 +9,7 @@ usually for somebody else. --no-redact leaves them as they are.
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from siding.app.sessions.finding import scope_of
@@ -24,6 +24,8 @@ from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import counted
 from siding.cli.telling.masking import add_no_redact, is_redacted, redaction_note
 from siding.cli.telling.session_damage import damage_lines
+
+_MOST_AGENTS = 20  # that are named
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -70,10 +72,19 @@ def run(arguments: Namespace, context: Context) -> int:
         for line in damage_lines(found.damage, found.gaps):
             screen.warn(f"{found.path}: {line}")
         if arguments.agent is None and arguments.format == "text":
-            names = agents(place, found.id)
-            if names:
-                screen.note(f"{counted(len(names), 'subagent')}: {', '.join(names[:8])}")
+            known = agents(place, found.id, redacted=redacted)
+            _tell_agents(screen, [each.title for each in known])
     return 0
+
+
+def _tell_agents(screen: Screen, titles: Sequence[str]) -> None:
+    if not titles:
+        return
+    screen.note(f"{counted(len(titles), 'subagent')}; --agent ID shows one")
+    for each in titles[:_MOST_AGENTS]:
+        screen.note(f"  {inert(each)}")
+    if len(titles) > _MOST_AGENTS:
+        screen.note(f"  and {len(titles) - _MOST_AGENTS} more")
 
 
 def _pieces(form: str, found: Conversation, *, redacted: bool) -> Iterable[str]:
