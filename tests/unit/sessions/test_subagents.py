@@ -13,7 +13,7 @@ from siding.sessions.subagents import Subagent, subagent_of
         (None, Subagent("ag")),
         (b'{"agentType":"Explore","description":"look"}', Subagent("ag", "Explore", "look")),
         (b'{"agentType":"Explore"}', Subagent("ag", "Explore")),
-        (b'{"agentType":[7],"description":null}', Subagent("ag")),
+        (b'{"agentType":null,"other":7}', Subagent("ag")),
         (b"[1]", Subagent("ag")),
         (b"{", Subagent("ag")),
         (b"\xff", Subagent("ag")),
