@@ -106,7 +106,7 @@ KEPT: Mapping[str, Collection[str]] = {
     "tests/agents/test_conformance.py::TestTools::test_it_asks_a_person_and_is_answered": (
         *("claude", "codex"),
     ),
-    "tests/agents/test_taken_back.py::TestLive::"
+    "tests/agents/test_taken_back.py::TestTold::"
     "test_a_conversation_that_goes_on_whole_is_told_what_was_taken_back": ("gemini",),
     f"{_INTEGRATED}in_a_workspace_each_turn_is_a_step": ("claude", "codex", "gemini"),
     f"{_INTEGRATED}in_a_checkout_turns_are_beside_the_branch": ("claude",),

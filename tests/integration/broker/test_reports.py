@@ -66,6 +66,19 @@ def test_a_background_task_that_ends_is_no_prompt_of_a_person(run: Foothold) -> 
     assert run.task.steps()[-1]["reported"]["prompts"] == 1
 
 
+def test_the_end_of_a_helper_is_of_the_turn_that_it_ends_in(run: Foothold) -> None:
+    says(run, "UserPromptSubmit", prompt="Have it counted", prompt_id="p1")
+    says(
+        run,
+        "UserPromptSubmit",
+        prompt="<task-notification>done</task-notification>",
+        prompt_id="p2",
+    )
+    says(run, "Stop")
+    (turn,) = turns(run.task)
+    assert (turn["prompt"], turn["turn"], turn["moment"]) == ("Have it counted", "p1", "stopped")
+
+
 def test_secrets_of_a_prompt_are_not_kept(run: Foothold) -> None:
     says(run, "UserPromptSubmit", prompt=f"Use {SECRET} for it")
     says(run, "Stop")

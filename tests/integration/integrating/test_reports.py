@@ -130,7 +130,20 @@ def test_what_nobody_typed_is_no_prompt_of_its_own(known: Sandbox) -> None:
     says.prompt("Start a server")
     says.prompt("<task-notification>it has ended</task-notification>")
     says.stops()
-    assert {each["prompt"] for each in turns(known)} == {"Start a server"}
+    says.prompt("<task-notification>and another</task-notification>")
+    says.stops()
+    assert [each["prompt"] for each in turns(known)] == ["Start a server"] * 2
+
+
+def test_in_a_workspace_the_end_of_a_helper_is_of_its_turn(known: Sandbox) -> None:
+    known.siding("task", "start", "job")
+    says = Says(known, known.workspace())
+    says.prompt("Have it counted")
+    (known.workspace() / "one").write_text("1\n")
+    says.prompt("<task-notification>it has ended</task-notification>")
+    says.stops()
+    (step,) = known.steps()
+    assert (step["prompt"], step["turn"], step["moment"]) == ("Have it counted", "p1", "stopped")
 
 
 def test_secrets_are_not_kept(known: Sandbox) -> None:

@@ -65,7 +65,7 @@ def report(desk: Desk, request: Request) -> Noted:
             told = news(desk.project.ledger(desk.task.id), before, said.session)
             # An agent that has no name for it gets one: the steps of a turn are one act.
             turn = said.turn[:_LONGEST_SHOWN] or f"{desk.run.id}.{now.prompts}"
-            now = now._replace(turn=turn, seen=told.seen)
+            now = now._replace(turn=now.turn if _is_of_turn(before, said) else turn, seen=told.seen)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     if now.waits and now.waits != before.waits:
         task = desk.task
@@ -94,6 +94,8 @@ def _session(_desk: Desk, before: Reported, said: Report) -> Reported:
 
 
 def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
+    if _is_of_turn(before, said):
+        return before._replace(waits="")
     if before.in_turn:
         # Its end was not reported: the person has interrupted it.
         before = _record(desk, before, Moment.PROMPT)
@@ -102,6 +104,11 @@ def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
     if not said.by_person:
         return before._replace(in_turn=True, waits="")
     return before._replace(prompt=said.text, prompts=before.prompts + 1, in_turn=True, waits="")
+
+
+def _is_of_turn(before: Reported, said: Report) -> bool:
+    """Tell whether what nobody has typed, such as the end of a helper, is of the turn under way."""
+    return before.in_turn and not said.by_person
 
 
 def _over(desk: Desk, before: Reported, said: Report) -> Reported:

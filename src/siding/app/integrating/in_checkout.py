@@ -18,11 +18,14 @@ def checkout_turn(project: Project, checkout: Checkout, agent: str, said: Report
         beside.begin(head)
         turns = beside.turns()
         open_turn = _open_turn(turns, agent, said.session)
+        if open_turn is not None and said.moment is Moment.PROMPT and not said.by_person:
+            return  # such as the end of a helper: it is of the turn under way
         if open_turn is not None:
             _end(beside, open_turn, said.moment)
         if said.moment is Moment.PROMPT:
             number = turns[-1].number + 1 if turns else 1
-            _begin(beside, number, agent, said, open_turn)
+            newest = turns[-1] if turns and turns[-1].session == said.session else None
+            _begin(beside, number, agent, said, newest)
 
 
 def _open_turn(turns: list[BesideTurn], agent: str, session: str) -> BesideTurn | None:

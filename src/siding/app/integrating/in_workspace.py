@@ -48,6 +48,8 @@ def _prompt(
     said: Report,
 ) -> tuple[Reported, Answer]:
     before, now = states
+    if before.in_turn and not said.by_person:
+        return now, Answer()  # such as the end of a helper: it is of the turn under way
     if before.in_turn:
         # Its end was not reported: the person has interrupted it.
         _record(project, task, name, before, Moment.PROMPT)
