@@ -130,9 +130,11 @@ def test_what_nobody_typed_is_no_prompt_of_its_own(known: Sandbox) -> None:
     says.prompt("Start a server")
     says.prompt("<task-notification>it has ended</task-notification>")
     says.stops()
+    Says(known, known.repo, "another").prompt("Meanwhile")
     says.prompt("<task-notification>and another</task-notification>")
     says.stops()
-    assert [each["prompt"] for each in turns(known)] == ["Start a server"] * 2
+    prompts = [each["prompt"] for each in turns(known)]
+    assert prompts == ["Start a server", "Meanwhile", "Start a server"]
 
 
 def test_in_a_workspace_the_end_of_a_helper_is_of_its_turn(known: Sandbox) -> None:

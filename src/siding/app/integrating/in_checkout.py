@@ -17,21 +17,21 @@ def checkout_turn(project: Project, checkout: Checkout, agent: str, said: Report
     with beside.held(f"recording a turn of {agent}"):
         beside.begin(head)
         turns = beside.turns()
-        open_turn = _open_turn(turns, agent, said.session)
+        newest = _newest(turns, agent, said.session)
+        open_turn = newest if newest is not None and not newest.after else None
         if open_turn is not None and said.moment is Moment.PROMPT and not said.by_person:
             return  # such as the end of a helper: it is of the turn under way
         if open_turn is not None:
             _end(beside, open_turn, said.moment)
         if said.moment is Moment.PROMPT:
             number = turns[-1].number + 1 if turns else 1
-            newest = turns[-1] if turns and turns[-1].session == said.session else None
             _begin(beside, number, agent, said, newest)
 
 
-def _open_turn(turns: list[BesideTurn], agent: str, session: str) -> BesideTurn | None:
-    """Return the turn of a conversation whose end was not reported: it is the newest one."""
+def _newest(turns: list[BesideTurn], agent: str, session: str) -> BesideTurn | None:
+    """Return the newest turn of a conversation: no other one of it can be open."""
     own = [each for each in turns if (each.agent, each.session) == (agent, session)]
-    return own[-1] if own and not own[-1].after else None
+    return own[-1] if own else None
 
 
 def _begin(
