@@ -3,6 +3,7 @@
 import json
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from agents.conftest import ClaudeAtWork
@@ -192,3 +193,28 @@ def test_the_program_is_real(claude: ClaudeAtWork) -> None:
         ["claude", "--version"], env={"PATH": path, "HOME": "/"}, capture_output=True, check=True
     )
     assert b"Claude Code" in done.stdout
+
+
+class TestLimits:
+    def test_a_prompt_waits_at_a_limit_until_a_person_lets_it_go_on(
+        self, claude: ClaudeAtWork
+    ) -> None:
+        task = claude.task
+        (task.project / "config.yaml").write_text("usage: {task: 50, at_limit: pause}\n")
+        server = claude.says(["The first answer has more tokens than that."], ["And more."])
+        talk = claude.talk()
+        talk.says("The first")
+        with ThreadPoolExecutor() as pool:
+            second = pool.submit(talk.says, "The second")
+            while not (asked := task.json("inbox", "--json")):
+                assert not second.done()
+            assert "has used 121 tokens; the limit is 50 tokens" in asked[0]["title"] + str(
+                task.json("decide", "show", asked[0]["session_id"], "--json")
+            )
+            assert len(server.requests) == 1
+            task.siding("decide", "answer", asked[0]["session_id"], "--choose", "1=all")
+            assert second.result(60)["subtype"] == "success"
+        assert talk.ends() == 0
+        assert [turn["prompt"] for turn in claude.turns] == ["The first", "The second"]
+        (note,) = claude.run["notes"]
+        assert note.endswith("a person let it go on")

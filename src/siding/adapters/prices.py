@@ -44,6 +44,11 @@ class Prices:
         self._own = own
         self.has_library = find_spec("genai_prices") is not None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no price is known at all."""
+        return not self.has_library and not self._own
+
     def rates(self, provider: str, model: str, at_ms: int, sent: int) -> Rates | None:
         """Return what a token of a call cost then; None if nobody knows.
 

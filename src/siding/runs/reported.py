@@ -15,7 +15,7 @@ from siding.runs.small_files import replace_small
 from siding.runs.store import AGENT
 from siding.storage.codec import encode_document
 from siding.storage.documents import read_document_or_none
-from siding.storage.fields import mapping, said, text, whole
+from siding.storage.fields import mapping, said, text, whole, words
 from siding.storage.layout import TaskLayout
 
 _VERSION = 1
@@ -40,6 +40,8 @@ class Reported(NamedTuple):
     asked: int = 0
     # By conversation and model: what was used since the run began, as the ledger writes usage.
     used: Mapping[str, Any] = {}
+    limits: tuple[str, ...] = ()  # sentences about limits of what may be used that were reached
+    granted: Mapping[str, float] = {}  # what counts in the place of a limit; 0 for none
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Reported":
@@ -59,11 +61,18 @@ class Reported(NamedTuple):
             blocked=whole(record.get("blocked")),
             asked=whole(record.get("asked")),
             used=mapping(record.get("used")),
+            limits=words(record.get("limits")),
+            granted=_numbers(record.get("granted")),
         )
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields of the document; those without a value are left out."""
         return said(**self._asdict())
+
+
+def _numbers(value: object) -> dict[str, float]:
+    found = mapping(value).items()
+    return {name: it for name, it in found if isinstance(it, int | float)}
 
 
 def first_line(prompt: str) -> str:

@@ -45,6 +45,7 @@ class Run(NamedTuple):
     is_recorded: bool = True  # False: it makes no step (`--no-record`)
     in_program: bool = False  # the host hosts other runs as well, and must not be signalled
     broker: str = ""  # the path of the socket at which the run may ask; "" if it has none
+    over_limit: bool = False  # limits of what agents may use do not count for it
     rest: Mapping[str, Any] = {}  # the fields that this version does not know
 
     @property
@@ -76,6 +77,7 @@ class Run(NamedTuple):
             is_recorded=record.get("recorded") is not False,
             in_program=record.get("in_program") is True,
             broker=text(record.get("broker")),
+            over_limit=record.get("over_limit") is True,
             rest={name: value for name, value in record.items() if name not in known},
         )
 
@@ -95,6 +97,7 @@ class Run(NamedTuple):
             **said(agent=self.agent, name=self.name, since=self.since, broker=self.broker),
             **({} if self.is_recorded else {"recorded": False}),
             **({"in_program": True} if self.in_program else {}),
+            **({"over_limit": True} if self.over_limit else {}),
         }
 
 

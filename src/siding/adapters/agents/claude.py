@@ -13,7 +13,7 @@ from typing import Any
 
 from siding.adapters.agents import claude_past
 from siding.adapters.agents.hook_words import CALLED, JUDGED, Hooked, Words, merged
-from siding.adapters.agents.port import Injection, Moment, Reach
+from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach
 from siding.process.sandbox.homes import AgentPlaces, below
 from siding.storage.fields import mapping
 
@@ -81,7 +81,6 @@ MOMENTS = {
 }
 _CHANGES = "Bash|Edit|MultiEdit|Write|NotebookEdit"  # tools that may change files
 _RECORDING_S = 300
-_PERSON_S = 24 * 3600  # a question waits for a person
 
 
 class Claude(Hooked):
@@ -115,12 +114,12 @@ ADAPTER = Claude(_WORDS, claude_past.continues, claude_past.without)
 
 def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {
-        name: [{"hooks": [_hook(reach.program, seconds)]}]
-        for name, (_moment, seconds) in MOMENTS.items()
+        name: [{"hooks": [_hook(reach.program, reach.seconds(moment, usual))]}]
+        for name, (moment, usual) in MOMENTS.items()
     }
     if reach.judges:
         words = (*reach.program, "--closed") if reach.requires else reach.program
-        judging = _hook(words, _PERSON_S)
+        judging = _hook(words, PERSON_S)
         if reach.requires:
             judging["onFailure"] = "block"
         found[JUDGED] = [{"matcher": "Bash", "hooks": [judging]}]
@@ -135,7 +134,7 @@ def _hook(program: tuple[str, ...], seconds: int) -> dict[str, Any]:
 
 def _server(reach: Reach) -> dict[str, Any]:
     program, *words = reach.tools
-    waits_ms = _PERSON_S * 1000
+    waits_ms = PERSON_S * 1000
     return {
         "command": program,
         "args": words,

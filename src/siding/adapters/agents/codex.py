@@ -11,7 +11,7 @@ import shlex
 
 from siding.adapters.agents import codex_past
 from siding.adapters.agents.hook_words import CALLED, JUDGED, Hooked, Words
-from siding.adapters.agents.port import Injection, Moment, Reach
+from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach
 from siding.hashing import sha256_hex
 from siding.process.sandbox.homes import AgentPlaces, below
 
@@ -56,7 +56,6 @@ MOMENTS = {
     "Stop": (Moment.STOPPED, "stop", 300),
 }
 _RECORDING_S = 300
-_PERSON_S = 24 * 3600  # a question waits for a person
 _TRUSTED = "/<session-flags>/config.toml:{}:0:0"  # the first hook of an event among the flags
 
 
@@ -89,12 +88,12 @@ ADAPTER = Codex(_WORDS, codex_past.continues, codex_past.without)
 def _hooks(reach: Reach) -> dict[str, tuple[str, str, int]]:
     """Return name, command line and seconds of each hook."""
     found = {
-        event: (name, shlex.join(reach.program), seconds)
-        for event, (_moment, name, seconds) in MOMENTS.items()
+        event: (name, shlex.join(reach.program), reach.seconds(moment, usual))
+        for event, (moment, name, usual) in MOMENTS.items()
     }
     if reach.judges:
         words = (*reach.program, "--closed") if reach.requires else reach.program
-        found[JUDGED] = ("pre_tool_use", shlex.join(words), _PERSON_S)
+        found[JUDGED] = ("pre_tool_use", shlex.join(words), PERSON_S)
     if reach.calls:
         found[CALLED] = ("post_tool_use", shlex.join(reach.program), _RECORDING_S)
     return found
@@ -108,7 +107,7 @@ def _server(reach: Reach) -> str:
         "args": json.dumps(words),
         "env": f"{{SIDING_SOCKET={json.dumps(reach.socket)}}}",
         "default_tools_approval_mode": '"approve"',
-        "tool_timeout_sec": str(_PERSON_S),
+        "tool_timeout_sec": str(PERSON_S),
     }
     return "{" + ",".join(f"{name}={value}" for name, value in fields.items()) + "}"
 

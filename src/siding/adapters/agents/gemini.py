@@ -15,7 +15,7 @@ from typing import Any
 
 from siding.adapters.agents.hook_words import Hooked, Words, merged
 from siding.adapters.agents.json_comments import without_comments
-from siding.adapters.agents.port import Answer, Injection, Moment, Reach, Report
+from siding.adapters.agents.port import PERSON_S, Answer, Injection, Moment, Reach, Report
 from siding.process.sandbox.homes import AgentPlaces, below
 from siding.storage.fields import mapping, text
 
@@ -63,7 +63,6 @@ _WORDS = Words(
 # Tools that may change files, or ask a person: that one has ended tells that nobody is waited for.
 _ENDS = "run_shell_command|write_file|replace|web_fetch|mcp_.*"
 _RECORDING_S = 300
-_PERSON_S = 24 * 3600  # a question waits for a person
 # What a hook has said stands before the prompt of a person.
 _OF_HOOKS = re.compile(r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 
@@ -113,12 +112,12 @@ ADAPTER = Gemini(_WORDS)
 
 def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {
-        name: [{"hooks": [_hook(reach.program, seconds)]}]
-        for name, (_moment, seconds) in MOMENTS.items()
+        name: [{"hooks": [_hook(reach.program, reach.seconds(moment, usual))]}]
+        for name, (moment, usual) in MOMENTS.items()
     }
     if reach.judges:
         words = (*reach.program, "--closed") if reach.requires else reach.program
-        found[_WORDS.judged] = [{"matcher": _WORDS.shell, "hooks": [_hook(words, _PERSON_S)]}]
+        found[_WORDS.judged] = [{"matcher": _WORDS.shell, "hooks": [_hook(words, PERSON_S)]}]
     called = {"matcher": _ENDS, "hooks": [_hook(reach.program, _RECORDING_S)]}
     found[_WORDS.called] = [called]
     return found
@@ -135,7 +134,7 @@ def _server(reach: Reach) -> dict[str, Any]:
         "args": words,
         "env": {"SIDING_SOCKET": reach.socket},
         "trust": True,
-        "timeout": _PERSON_S * 1000,
+        "timeout": PERSON_S * 1000,
     }
 
 

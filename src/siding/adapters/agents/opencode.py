@@ -12,7 +12,7 @@ from typing import Any
 
 from siding.adapters.agents.json_comments import without_comments
 from siding.adapters.agents.plain_words import Plain
-from siding.adapters.agents.port import Injection, Reach
+from siding.adapters.agents.port import PERSON_S, Injection, Reach
 from siding.process.sandbox.homes import AgentPlaces
 from siding.storage.fields import mapping
 
@@ -24,7 +24,6 @@ PLACES = AgentPlaces(
 
 _CONTENT, _WANTED = "OPENCODE_CONFIG_CONTENT", "SIDING_OPENCODE"
 _PLUGIN = Path(__file__).with_name("opencode_plugin.mjs").as_uri()
-_PERSON_MS = 24 * 3600 * 1000  # a question waits for a person
 
 # Of these it starts no conversation here.
 _OTHER_WORK = frozenset(
@@ -48,7 +47,12 @@ class Opencode(Plain):
             merged = _merged(reach.env.get(_CONTENT, ""), reach)
         except ValueError:
             return Injection(argv, why_not=f"what {_CONTENT} holds cannot be read")
-        wanted = {"judges": reach.judges, "closed": reach.requires, "calls": reach.calls}
+        wanted = {
+            "judges": reach.judges,
+            "closed": reach.requires,
+            "calls": reach.calls,
+            "holds": reach.holds,
+        }
         words = ",".join(word for word, is_wanted in wanted.items() if is_wanted)
         return Injection(argv, {_CONTENT: json.dumps(merged), _WANTED: words})
 
@@ -73,5 +77,5 @@ def _server(reach: Reach) -> Mapping[str, Any]:
         "type": "local",
         "command": list(reach.tools),
         "environment": {"SIDING_SOCKET": reach.socket},
-        "timeout": _PERSON_MS,
+        "timeout": PERSON_S * 1000,
     }

@@ -1,7 +1,8 @@
 // What opencode loads for one run: it reports to the broker of the run, and does as it is answered.
 //
 // The words are those of `plain_words.py`, and docs/agents.md describes them. SIDING_OPENCODE says
-// what is wanted: "judges", "closed" (a command without a verdict does not run), "calls".
+// what is wanted: "judges", "closed" (a command without a verdict does not run), "calls", "holds" (a prompt
+// may have to wait for a person).
 
 import net from "node:net"
 
@@ -47,8 +48,8 @@ function asGiven(text) {
 
 // Report what needs no answer, in order: the end of a turn after its tools.
 let newest = Promise.resolve()
-function tell(payload) {
-  newest = newest.then(() => report(payload, PATIENCE_MS)).catch(() => ({}))
+function tell(payload, patienceMs = PATIENCE_MS) {
+  newest = newest.then(() => report(payload, patienceMs)).catch(() => ({}))
   return newest
 }
 
@@ -105,7 +106,8 @@ export const Siding = async ({ client, directory }) => {
       }
       const typed = parts.filter((part) => part.type === "text" && !part.synthetic)
       const text = asGiven(typed.map((part) => part.text).join("\n"))
-      const { tell: news } = await tell({ moment: "prompt", session, turn: message.id, text })
+      const prompt = { moment: "prompt", session, turn: message.id, text }
+      const { tell: news } = await tell(prompt, WANTED.has("holds") ? 0 : PATIENCE_MS)
       if (!news) return
       const id = `${parts.at(-1)?.id ?? "prt_"}0` // parts are sorted by their ids
       const place = { id, sessionID: session, messageID: message.id }

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
 
+PERSON_S = 24 * 3600  # how long an agent waits for a person
+
 
 class Moment(Enum):
     """What an agent reports."""
@@ -57,6 +59,7 @@ class Reach(NamedTuple):
 
     program: tuple[str, ...]  # the command line of the program that reports
     judges: bool = False  # whether commands are reported before they run
+    holds: bool = False  # a prompt may have to wait for a person
     requires: bool = False  # a command whose verdict cannot be had does not run
     calls: bool = False  # whether the end of each tool is reported
     tools: tuple[str, ...] = ()  # the command line of the server of its tools; () for none
@@ -65,6 +68,10 @@ class Reach(NamedTuple):
     env: Mapping[str, str] = {}  # of the command
     settings: str = ""  # where a file of settings for this run can be written; "" for nowhere
     of_root: Callable[[str], bool] = _nothing  # only root can write a file, and replace it
+
+    def seconds(self, moment: Moment, usual: int) -> int:
+        """Return how long the report of a moment may take."""
+        return PERSON_S if self.holds and moment is Moment.PROMPT else usual
 
 
 class Injection(NamedTuple):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 
 from siding.app.place.project import Project, require_project
 from siding.app.place.wiring import App
@@ -13,6 +14,9 @@ from siding.runs.run import Run
 from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout
 from siding.tasks.task import Task
+
+# A broker serves one run; what its agent reported is changed by one at a time.
+REPORTING = Lock()
 
 
 class PeerGone(Exception):

@@ -5,13 +5,13 @@ They name a turn or ask for a verdict; nothing is answered, allowed or taken bac
 """
 
 from collections.abc import Mapping
-from threading import Lock
 from typing import Any
 
 from siding.adapters.agents.port import Adapter, Answer, Moment, Report
 from siding.adapters.agents.table import adapter_of
-from siding.app.broker.desk import Desk
+from siding.app.broker.desk import REPORTING, Desk
 from siding.app.broker.judging import Judged, judged
+from siding.app.broker.over_limit import held, noticed
 from siding.app.broker.request import BadRequest, Request
 from siding.app.broker.taken_back import News, news
 from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_turn
@@ -43,9 +43,6 @@ class Noted(NamedTuple):
     brief: Mapping[str, Any] = {}
 
 
-_lock = Lock()  # a broker serves one run; what was reported is changed by one report at a time
-
-
 def report(desk: Desk, request: Request) -> Noted:
     """Take note of what the run's agent reports, and say what it is told. Raises BadRequest."""
     adapter = adapter_of(request.text("agent", most=40, needed=True))
@@ -57,7 +54,9 @@ def report(desk: Desk, request: Request) -> Noted:
         return Noted()
     if said.moment is Moment.TOOL:
         return _tool(desk, adapter, said)
-    with _lock:
+    if said.moment is Moment.PROMPT:
+        held(desk, is_prompt=True)
+    with REPORTING:
         before = read_reported(desk.layout, desk.run.id) or Reported()
         now = _MOMENTS[said.moment](desk, before, _known(desk, said))
         told = News("", now.seen)
@@ -67,6 +66,8 @@ def report(desk: Desk, request: Request) -> Noted:
             turn = said.turn[:_LONGEST_SHOWN] or f"{desk.run.id}.{now.prompts}"
             now = now._replace(turn=now.turn if _is_of_turn(before, said) else turn, seen=told.seen)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
+    if said.moment in (Moment.STOPPED, Moment.FAILED):
+        noticed(desk)
     if now.waits and now.waits != before.waits:
         task = desk.task
         notify(desk.project, agent_entry(desk.project, task.id, task.name, desk.run, now))
@@ -176,8 +177,11 @@ def _settle(desk: Desk) -> None:
 
 
 def _tool(desk: Desk, adapter: Adapter, said: Report) -> Noted:
+    over = held(desk)
+    if over:
+        return Noted(adapter.denied(over), {"action": "limit", "runs": False, "reason": over})
     verdict = judged(desk, said)
-    with _lock:
+    with REPORTING:
         before = read_reported(desk.layout, desk.run.id) or Reported()
         now = before._replace(
             judged=before.judged + 1,

@@ -142,6 +142,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
             name=self._request.name,
             in_program=self._terminal.requests is not None,
             broker=plan.broker,
+            over_limit=self._request.over_limit,
         )
         return as_run_of(draft, self._live.run)
 
@@ -234,6 +235,7 @@ def run_unrecorded(
             is_recorded=False,
             in_program=terminal.requests is not None,
             broker=plan.broker,
+            over_limit=request.over_limit,
         )
         command = told(marked(plan.command, live.run), plan.reports)
         with hold.let_go():

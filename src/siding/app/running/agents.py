@@ -19,9 +19,10 @@ def reporting_of(
 ) -> Reporting | None:
     """Return how the command's agent reports; None if it is none that can, or is not to.
 
-    Raises UsageError if its commands have to be judged and cannot be.
+    Raises UsageError if its commands have to be judged and cannot be, and LimitReached.
     """
     agent = BY_PROGRAM.get(os.path.basename(request.argv[0]))
+    holds = agent is not None and _holds(work, request)
     # A setting is about agents, the option about this command, whatever it is.
     wanted = request.judge or ("off" if agent is None else work.project.settings.agents_judge)
     if (agent is None or not agent.reports) and wanted != "require":
@@ -29,7 +30,19 @@ def reporting_of(
     from siding.app.running.reporting import reporting
 
     name = "" if agent is None else agent.name
-    return reporting(work, request, name, command, is_sandboxed=sandbox.launch is not None)
+    return reporting(
+        work, request, name, command, is_sandboxed=sandbox.launch is not None, holds=holds
+    )
+
+
+def _holds(work: Work, request: RunRequest) -> bool:
+    """Return whether the agent may have to wait at a limit of what it uses."""
+    from siding.app.usage.before_run import limits_before
+
+    if request.over_limit:
+        return False
+    limits = limits_before(work.project, work.recorder.task.name, work.recorder.root)
+    return limits.is_set and limits.at_limit != "warn"
 
 
 def told(command: Command, reports: Reporting | None) -> Command:

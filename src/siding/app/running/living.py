@@ -27,6 +27,7 @@ def begin_run(
     is_recorded: bool = True,
     in_program: bool = False,
     broker: str = "",
+    over_limit: bool = False,
 ) -> LiveRun:
     """Write the record of a new run and return it; its lock is released when the act is over.
 
@@ -54,6 +55,7 @@ def begin_run(
         is_recorded=is_recorded,
         in_program=in_program,
         broker=broker,
+        over_limit=over_limit,
     )
     holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
     live = recorder.runs.begin(run, holder, highest=lambda: _highest(recorder.ledger))

@@ -32,11 +32,17 @@ _PROGRAM = str(Path(client.__file__).with_name("hook.py"))
 
 
 def reporting(
-    work: Work, request: RunRequest, name: str, command: Command, *, is_sandboxed: bool
+    work: Work,
+    request: RunRequest,
+    name: str,
+    command: Command,
+    *,
+    is_sandboxed: bool,
+    holds: bool,
 ) -> Reporting | None:
     """Return how the agent with this name reports; None if it cannot, or is not to.
 
-    "" is the name of a command that is no agent.
+    "" is the name of a command that is no agent. `holds`: a limit may keep it waiting.
 
     Raises UsageError if its commands have to be judged and cannot be.
     """
@@ -56,7 +62,8 @@ def reporting(
         raise _cannot_judge("no policy is switched on")
     reach = Reach(
         program=(sys.executable, "-S", "-E", "-I", _PROGRAM, name),
-        judges=judges,
+        judges=judges or holds,
+        holds=holds,
         requires=wanted == "require",
         calls=project.settings.agents_steps == "call",
         tools=_tools(project),
@@ -106,7 +113,7 @@ def with_reported(
     found = read_reported(layout, run.id)
     detail = draft.detail
     assert isinstance(detail, RunDetail)
-    notes = detail.notes
+    notes = (*detail.notes, *(found.limits if found is not None else ()))
     if found is None:
         found = Reported()
         why = (reports and reports.why_not) or "it has not said that it began"

@@ -51,6 +51,7 @@ class RunRequest(NamedTuple):
     survives: bool = False  # the command goes on when its host is killed
     judge: str = ""  # one of `settings.JUDGE`: of the commands that an agent runs; "": as set
     reports: bool = True  # an agent that can is told to report, if that is set
+    over_limit: bool = False  # limits of what agents may use do not count
     leave: str = ""  # one of `settings.LEAVE`: what becomes of processes that outlive the command
 
 

@@ -87,7 +87,7 @@ def stop_before(project: Project, task_id: TaskId) -> Ended:
 def _end(project: Project, task: Task, chosen: list[Run], *, now: bool) -> list[Stopped]:
     runs = Runs(project.task_layout(task.id))
     for run in chosen:
-        _tell_to_end(runs, run, now=now)
+        tell_to_end(runs, run, now=now)
     return [_await(project, task, run) for run in chosen]
 
 
@@ -95,7 +95,7 @@ def _signal(run: Run, number: int) -> None:
     signal_process(run.host.pid, run.host.started, number)
 
 
-def _tell_to_end(runs: Runs, run: Run, *, now: bool) -> None:
+def tell_to_end(runs: Runs, run: Run, *, now: bool) -> None:
     """Have the host of a run end it.
 
     The control socket is asked first: a signal that comes late would hit a host that records, and

@@ -72,7 +72,7 @@ def report(app: App, question: Question) -> UsageReport:
     if question.here or question.by in ("task", "run"):
         project = require_project(app)
         spent = [each for each in spent if holds(project, each.call.cwd)]
-    prices = _prices(app) if question.cost else None
+    prices = prices_here(app) if question.cost else None
     sums = _Sums(prices)
     name = _namer(app, question.by)
     for each in spent:
@@ -123,7 +123,8 @@ def cost_of(prices: "Prices", call: Call) -> float | None:
     )
 
 
-def _prices(app: App) -> "Prices":
+def prices_here(app: App) -> "Prices":
+    """Return the prices that are known. Raises UsageError for own ones that cannot be read."""
     from siding.adapters.prices import Prices, own_prices
 
     return Prices(own_prices(app.home.root))

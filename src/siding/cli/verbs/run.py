@@ -93,6 +93,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_false",
         help="do not have the agent report its turns",
     )
+    parser.add_argument(
+        "--over-limit",
+        action="store_true",
+        help="limits of what agents may use (`usage` in the settings) do not count for this run",
+    )
     parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
 
 
@@ -200,6 +205,7 @@ def _request(arguments: Namespace) -> RunRequest:
         judge=arguments.judge,
         reports=arguments.reports,
         survives=arguments.survive,
+        over_limit=arguments.over_limit,
         turns=AskedTurns(
             _turn_time("every", arguments.checkpoint_every),
             _turn_time("quiet", arguments.checkpoint_quiet),
