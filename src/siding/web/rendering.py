@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, Undefined
 from markupsafe import Markup, escape
 
+from siding.app.usage.brief import brief, tokens_of, usage_of
 from siding.ids import run_or_step
 from siding.namedtuples import NamedTuple
 from siding.web.inert import inert
@@ -58,6 +59,8 @@ _ENVIRONMENT.filters |= {
     "size": size,
     "counted": counted,
     "pretty": _pretty,
+    "tokens": tokens_of,
+    "used": lambda step: brief(usage_of(step)),
 }
 
 

@@ -62,6 +62,10 @@ def test_each_turn_has_what_was_used_in_it_and_the_run_has_all(run: Foothold) ->
     assert used(whole) == {"input": 732, "output": 30, "calls": 3}
     shown = task.siding("show", str(first["step_id"])).stdout.decode()
     assert "1 call: 700 tokens in, 10 out (claude-opus-4-8)" in shown
+    listed = task.siding("log").stdout.decode().splitlines()
+    assert [line.split("  ")[0] for line in listed[:1]] == ["STEP"]
+    assert "TOKENS" in listed[0]
+    assert [" 762 " in line for line in listed[1:]].count(True) == 1
     assert "3 calls: 732 tokens in" in task.siding("task", "show").stdout.decode()
 
 

@@ -17,6 +17,18 @@ def brief(usage: Usage) -> str:
     return f"{calls}: {total.sent:,} tokens in{cached}, {total.output:,} out ({', '.join(usage)})"
 
 
+def tokens_of(step: Step) -> str:
+    """Return the tokens of a run or a turn for a list: ``950``, ``48k``, ``1.2M``; "" for none."""
+    count = summed(usage_of(step)).total
+    if count < 1000:
+        return str(count or "")
+    thousands = count / 1000
+    if thousands < 999.5:
+        return f"{thousands:.1f}k" if thousands < 9.95 else f"{thousands:.0f}k"
+    millions = thousands / 1000
+    return f"{millions:.1f}M" if millions < 99.95 else f"{millions:.0f}M"
+
+
 def usage_of(step: Step) -> Usage:
     """Return what the agent of a run, or of one of its turns, has used."""
     turn, run = step.as_checkpoint, step.as_run

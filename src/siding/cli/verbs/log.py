@@ -28,6 +28,7 @@ from siding.app.recording.steps import (
     same_number,
     step,
 )
+from siding.app.usage.brief import tokens_of
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.screen.pager import paged
@@ -39,7 +40,8 @@ from siding.namedtuples import NamedTuple
 
 COMMAND_COLUMNS = 40  # a command is cut to this where there is no terminal to fit it into
 FEW = 3  # turns of a run that are shown one by one
-HEADER = ("STEP", "KIND", "COMMAND", "WHEN", "TIME", "EXIT", "CHANGED")
+HEADER = ("STEP", "KIND", "COMMAND", "WHEN", "TIME", "TOKENS", "EXIT", "CHANGED")
+_TOKENS = HEADER.index("TOKENS")
 
 
 class _Found(NamedTuple):
@@ -101,15 +103,16 @@ def run(arguments: Namespace, context: Context) -> int:
         lambda each: _cells(each, left_behind=each.number in left, freed=each.snapshot in gone),
         most=None if arguments.turns else FEW,
     )
+    header, rows = _without_empty(rows)
     cells = [row.cells for row in rows]
     if arguments.format == "markdown":
-        write_result(screen, arguments.output, _markdown(task.name, cells))
+        write_result(screen, arguments.output, _markdown(task.name, header, cells))
     elif not rows:
         screen.note(f"{task_name(task.name)} · no step yet; `siding run -- COMMAND` makes one")
     elif arguments.output is not None:
         write_result(screen, arguments.output, "\n".join("\t".join(row) for row in cells) + "\n")
     else:
-        _print_table(screen, task.name, task.id, rows)
+        _print_table(screen, task.name, task.id, header, rows)
         _say_left_behind(screen, found, left)
     return status
 
@@ -147,7 +150,7 @@ def _rows(
         turns = found.turns.get(run, [])
         if most is not None and len(turns) > most:
             told = f"{len(turns)} turns of {run}; siding log --turns"
-            rows.append(_Row(("  ...", "turn", told, ago(turns[-1].ended_at), "-", "-", "-")))
+            rows.append(_Row(("  ...", "turn", told, ago(turns[-1].ended_at), *"----")))
             return
         for turn in turns:
             number, *rest = cells(turn)
@@ -158,6 +161,17 @@ def _rows(
     for progress in under_way:
         add(progress.name, _running(progress))
     return rows
+
+
+def _without_empty(rows: list[_Row]) -> tuple[tuple[str, ...], list[_Row]]:
+    """Return header and rows, without the tokens where no step has any."""
+    if any(row.cells[_TOKENS] != "-" for row in rows):
+        return HEADER, rows
+
+    def rest(cells: tuple[str, ...]) -> tuple[str, ...]:
+        return (*cells[:_TOKENS], *cells[_TOKENS + 1 :])
+
+    return rest(HEADER), [row._replace(cells=rest(row.cells)) for row in rows]
 
 
 def _say_left_behind(screen: Screen, found: _Found, left: frozenset[int]) -> None:
@@ -180,14 +194,16 @@ def _print_graph(screen: Screen, name: str, steps: list[Step], line: PresentLine
             screen.print(told if is_here else screen.style(told, "dim"))
 
 
-def _print_table(screen: Screen, name: str, task_id: str, rows: list[_Row]) -> None:
+def _print_table(
+    screen: Screen, name: str, task_id: str, header: tuple[str, ...], rows: list[_Row]
+) -> None:
     if screen.columns is not None:
         screen.note(f"{task_name(name)} ({task_id})", "dim")
     # A command may be a whole script; in a pipe the beginning is enough to recognise it.
     longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
     shown = [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row, _is_dim in rows]
     with paged(screen):
-        screen.table(HEADER, shown, dim=[row.is_dim for row in rows])
+        screen.table(header, shown, dim=[row.is_dim for row in rows])
 
 
 def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
@@ -203,6 +219,7 @@ def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
         step.title,
         ago(step.ended_at),
         duration(step.duration_ms) if step.duration_ms else "-",
+        tokens_of(step) or "-",
         _exit(step.status, step.exit_code),
         change + "".join(marks) + strayed(step),
     )
@@ -224,14 +241,15 @@ def _running(progress: InProgress) -> tuple[str, ...]:
         command,
         ago(running.started_at),
         "-",
+        "-",
         state,
         "-",
     )
 
 
-def _markdown(name: str, rows: list[tuple[str, ...]]) -> str:
-    lines = [f"# Steps of {inert(name)}", "", "| " + " | ".join(HEADER) + " |"]
-    lines.append("|" + " --- |" * len(HEADER))
+def _markdown(name: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [f"# Steps of {inert(name)}", "", "| " + " | ".join(header) + " |"]
+    lines.append("|" + " --- |" * len(header))
     for row in rows:
         cells = [inert(cell).replace("|", "\\|") for cell in row]
         cells[2] = f"`{cells[2].replace('`', chr(39))}`" if cells[2] else ""
