@@ -11,6 +11,8 @@ import pytest
 
 import siding
 from client_homes import put, session_id
+from integration.usage import homes
+from integration.usage.test_runs import answers
 from sandbox import Sandbox
 
 PROGRAM = Path(siding.__file__).parent / "process" / "broker" / "integrated.py"
@@ -19,10 +21,13 @@ PROGRAM = Path(siding.__file__).parent / "process" / "broker" / "integrated.py"
 class Says:
     """Claude Code, as far as its hooks are concerned, in one conversation."""
 
-    def __init__(self, sandbox: Sandbox, where: Path, session: str = "session-1") -> None:
+    def __init__(
+        self, sandbox: Sandbox, where: Path, session: str = "session-1", transcript: str = "/t"
+    ) -> None:
         self._sandbox = sandbox
         self._where = where
         self._session = session
+        self._transcript = transcript
         self._prompts = 0
 
     def prompt(self, text: str) -> str:
@@ -36,7 +41,7 @@ class Says:
         words = {
             "hook_event_name": name,
             "session_id": self._session,
-            "transcript_path": "/t",
+            "transcript_path": self._transcript,
             **more,
         }
         done = subprocess.run(
@@ -220,6 +225,19 @@ def test_in_a_workspace_a_turn_is_a_step_that_can_be_taken_back(known: Sandbox) 
     rewound = known.json("rewind", "--list", "--json")
     assert rewound[0]["again"] == ["claude", "--resume", "session-1"]
     assert rewound[0]["agent"] == "claude"
+
+
+def test_in_a_workspace_a_turn_has_what_was_used_in_it(known: Sandbox) -> None:
+    known.siding("task", "start", "work")
+    old = homes.answered("2026-01-01T12:00:01.000Z", "L", 9_000)
+    transcript = homes.claude(Path(known.env["HOME"]), homes.CLAUDE, [old])
+    says = Says(known, known.workspace(), homes.CLAUDE, str(transcript))
+    for message, tokens in (("M", 700), ("N", 30)):
+        says.prompt("more")
+        answers(transcript, message, tokens)
+        says.stops()
+    used = [step["usage"]["claude-opus-4-8"]["input"] for step in known.steps()]
+    assert used == [700, 30]
 
 
 def test_outside_of_a_project_and_in_a_run_nothing_happens(

@@ -7,13 +7,17 @@ from siding.adapters.agents.port import Adapter, Answer, Moment, Report
 from siding.app.broker.taken_back import news
 from siding.app.place.project import Project
 from siding.app.running.checkpoint import TurnWords, record_turn_alone, settle_before_turn
+from siding.app.usage.brief import used_in
+from siding.app.usage.of_run import with_used_since
 from siding.files.durable import make_dirs
 from siding.hashing import sha256_hex
+from siding.ledger.usage import grown
 from siding.runs.reported import Reported, first_line, read_reported_in, write_reported_in
 from siding.storage.layout import TaskLayout
 from siding.tasks.task import Task
 
 _SUFFIX = ".agent"
+_EVER = "1970-01-02T00:00:00Z"
 _KEPT_S = 30 * 24 * 3600  # a conversation that said nothing for so long is begun anew
 
 
@@ -56,6 +60,8 @@ def _prompt(
     else:
         settle_before_turn(project, task.id, name)
     told = news(project.ledger(task.id), before, said.session)
+    # What the conversation has used until now is not of this turn.
+    now = with_used_since(project.app, _EVER, now)
     now = now._replace(in_turn=True, turn=said.turn, seen=told.seen)
     if said.by_person:
         now = now._replace(prompt=said.text, prompts=before.prompts + 1)
@@ -63,8 +69,14 @@ def _prompt(
 
 
 def _record(project: Project, task: Task, name: str, before: Reported, moment: Moment) -> None:
+    now = with_used_since(project.app, _EVER, before)
     words = TurnWords(
-        first_line(before.prompt), before.prompt, before.session, before.turn, before.transcript
+        first_line(before.prompt),
+        before.prompt,
+        before.session,
+        before.turn,
+        before.transcript,
+        grown(used_in(now), used_in(before)),
     )
     record_turn_alone(project, task, name, moment.value, words)
 

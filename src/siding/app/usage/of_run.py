@@ -38,10 +38,15 @@ def used_since(app: App, transcript: str, since: str) -> Usage:
 
 def with_used(app: App, run: Run, reported: Reported) -> Reported:
     """Return what was reported with what the newest conversation has used until now."""
+    return with_used_since(app, run.started_at, reported)
+
+
+def with_used_since(app: App, since: str, reported: Reported) -> Reported:
+    """Return what was reported with what the newest conversation has used since a time."""
     if not reported.session:
         return reported
     try:
-        used = used_since(app, reported.transcript, run.started_at)
+        used = used_since(app, reported.transcript, since)
     except UNREADABLE:
         return reported
     if not used:
