@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agents.models import Answer, Call, ModelServer
+from agents.models import Answer, Call, Elsewhere, ModelServer
 from sandbox import SIDING, Sandbox
 
 # Where `run.py test` installs them.
@@ -53,11 +53,11 @@ class AgentAtWork:
         """Return the call of one of Siding's tools."""
         return Call(f"mcp__siding__{name}", fields)
 
-    def says(self, *script: Answer) -> ModelServer:
+    def says(self, *script: Answer, elsewhere: Elsewhere | None = None) -> ModelServer:
         """Have the model answer so, from now on."""
         if self.model is not None:
             self.model.close()
-        self.model = ModelServer(script)
+        self.model = ModelServer(script, elsewhere)
         return self.model
 
     def prompt(self, prompt: str, *more: str, options: Sequence[str] = ()) -> str:
@@ -99,8 +99,8 @@ class ClaudeAtWork(AgentAtWork):
             "ANTHROPIC_API_KEY": "sk-ant-of-a-test",
         }
 
-    def says(self, *script: Answer) -> ModelServer:
-        model = super().says(*script)
+    def says(self, *script: Answer, elsewhere: Elsewhere | None = None) -> ModelServer:
+        model = super().says(*script, elsewhere=elsewhere)
         self.task.env["ANTHROPIC_BASE_URL"] = model.url
         return model
 
@@ -174,8 +174,8 @@ class GeminiAtWork(AgentAtWork):
         }
         (self.settings / "settings.json").write_text(json.dumps(settings))
 
-    def says(self, *script: Answer) -> ModelServer:
-        model = super().says(*script)
+    def says(self, *script: Answer, elsewhere: Elsewhere | None = None) -> ModelServer:
+        model = super().says(*script, elsewhere=elsewhere)
         self.task.env["GOOGLE_GEMINI_BASE_URL"] = model.url
         return model
 
@@ -211,8 +211,8 @@ class OpencodeAtWork(AgentAtWork):
             "npm_config_fetch_retries": "0",
         }
 
-    def says(self, *script: Answer) -> ModelServer:
-        model = super().says(*script)
+    def says(self, *script: Answer, elsewhere: Elsewhere | None = None) -> ModelServer:
+        model = super().says(*script, elsewhere=elsewhere)
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": f"{model.url}/v1", "apiKey": "of-a-test"},

@@ -1,15 +1,16 @@
 """A model server on loopback: the Messages API (anthropic-version 2023-06-01), the Responses API,
 the Gemini API, and OpenAI's chat completions.
 
-It answers from a script: the n-th request of the conversation gets the n-th answer. Requests
-without tools are a client's own (a title, a probe) and get a word. All others are kept.
+It answers from a script: the n-th request of the conversation gets the n-th answer. A conversation
+of a helper has a script of its own, which is known by a word in its first message. Requests without
+tools are a client's own (a title, a probe) and get a word. All others are kept.
 """
 
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 
@@ -20,15 +21,33 @@ class Call(NamedTuple):
     input: Mapping[str, Any]
 
 
-Answer = Sequence["str | Call"]
+class Failure(NamedTuple):
+    """An answer that is none: the server is overloaded, say."""
+
+    status: int  # of HTTP
+
+
+class Failed(Exception):
+    """A request gets no answer but a status."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+
+Answer = Sequence["str | Call"] | Failure
+Elsewhere = Mapping[str, Sequence[Answer]]
 
 
 class ModelServer:
-    """Answers from `script`; after its end it says that it is done."""
+    """Answers from `script`; after its end it says that it is done.
 
-    def __init__(self, script: Sequence[Answer]) -> None:
+    A conversation that begins with a word of `elsewhere` is answered from the script of that word.
+    """
+
+    def __init__(self, script: Sequence[Answer], elsewhere: Elsewhere | None = None) -> None:
         self.requests: list[dict[str, Any]] = []
         self._script = list(script)
+        self._elsewhere = {word: list(answers) for word, answers in (elsewhere or {}).items()}
         self._numbers = count(1)
         self._lock = threading.Lock()
         outer = self
@@ -44,15 +63,24 @@ class ModelServer:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
-                answer = outer.answer(self.path, body)
+                try:
+                    answer = outer.answer(self.path, body)
+                except Failed as failed:
+                    self._fail(failed.status)
+                    return
                 if isinstance(answer, dict):
                     self._plain(answer)
                 else:
                     self._stream(answer)
 
-            def _plain(self, answer: Mapping[str, Any]) -> None:
+            def _fail(self, status: int) -> None:
+                kind = "overloaded_error" if status > 499 else "invalid_request_error"
+                error = {"type": kind, "message": "as the test says", "code": status}
+                self._plain({"type": "error", "error": error}, status)
+
+            def _plain(self, answer: Mapping[str, Any], status: int = 200) -> None:
                 data = json.dumps(answer).encode()
-                self.send_response(200)
+                self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()
@@ -88,24 +116,33 @@ class ModelServer:
     def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any] | Iterable[dict[str, Any]]:
         """Return what a request gets: an object, or the events of a stream."""
         if path.endswith("/responses"):
-            return self.responses(body)
+            return _begun(self.responses(body))
         if path.endswith("/chat/completions"):
-            return self.chunks(body) if body.get("stream") else self.completion(body)
+            return _begun(self.chunks(body)) if body.get("stream") else self.completion(body)
         if "streamGenerateContent" in path:
             return [self.content(body)]
         if "generateContent" in path:
             return self.content(body)
         if "countTokens" in path or "count_tokens" in path:
             return {"input_tokens": 10, "totalTokens": 10}
-        return self.events(body) if body.get("stream") else self.message(body)
+        return _begun(self.events(body)) if body.get("stream") else self.message(body)
+
+    def _next(self, body: dict[str, Any]) -> "Sequence[str | Call]":
+        """Return what the script has next for a request. Raises Failed."""
+        self.requests.append(body)
+        messages = body.get("messages") or body.get("contents") or body.get("input") or ()
+        said = json.dumps(messages[:2])
+        word = next((each for each in self._elsewhere if each in said), "")
+        script = self._elsewhere[word] if word else self._script
+        answer = script.pop(0) if script else ["That is all."]
+        if isinstance(answer, Failure):
+            raise Failed(answer.status)
+        return answer
 
     def message(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the next message for a request."""
         with self._lock:
-            answer: Answer = ["ok"]
-            if body.get("tools"):
-                self.requests.append(body)
-                answer = self._script.pop(0) if self._script else ["That is all."]
+            answer = self._next(body) if body.get("tools") else ["ok"]
             number = next(self._numbers)
         content = [_block(part, f"toolu_{number:04d}_{at}") for at, part in enumerate(answer)]
         calls = any(block["type"] == "tool_use" for block in content)
@@ -137,8 +174,7 @@ class ModelServer:
     def responses(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the next answer as the events of the Responses API."""
         with self._lock:
-            self.requests.append(body)
-            answer: Answer = self._script.pop(0) if self._script else ["That is all."]
+            answer = self._next(body)
             number = next(self._numbers)
         begun = {"id": f"resp_{number:04d}", "object": "response", "status": "in_progress"}
         yield {"type": "response.created", "response": begun}
@@ -154,10 +190,7 @@ class ModelServer:
     def content(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the next answer as the Gemini API has it."""
         with self._lock:
-            answer: Answer = ["ok"]
-            if body.get("tools"):
-                self.requests.append(body)
-                answer = self._script.pop(0) if self._script else ["That is all."]
+            answer = self._next(body) if body.get("tools") else ["ok"]
             number = next(self._numbers)
         parts = [
             {"text": part}
@@ -175,10 +208,7 @@ class ModelServer:
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the next answer as a chat completion."""
         with self._lock:
-            answer: Answer = ["ok"]
-            if body.get("tools"):
-                self.requests.append(body)
-                answer = self._script.pop(0) if self._script else ["That is all."]
+            answer = self._next(body) if body.get("tools") else ["ok"]
             number = next(self._numbers)
         said = "".join(part for part in answer if isinstance(part, str))
         calls = [
@@ -216,6 +246,11 @@ class ModelServer:
         yield {**head, "choices": [{"index": 0, "delta": choice["message"]}]}
         ended = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
         yield {**head, "choices": [ended], "usage": usage}
+
+
+def _begun(events: Iterator[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    """Return a stream whose first event is there: a failure comes before its headers."""
+    return chain([next(events)], events)
 
 
 def _item(part: "str | Call", number: str) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Reported(NamedTuple):
     prompts: int = 0  # how many there were
     prompt: str = ""  # the newest
     turn: str = ""  # the agent's own id of it
+    answers: str = ""  # its id of what it answers: that prompt, or the end of a helper in its turn
     is_new: bool = False  # the conversation began in this run, as far as the agent says
     seen: int = 0  # the newest step at that prompt: what was taken back until then, the agent knows
     in_turn: bool = False  # the turn of the newest prompt is not over
@@ -52,6 +53,7 @@ class Reported(NamedTuple):
             prompts=whole(record.get("prompts")),
             prompt=text(record.get("prompt")),
             turn=text(record.get("turn")),
+            answers=text(record.get("answers")),
             is_new=record.get("is_new") is True,
             seen=whole(record.get("seen")),
             in_turn=record.get("in_turn") is True,
@@ -64,6 +66,10 @@ class Reported(NamedTuple):
             limits=words(record.get("limits")),
             granted=_numbers(record.get("granted")),
         )
+
+    def is_late(self, turn: str) -> bool:
+        """Tell whether the end of a turn is that of another than the one under way."""
+        return bool(turn and self.answers) and turn != self.answers
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields of the document; those without a value are left out."""

@@ -79,6 +79,29 @@ def test_the_end_of_a_helper_is_of_the_turn_that_it_ends_in(run: Foothold) -> No
     assert (turn["prompt"], turn["turn"], turn["moment"]) == ("Have it counted", "p1", "stopped")
 
 
+def test_an_end_that_is_told_late_ends_no_other_turn(run: Foothold) -> None:
+    says(run, "UserPromptSubmit", prompt="One", prompt_id="p1")
+    says(run, "UserPromptSubmit", prompt="Two", prompt_id="p2")
+    says(run, "StopFailure", prompt_id="p1")
+    assert [turn["prompt"] for turn in turns(run.task)] == ["One"]
+    says(run, "Stop", prompt_id="p2")
+    assert [turn["moment"] for turn in turns(run.task)] == ["prompt", "stopped"]
+
+
+def test_the_end_of_a_turn_whose_helpers_still_work_is_none(run: Foothold) -> None:
+    says(run, "UserPromptSubmit", prompt="Have it counted", prompt_id="p1")
+    helper = {"id": "a", "type": "subagent", "status": "running"}
+    says(run, "Stop", prompt_id="p1", background_tasks=[helper])
+    (run.workspace / "counted.txt").write_text("3\n")
+    note = "<task-notification>done</task-notification>"
+    says(run, "UserPromptSubmit", prompt=note, prompt_id="p2")
+    server = {"id": "b", "type": "shell", "status": "running"}
+    says(run, "Stop", prompt_id="p2", background_tasks=[server])
+    (turn,) = turns(run.task)
+    assert (turn["prompt"], turn["moment"]) == ("Have it counted", "stopped")
+    assert "counted.txt" in turn["diff_stat"]["file_list"]
+
+
 def test_secrets_of_a_prompt_are_not_kept(run: Foothold) -> None:
     says(run, "UserPromptSubmit", prompt=f"Use {SECRET} for it")
     says(run, "Stop")

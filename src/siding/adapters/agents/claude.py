@@ -13,7 +13,7 @@ from typing import Any
 
 from siding.adapters.agents import claude_past
 from siding.adapters.agents.hook_words import CALLED, JUDGED, Hooked, Words, merged
-from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach
+from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach, Report
 from siding.process.sandbox.homes import AgentPlaces, below
 from siding.storage.fields import mapping
 
@@ -84,7 +84,15 @@ _RECORDING_S = 300
 
 
 class Claude(Hooked):
-    """The adapter of Claude Code."""
+    """The adapter of Claude Code.
+
+    It writes its transcript ten times a second, and does not wait for that as a turn ends.
+    """
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        said = super().read(payload)
+        ends = said is not None and said.moment in (Moment.STOPPED, Moment.FAILED)
+        return said._replace(unwritten=True) if said is not None and ends else said
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
         program, rest = argv[0], argv[1:]

@@ -32,6 +32,8 @@ _AT = "--resume-session-at"
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PROMPT = re.compile(rb'"promptId":"([^"\\]+)"')  # as the agent writes it: without blanks
 _CHUNK = 1 << 20
+# Commands for the agent itself (`/compact`) and what they print, and the end of helpers.
+_NOT_TYPED = ("<command-", "<local-command-", "<task-notification>")
 _COMPARED = 200  # characters of a prompt
 
 
@@ -159,17 +161,33 @@ def _turn_in(line: bytes) -> bytes:
 def _prompts(
     transcript: Transcript, heads: Iterable[MessageHead], known: Mapping[str, PastTurn]
 ) -> list[_Prompt]:
-    """Return the prompts in the order of the conversation, also those that nobody reported."""
+    """Return the prompts in the order of the conversation, also those that nobody reported.
+
+    What the agent itself has put there, such as the summary of a compaction, is none.
+    """
     found: list[_Prompt] = []
     group = b""
     for head in heads:
         if head.kind != USER or head.answers:
             continue
-        turn = _turn_in(transcript.raw(head.offset, head.size))
+        line = transcript.raw(head.offset, head.size)
+        if head.uuid not in known and not _is_typed(line):
+            continue
+        turn = _turn_in(line)
         if head.uuid in known or turn not in (b"", group):
             found.append(_Prompt(head, known.get(head.uuid)))
         group = turn or group
     return found
+
+
+def _is_typed(line: bytes) -> bool:
+    try:
+        message = parse_object(line)
+    except NotJson:
+        return True
+    if message.get("isMeta") or message.get("isCompactSummary"):
+        return False
+    return not text_of(message).lstrip().startswith(_NOT_TYPED)
 
 
 def _copy(past: Past, first: MessageHead) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from siding.adapters.agents.port import Answer, Moment, Past, Report, Shortened
 from siding.namedtuples import NamedTuple
-from siding.storage.fields import mapping, text
+from siding.storage.fields import mapping, mappings, text
 
 JUDGED, CALLED = "PreToolUse", "PostToolUse"
 _NOT_TYPED = "<task-notification>"  # a shell in the background has ended
@@ -87,7 +87,7 @@ def read_hook(payload: Mapping[str, Any], words: Words) -> Report | None:
     if name == words.called:
         call, done = text(payload.get("tool_use_id")), _done(payload, words.shell)
         return Report(Moment.CALLED, session, turn, transcript, text=done, call=call)
-    if name not in words.moments:
+    if name not in words.moments or _has_helpers(payload):
         return None
     said = text(payload.get("prompt")) or text(payload.get("message"))
     typed = not said.lstrip().startswith(_NOT_TYPED)
@@ -95,6 +95,16 @@ def read_hook(payload: Mapping[str, Any], words: Words) -> Report | None:
     return Report(
         words.moments[name], session, turn, transcript, text=said, by_person=typed, is_new=is_new
     )
+
+
+def _has_helpers(payload: Mapping[str, Any]) -> bool:
+    """Tell whether helpers still work as the agent stops: then the turn is not over.
+
+    The agent hears of their end as of a prompt, and stops again. Shells in the background are not
+    waited for: a server may run all day.
+    """
+    tasks = mappings(payload.get("background_tasks"))
+    return any((it.get("type"), it.get("status")) == ("subagent", "running") for it in tasks)
 
 
 def _done(payload: Mapping[str, Any], shell: str) -> str:

@@ -40,6 +40,7 @@ class Report(NamedTuple):
     transcript: str = ""  # the path of its file, as the agent sees it
     text: str = ""  # the prompt, what it waits for, or what a tool has done, in a few words
     by_person: bool = True  # of a prompt: somebody has typed it
+    unwritten: bool = False  # what was said last may not be in the transcript for some time
     is_new: bool = False  # of a session: the conversation begins with it
     command: str = ""  # of a tool: the line for the shell
     cwd: str = ""  # of a tool: where it runs, as the agent sees it

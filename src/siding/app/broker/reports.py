@@ -15,11 +15,9 @@ from siding.app.broker.over_limit import held, noticed
 from siding.app.broker.request import BadRequest, Request
 from siding.app.broker.taken_back import News, news
 from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_turn
-from siding.app.usage.brief import used_in
-from siding.app.usage.of_run import with_used
+from siding.app.usage.of_run import UsedInTurn
 from siding.app.waiting.inbox import agent_entry
 from siding.app.waiting.notifications import notify
-from siding.ledger.usage import grown
 from siding.namedtuples import NamedTuple
 from siding.runs.reported import Reported, first_line, read_reported, write_reported
 
@@ -64,7 +62,9 @@ def report(desk: Desk, request: Request) -> Noted:
             told = news(desk.project.ledger(desk.task.id), before, said.session)
             # An agent that has no name for it gets one: the steps of a turn are one act.
             turn = said.turn[:_LONGEST_SHOWN] or f"{desk.run.id}.{now.prompts}"
-            now = now._replace(turn=now.turn if _is_of_turn(before, said) else turn, seen=told.seen)
+            turn = now.turn if _is_of_turn(before, said) else turn
+            answers = said.turn[:_LONGEST_SHOWN]
+            now = now._replace(turn=turn, answers=answers, seen=told.seen)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     if said.moment in (Moment.STOPPED, Moment.FAILED):
         noticed(desk)
@@ -99,7 +99,7 @@ def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
         return before._replace(waits="")
     if before.in_turn:
         # Its end was not reported: the person has interrupted it.
-        before = _record(desk, before, Moment.PROMPT)
+        before = _record(desk, before, Moment.PROMPT, unwritten=False)
     else:
         _settle(desk)
     if not said.by_person:
@@ -113,8 +113,11 @@ def _is_of_turn(before: Reported, said: Report) -> bool:
 
 
 def _over(desk: Desk, before: Reported, said: Report) -> Reported:
+    if before.is_late(said.turn):
+        return before  # its agent did not wait until the report of it had arrived
     if before.in_turn:
-        before = _record(desk, _of_session(desk, before, said), said.moment)
+        known = _of_session(desk, before, said)
+        before = _record(desk, known, said.moment, unwritten=said.unwritten)
     return before._replace(in_turn=False, waits="")
 
 
@@ -147,7 +150,7 @@ _MOMENTS = {
 }
 
 
-def _record(desk: Desk, before: Reported, moment: Moment) -> Reported:
+def _record(desk: Desk, before: Reported, moment: Moment, *, unwritten: bool) -> Reported:
     """Record a turn as a step: each prompt has its own, whether or not a file changed.
 
     A run that makes no step (`--no-record`) has no turns. Returns what was reported, with what the
@@ -155,18 +158,18 @@ def _record(desk: Desk, before: Reported, moment: Moment) -> Reported:
     """
     if not desk.run.is_recorded:
         return before
-    now = with_used(desk.app, desk.run, before)
+    used = UsedInTurn(desk.app, desk.run.started_at, before, unwritten=unwritten)
     words = TurnWords(
         first_line(before.prompt),
         before.prompt,
         before.session,
         before.turn,
         before.transcript,
-        grown(used_in(now), used_in(before)),
+        used,
     )
     ids = desk.task.id, desk.run.id
     record_turn(desk.project, *ids, moment.value, words, only_if_changed=False)
-    return now
+    return used.after
 
 
 def _settle(desk: Desk) -> None:

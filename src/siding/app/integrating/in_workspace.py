@@ -7,11 +7,9 @@ from siding.adapters.agents.port import Adapter, Answer, Moment, Report
 from siding.app.broker.taken_back import news
 from siding.app.place.project import Project
 from siding.app.running.checkpoint import TurnWords, record_turn_alone, settle_before_turn
-from siding.app.usage.brief import used_in
-from siding.app.usage.of_run import with_used_since
+from siding.app.usage.of_run import UsedInTurn, with_used_since
 from siding.files.durable import make_dirs
 from siding.hashing import sha256_hex
-from siding.ledger.usage import grown
 from siding.runs.reported import Reported, first_line, read_reported_in, write_reported_in
 from siding.storage.layout import TaskLayout
 from siding.tasks.task import Task
@@ -34,8 +32,10 @@ def workspace_turn(
     elif said.moment is Moment.PROMPT:
         now, answer = _prompt(project, task, name, adapter, (before, now), said)
     else:
+        if before.is_late(said.turn):
+            return answer
         if before.in_turn:
-            _record(project, task, name, before, said.moment)
+            _record(project, task, name, before, said.moment, unwritten=said.unwritten)
         now = now._replace(in_turn=False)
     make_dirs(path.parent)
     _sweep(project, path.parent)
@@ -53,30 +53,32 @@ def _prompt(
 ) -> tuple[Reported, Answer]:
     before, now = states
     if before.in_turn and not said.by_person:
-        return now, Answer()  # such as the end of a helper: it is of the turn under way
+        # Such as the end of a helper: it is of the turn under way.
+        return now._replace(answers=said.turn), Answer()
     if before.in_turn:
         # Its end was not reported: the person has interrupted it.
-        _record(project, task, name, before, Moment.PROMPT)
+        _record(project, task, name, before, Moment.PROMPT, unwritten=False)
     else:
         settle_before_turn(project, task.id, name)
     told = news(project.ledger(task.id), before, said.session)
     # What the conversation has used until now is not of this turn.
     now = with_used_since(project.app, _EVER, now)
-    now = now._replace(in_turn=True, turn=said.turn, seen=told.seen)
+    now = now._replace(in_turn=True, turn=said.turn, answers=said.turn, seen=told.seen)
     if said.by_person:
         now = now._replace(prompt=said.text, prompts=before.prompts + 1)
     return now, adapter.informed(told.text) if told.text else Answer()
 
 
-def _record(project: Project, task: Task, name: str, before: Reported, moment: Moment) -> None:
-    now = with_used_since(project.app, _EVER, before)
+def _record(
+    project: Project, task: Task, name: str, before: Reported, moment: Moment, *, unwritten: bool
+) -> None:
     words = TurnWords(
         first_line(before.prompt),
         before.prompt,
         before.session,
         before.turn,
         before.transcript,
-        grown(used_in(now), used_in(before)),
+        UsedInTurn(project.app, _EVER, before, unwritten=unwritten),
     )
     record_turn_alone(project, task, name, moment.value, words)
 

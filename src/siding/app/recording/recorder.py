@@ -235,19 +235,24 @@ class Recorder:
         return self.record_as(detail, only_if_changed=only_if_changed)
 
     def record_as(
-        self, detail: CheckpointDetail, *, only_if_changed: bool, agent: str | None = None
+        self,
+        detail: CheckpointDetail,
+        *,
+        only_if_changed: bool,
+        agent: str | None = None,
+        later: Callable[[Draft], Draft] | None = None,
     ) -> Step | None:
         """Record the workspace as a checkpoint step with this detail, and return the step.
 
         With `only_if_changed`, return None and record nothing if the workspace has not changed.
+        `later` completes the draft after the snapshot was taken.
         """
         intent = self._intent(Draft(detail, agent=agent))
         now = self.capture(intent.number, intent.kind)
         if only_if_changed and now.snapshot == intent.parent:
             return None
-        intent = intent._replace(
-            parent=intent.parent or now.snapshot, draft=intent.draft.completed()
-        )
+        told = intent.draft if later is None else later(intent.draft)
+        intent = intent._replace(parent=intent.parent or now.snapshot, draft=told.completed())
         self._write_intent(intent)  # from here on, the next command finishes it after a crash
         return self._write_down(intent, now)
 

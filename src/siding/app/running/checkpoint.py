@@ -1,6 +1,7 @@
 """Record the workspace as it is now (`siding checkpoint`)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from functools import partial
 
 from siding.app.acts.skeleton import Act, Done, Ended, Work, perform, working
 from siding.app.life.recovery import recover_cut_off
@@ -15,7 +16,7 @@ from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
 from siding.ledger.store import Ledger
-from siding.ledger.usage import UsedTokens
+from siding.ledger.usage import Usage
 from siding.namedtuples import NamedTuple
 from siding.runs.run import is_run_id
 from siding.runs.store import Runs
@@ -45,7 +46,7 @@ class TurnWords(NamedTuple):
     session: str = ""
     turn: str = ""
     transcript: str = ""
-    usage: Mapping[str, UsedTokens] = {}
+    used: Callable[[], Usage] = dict  # is called when the snapshot was taken
 
 
 class Turn(NamedTuple):
@@ -92,7 +93,10 @@ def record_turn(
         detail = detail._replace(
             run=run_id, returns=_began_with(work.recorder.ledger, run_id, words.turn)
         )
-        return Turn(task, work.recorder.record_as(detail, only_if_changed=only_if_changed))
+        step = work.recorder.record_as(
+            detail, only_if_changed=only_if_changed, later=partial(_with_used, words)
+        )
+        return Turn(task, step)
 
 
 def record_turn_alone(
@@ -104,7 +108,9 @@ def record_turn_alone(
         working(project, task.id, hold, settle=Recorder.settle_interrupted) as work,
     ):
         detail = _detail(work.recorder, words, moment, f"turn of {agent} ({moment})")
-        step = work.recorder.record_as(detail, only_if_changed=False, agent=agent)
+        step = work.recorder.record_as(
+            detail, only_if_changed=False, agent=agent, later=partial(_with_used, words)
+        )
         return Turn(task, step)
 
 
@@ -128,8 +134,12 @@ def _detail(recorder: Recorder, words: TurnWords, moment: str, untitled: str) ->
         session=clean(words.session),
         turn=clean(words.turn),
         transcript=clean(words.transcript),
-        usage=words.usage,
     )
+
+
+def _with_used(words: TurnWords, draft: Draft) -> Draft:
+    assert isinstance(draft.detail, CheckpointDetail)
+    return draft._replace(detail=draft.detail._replace(usage=words.used()))
 
 
 def _began_with(ledger: Ledger, run_id: str, turn: str) -> str:

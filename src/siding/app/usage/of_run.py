@@ -6,13 +6,15 @@ step is never lost for it.
 """
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from siding.app.place.wiring import App
+from siding.app.usage.brief import used_in
 from siding.app.usage.sources import CACHE
-from siding.ledger.usage import Usage, UsedTokens, added, usage_record
+from siding.ledger.usage import Usage, UsedTokens, added, grown, usage_record
 from siding.runs.reported import Reported
 from siding.runs.run import Run
 from siding.sessions.counting.cache import counted_files
@@ -21,6 +23,8 @@ from siding.sessions.counting.spending import spent_in
 from siding.sessions.homes.found import HOMES, FoundTranscript
 from siding.sessions.kinds import moment
 
+_UNWRITTEN_S = 0.15  # Claude Code writes ten times a second
+_LOOK_S = 0.01
 _SLACK_MS = 1_000  # of the run's beginning: its record is written a moment after
 
 
@@ -39,6 +43,35 @@ def used_since(app: App, transcript: str, since: str) -> Usage:
 def with_used(app: App, run: Run, reported: Reported) -> Reported:
     """Return what was reported with what the newest conversation has used until now."""
     return with_used_since(app, run.started_at, reported)
+
+
+class UsedInTurn:
+    """What is used in a turn: counted when it is asked for, after the snapshot was taken.
+
+    `reported` is what there was at the turn's beginning, `after` what there is when it was counted.
+    """
+
+    def __init__(self, app: App, since: str, reported: Reported, *, unwritten: bool) -> None:
+        self._app = app
+        self._since = since
+        self._before = reported
+        self._size = _size(reported.transcript) if unwritten else -1
+        self._until = time.monotonic() + (_UNWRITTEN_S if unwritten else 0.0)
+        self.after = reported
+
+    def __call__(self) -> Usage:
+        """Return what was used in the turn, when its transcript is whole."""
+        while time.monotonic() < self._until and _size(self._before.transcript) == self._size:
+            time.sleep(_LOOK_S)
+        self.after = with_used_since(self._app, self._since, self._before)
+        return grown(used_in(self.after), used_in(self._before))
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return -1
 
 
 def with_used_since(app: App, since: str, reported: Reported) -> Reported:
