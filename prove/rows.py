@@ -49,7 +49,11 @@ ROWS: dict[str, Row] = {
     ),
     "runs": Row(
         "host, keeper, agent or terminal of a run is killed: nothing goes on unseen",
-        ("tests/faults/test_run_kills.py", "tests/faults/test_paused_runs.py"),
+        (
+            "tests/faults/test_run_kills.py",
+            "tests/faults/test_paused_runs.py",
+            "tests/agents/test_killed.py",
+        ),
         variables={TIMES: "1"},
     ),
     "error": Row(

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -313,6 +314,17 @@ def claude(sandbox: Sandbox) -> Iterator[ClaudeAtWork]:
     assert isinstance(found, ClaudeAtWork)
     yield found
     found.close()
+
+
+@contextmanager
+def agent_named(sandbox: Sandbox, name: str) -> Iterator[AgentAtWork]:
+    """An agent in a new task, by its name."""
+    (kind,) = (each for each in (*FORGET, *REMEMBER) if each.name == name)
+    found = at_work(sandbox, kind)
+    try:
+        yield found
+    finally:
+        found.close()
 
 
 FORGET = [ClaudeAtWork, CodexAtWork]  # a conversation goes on without what was taken back
