@@ -16,6 +16,7 @@ FIGURES: dict[str, str] = {
     "F11": "benchmarks.dashboard",
     "F12": "benchmarks.recording",
     "hooks": "benchmarks.hooks",
+    "agents": "benchmarks.agents",
     "F15": "benchmarks.idle_runs",
     "F16": "benchmarks.terminal",
     "redaction": "benchmarks.redaction",
