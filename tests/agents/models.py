@@ -44,9 +44,16 @@ class ModelServer:
     A conversation that begins with a word of `elsewhere` is answered from the script of that word.
     """
 
-    def __init__(self, script: Sequence[Answer], elsewhere: Elsewhere | None = None) -> None:
+    def __init__(
+        self,
+        script: Sequence[Answer],
+        elsewhere: Elsewhere | None = None,
+        *,
+        answers_all: bool = False,
+    ) -> None:
         self.requests: list[dict[str, Any]] = []
         self._script = list(script)
+        self._answers_all = answers_all  # also requests without tools: the client has none
         self._elsewhere = {word: list(answers) for word, answers in (elsewhere or {}).items()}
         self._numbers = count(1)
         self._lock = threading.Lock()
@@ -142,7 +149,7 @@ class ModelServer:
     def message(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the next message for a request."""
         with self._lock:
-            answer = self._next(body) if body.get("tools") else ["ok"]
+            answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
             number = next(self._numbers)
         content = [_block(part, f"toolu_{number:04d}_{at}") for at, part in enumerate(answer)]
         calls = any(block["type"] == "tool_use" for block in content)
@@ -190,7 +197,7 @@ class ModelServer:
     def content(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the next answer as the Gemini API has it."""
         with self._lock:
-            answer = self._next(body) if body.get("tools") else ["ok"]
+            answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
             number = next(self._numbers)
         parts = [
             {"text": part}
@@ -208,7 +215,7 @@ class ModelServer:
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the next answer as a chat completion."""
         with self._lock:
-            answer = self._next(body) if body.get("tools") else ["ok"]
+            answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
             number = next(self._numbers)
         said = "".join(part for part in answer if isinstance(part, str))
         calls = [

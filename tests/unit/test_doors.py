@@ -88,6 +88,7 @@ DOORS = {
     "git/worktrees/linked.py": "shutil",
     "hashing.py": "OpenSSL, for what is large",
     "policy/file.py": "yaml",
+    "process/broker/follow.py": "stands alone, as the next one",
     "process/broker/hook.py": "its neighbour, which it finds without the package",
     "process/broker/client.py": "`os`, when it is only a module",
     "process/output/behind.py": "threads",

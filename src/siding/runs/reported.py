@@ -34,6 +34,7 @@ class Reported(NamedTuple):
     is_new: bool = False  # the conversation began in this run, as far as the agent says
     seen: int = 0  # the newest step at that prompt: what was taken back until then, the agent knows
     in_turn: bool = False  # the turn of the newest prompt is not over
+    is_kept: bool = False  # that turn has a step already, and has gone on since
     waits: str = ""  # what it waits for a person for
     waits_since: str = ""  # ISO 8601
     judged: int = 0  # commands that it was about to run
@@ -57,6 +58,7 @@ class Reported(NamedTuple):
             is_new=record.get("is_new") is True,
             seen=whole(record.get("seen")),
             in_turn=record.get("in_turn") is True,
+            is_kept=record.get("is_kept") is True,
             waits=text(record.get("waits")),
             waits_since=text(record.get("waits_since")),
             judged=whole(record.get("judged")),

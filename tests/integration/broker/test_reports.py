@@ -158,7 +158,7 @@ def test_a_run_that_makes_no_step_has_no_turns(task: Sandbox) -> None:
 
 def test_who_is_no_agent_is_refused(run: Foothold) -> None:
     line = run.line()
-    for agent in ("nobody", "aider", ""):
+    for agent in ("nobody", "amp", ""):
         assert line.refused("report", agent=agent, payload={}) == "bad_request"
     nothing: tuple[object, ...] = (None, [], "x", 1)
     for payload in nothing:

@@ -32,6 +32,7 @@ class Plain:
             transcript=text(payload.get("transcript")),
             text=text(payload.get("text")),
             is_new=payload.get("new") is True,
+            followed=payload.get("followed") is True,
             command=text(payload.get("command")),
             cwd=text(payload.get("cwd")),
             call=text(payload.get("call")),

@@ -41,6 +41,7 @@ class Report(NamedTuple):
     text: str = ""  # the prompt, what it waits for, or what a tool has done, in a few words
     by_person: bool = True  # of a prompt: somebody has typed it
     unwritten: bool = False  # what was said last may not be in the transcript for some time
+    followed: bool = False  # seen in what the agent writes: it does not wait for an answer
     is_new: bool = False  # of a session: the conversation begins with it
     command: str = ""  # of a tool: the line for the shell
     cwd: str = ""  # of a tool: where it runs, as the agent sees it
@@ -68,6 +69,7 @@ class Reach(NamedTuple):
     read: Callable[[str], str] = _no_file  # reads a file that the command line names
     env: Mapping[str, str] = {}  # of the command
     settings: str = ""  # where a file of settings for this run can be written; "" for nowhere
+    follow: tuple[str, ...] = ()  # the beginning of the command line that starts and follows it
     of_root: Callable[[str], bool] = _nothing  # only root can write a file, and replace it
 
     def seconds(self, moment: Moment, usual: int) -> int:
@@ -81,6 +83,7 @@ class Injection(NamedTuple):
     argv: tuple[str, ...]
     env: Mapping[str, str] = {}  # is added to that of the command
     why_not: str = ""
+    unjudged: str = ""  # why its commands cannot be judged before they run, although it reports
     settings: str = ""  # what the file at `Reach.settings` has to hold; "" for no file
 
 

@@ -55,7 +55,13 @@ AGENTS = (
         stays_root=True,
     ),
     Agent(name="qwen", programs=("qwen",), obeys=(".qwen/",), module="qwen"),
-    Agent(name="aider", programs=("aider",), obeys=(".aider.conf.yml",), module="aider"),
+    Agent(
+        name="aider",
+        programs=("aider",),
+        obeys=(".aider.conf.yml",),
+        module="aider",
+        reports=True,
+    ),
     Agent(
         name="opencode",
         programs=("opencode",),

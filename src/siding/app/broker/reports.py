@@ -52,7 +52,7 @@ def report(desk: Desk, request: Request) -> Noted:
         return Noted()
     if said.moment is Moment.TOOL:
         return _tool(desk, adapter, said)
-    if said.moment is Moment.PROMPT:
+    if said.moment is Moment.PROMPT and not said.followed:
         held(desk, is_prompt=True)
     with REPORTING:
         before = read_reported(desk.layout, desk.run.id) or Reported()
@@ -104,7 +104,8 @@ def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
         _settle(desk)
     if not said.by_person:
         return before._replace(in_turn=True, waits="")
-    return before._replace(prompt=said.text, prompts=before.prompts + 1, in_turn=True, waits="")
+    before = before._replace(prompt=said.text, prompts=before.prompts + 1, is_kept=False)
+    return before._replace(in_turn=True, waits="")
 
 
 def _is_of_turn(before: Reported, said: Report) -> bool:
@@ -126,7 +127,10 @@ def _waits(desk: Desk, before: Reported, said: Report) -> Reported:
     return before._replace(waits=waits, waits_since=desk.app.now())
 
 
-def _goes_on(_desk: Desk, before: Reported, _said: Report) -> Reported:
+def _goes_on(_desk: Desk, before: Reported, said: Report) -> Reported:
+    if said.followed and before.prompts and not before.in_turn:
+        # It had asked for a confirmation, say, and that looked like the end of the turn.
+        before = before._replace(in_turn=True, is_kept=True)
     return before._replace(waits="")
 
 
@@ -168,7 +172,7 @@ def _record(desk: Desk, before: Reported, moment: Moment, *, unwritten: bool) ->
         used,
     )
     ids = desk.task.id, desk.run.id
-    record_turn(desk.project, *ids, moment.value, words, only_if_changed=False)
+    record_turn(desk.project, *ids, moment.value, words, only_if_changed=before.is_kept)
     return used.after
 
 

@@ -28,7 +28,9 @@ from siding.runs.run import Run
 from siding.storage.layout import TaskLayout
 
 _PATIENCE = "20h"  # both agents wait for a tool as long as they are told to
+_ALONE = (sys.executable, "-S", "-E", "-I")
 _PROGRAM = str(Path(client.__file__).with_name("hook.py"))
+_FOLLOW = str(Path(client.__file__).with_name("follow.py"))
 
 
 def reporting(
@@ -61,7 +63,8 @@ def reporting(
     if wanted == "require" and not judges:
         raise _cannot_judge("no policy is switched on")
     reach = Reach(
-        program=(sys.executable, "-S", "-E", "-I", _PROGRAM, name),
+        program=(*_ALONE, _PROGRAM, name),
+        follow=(*_ALONE, _FOLLOW, name),
         judges=judges or holds,
         holds=holds,
         requires=wanted == "require",
@@ -75,9 +78,9 @@ def reporting(
     )
     goes_on = resumed(work, adapter, command, is_sandboxed=is_sandboxed)
     found = _with_settings(adapter.injected(goes_on.argv, reach), goes_on.argv, reach)
-    if found.why_not and wanted == "require":
-        raise _cannot_judge(found.why_not)
-    judged = wanted if judges and not found.why_not else "off"
+    if (found.why_not or found.unjudged) and wanted == "require":
+        raise _cannot_judge(found.why_not or found.unjudged)
+    judged = wanted if judges and not (found.why_not or found.unjudged) else "off"
     return Reporting(found.argv, judged, found.why_not, goes_on.note, found.env)
 
 
