@@ -6,7 +6,8 @@ other program has added since.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from siding.errors import UsageError
@@ -14,6 +15,7 @@ from siding.files.durable import flush_dir, make_dirs, move_aside, remove_file, 
 from siding.files.regular import open_with_stat, read_bytes
 from siding.namedtuples import NamedTuple
 from siding.sessions.clients import claude, codex, gemini
+from siding.sessions.clients.arriving import Differences
 from siding.sessions.clients.foreign import bytes_of, in_todays_form
 from siding.sessions.forms import Form
 from siding.sessions.heads import parsed
@@ -125,7 +127,7 @@ def bring_in(
     layout = store.layout(session_id or found.session_id)
     naming = Naming(frozenset({found.session_id}), layout.session_id)
     lines = [encode_line(naming.record(record)) for record in found.records]
-    added = _append_new(layout.transcript, lines, naming)
+    added = _append_new(layout.transcript, lambda: lines, naming)
     return Arrival(session_id=layout.session_id, form=form, lines=added, agents=0)
 
 
@@ -180,13 +182,13 @@ def _bring_in_claude(store: SessionStore, path: Path, session_id: str | None) ->
     naming = Naming(frozenset(), layout.session_id)
     if layout.session_id != files.session_id:
         naming = Naming(frozenset({files.session_id, *_named_in(path)}), layout.session_id)
-    lines = _append_new(layout.transcript, map(naming.line, _raw_lines_at(path)), naming)
+    lines = _append_new(layout.transcript, partial(_renamed, path, naming), naming)
     agents = 0
     source = SessionLayout(root=path.parent, session_id=files.session_id)
     for file in _files_in(source):
         target = layout.directory / file.relative_to(source.directory)
         if _is_agent(source, file):
-            agents += _append_new(target, map(naming.line, _raw_lines_at(file)), naming) > 0
+            agents += _append_new(target, partial(_renamed, file, naming), naming) > 0
         else:
             _copy_file(file, target)
     return Arrival(session_id=layout.session_id, form=Form.CLAUDE, lines=lines, agents=agents)
@@ -245,29 +247,30 @@ def _copy_for_claude(source: Path, target: Path) -> Path:
     return target
 
 
-def _append_new(path: Path, lines: Iterable[bytes], naming: "Naming") -> int:
+def _renamed(path: Path, naming: "Naming") -> Iterator[bytes]:
+    return map(naming.line, _raw_lines_at(path))
+
+
+def _append_new(path: Path, lines: Callable[[], Iterable[bytes]], naming: "Naming") -> int:
     """Append the lines that the file does not have yet; return how many.
 
-    The file's lines must be the first of `lines`; UsageError is raised otherwise. A new file
-    appears whole or not at all. Lines of the file that are not whole JSON (an import was killed
-    while it wrote them) are ignored, and written again.
+    The file's lines must be the first of `lines`, but for answers that the other program has taken
+    out or written anew (`arriving.Differences`); UsageError is raised otherwise. A new file appears
+    whole or not at all. Lines of the file that are not whole JSON (an import was killed while it
+    wrote them) are ignored, and written again.
     """
     with Appender(path) as appender:
-        coming = iter(lines)
         if not path.exists():
-            return _create(path, coming)
+            return _create(path, iter(lines()))
         appender.append(())  # end a last line that a killed writer left without its newline
-        waiting = next(coming, None)
+        differences = Differences(lines, naming.is_same)
         for _, known in _lines_at(path):
-            if known == waiting or (waiting is not None and naming.is_same(known, waiting)):
-                waiting = next(coming, None)
-            elif _is_json(known):
+            if not differences.take(known) and _is_json(known):
                 raise UsageError(
                     f"session {naming.now!r} exists already and differs from this transcript",
                     hint="import it under another name with --as ID",
                 )
-        rest = iter(()) if waiting is None else chain((waiting,), coming)
-        return _append_all(appender, rest)
+        return _append_all(appender, differences.new(naming.now))
 
 
 def _create(path: Path, lines: Iterator[bytes]) -> int:
