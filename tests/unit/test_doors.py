@@ -97,7 +97,7 @@ DOORS = {
     "process/procfs.py": "ctypes",
     "process/pausing/suspending.py": "the stopping of a whole tree, at Ctrl-Z without a terminal",
     "web/command.py": "webbrowser",
-    "web/markdown.py": "the Markdown parser",
+    "prose.py": "the Markdown parser",
     "web/syntax.py": "the lexers",
 }
 

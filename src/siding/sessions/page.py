@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from siding.prose import html_of
 from siding.sessions.calls import ShownCall, says_nothing, shown_call
 from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
 from siding.sessions.markdown import LONGEST_RESULT, result_text
@@ -11,6 +12,7 @@ from siding.sessions.messages import content_of, is_boundary
 
 # What a browser draws without running anything: SVG is not among them.
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
@@ -34,6 +36,14 @@ hr { border: 0; border-top: 2px dashed var(--line); margin: 2rem 0 .3rem; }
 .diff ins { color: #16a34a; text-decoration: none; }
 .diff del { color: #dc2626; text-decoration: none; } img { max-width: 100%; }
 .call { font-size: .85rem; margin: .4rem 0; overflow-wrap: anywhere; }
+.prose { overflow-wrap: anywhere; } .prose > * { margin: .5rem 0; }
+.prose h1, .prose h2, .prose h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
+.prose code { background: var(--soft); padding: .1rem .25rem; border-radius: .25rem;
+  font-size: .85em; } .prose pre code { background: none; padding: 0; font-size: inherit; }
+.prose table { border-collapse: collapse; display: block; overflow-x: auto; }
+.prose th, .prose td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; }
+.prose blockquote { border-left: 3px solid var(--line); padding-left: .75rem; }
+.prose .link { text-decoration: underline; } .prose .address { color: #888; }
 .mark { text-align: center; color: #888; font-size: .85rem; }
 """
 # Characters that draw nothing but change what is seen: controls, and those that reorder or hide
@@ -85,7 +95,7 @@ def _piece(record: Record, images: bool) -> str:
     if says_nothing(record):
         return ""
     kind = record.get("type")
-    when = f"<time>{shown(record.get('timestamp', ''))}</time>"
+    when = f"<time>{shown(_minute(record.get('timestamp')))}</time>"
     if is_boundary(record):
         return f"<hr><p class=mark>compacted here · {when}</p>\n"
     if kind == SYSTEM:
@@ -96,11 +106,18 @@ def _piece(record: Record, images: bool) -> str:
         return f"<p class=mark>attached: {shown(name)}</p>\n"
     if kind not in (USER, ASSISTANT):
         return ""
-    parts = "".join(_blocks(content_of(record), images))
+    is_prose = kind == ASSISTANT or bool(record.get("isCompactSummary"))
+    parts = "".join(_blocks(content_of(record), images, is_prose))
     if not parts:
         return ""
     who, style = _who(record)
     return f"<article class='{style}'><h2>{who} {when}</h2>{parts}</article>\n"
+
+
+def _minute(stamp: object) -> str:
+    """Return the time of a record without its seconds; a text of another form as it is."""
+    said = stamp if isinstance(stamp, str) else ""
+    return f"{said[:10]} {said[11:16]} UTC" if _STAMP.fullmatch(said) else said
 
 
 def _who(record: Record) -> tuple[str, str]:
@@ -118,16 +135,23 @@ def _who(record: Record) -> tuple[str, str]:
     return "Person", "user"
 
 
-def _blocks(content: object, images: bool) -> Iterator[str]:
+def _text(text: object, is_prose: bool) -> str:
+    """Return what a model wrote as the Markdown it is, and what a person typed as it was typed."""
+    if is_prose:
+        return f"<div class=prose>{html_of(str(text).translate(_INERT))}</div>"
+    return f"<div class=text>{shown(text)}</div>"
+
+
+def _blocks(content: object, images: bool, is_prose: bool) -> Iterator[str]:
     if isinstance(content, str):
-        yield f"<div class=text>{shown(content)}</div>"
+        yield _text(content, is_prose)
         return
     for block in content if isinstance(content, list) else []:
         if not isinstance(block, dict):
             continue
         kind = block.get("type")
         if kind == "text":
-            yield f"<div class=text>{shown(block.get('text', ''))}</div>"
+            yield _text(block.get("text", ""), is_prose)
         elif kind == "thinking" and block.get("thinking"):
             yield _folded("thoughts", str(block["thinking"]))
         elif kind == "tool_use":
