@@ -89,6 +89,7 @@ DOORS = {
     "hashing.py": "OpenSSL, for what is large",
     "policy/file.py": "yaml",
     "process/broker/follow.py": "stands alone, as the next one",
+    "process/broker/tools_front.py": "threads and processes, until a tool is used",
     "process/broker/hook.py": "its neighbour, which it finds without the package",
     "process/broker/client.py": "`os`, when it is only a module",
     "process/output/behind.py": "threads",

@@ -2,14 +2,18 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tools import known_tools
 
 from sandbox import SIDING, Sandbox
+from siding.process.broker import tools_front
+from siding.process.broker.place import SOCKET_VARIABLE
 
 from .inside import until
 
@@ -147,3 +151,91 @@ def test_what_is_refused_is_told_to_the_model(client: Client) -> None:
 def test_outside_a_run_it_says_so(sandbox: Sandbox) -> None:
     done = sandbox.siding("mcp", status=2)
     assert b"this is no part of a run" in done.stderr
+
+
+BAD_ID = b'{"id": [], "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}\n'
+
+
+class TestTheFront:
+    """What answers for the server until a tool is used."""
+
+    def test_it_says_what_the_server_would(self) -> None:
+        told = json.loads(known_tools.KNOWN.read_text(encoding="utf-8"))
+        assert told == known_tools.known(), "python -m tools.known_tools writes it anew"
+
+    @pytest.mark.parametrize("version", known_tools.OLD_VERSIONS[:-1])
+    def test_so_it_does_in_each_version_of_the_older_era(self, version: str) -> None:
+        told = json.loads(known_tools.KNOWN.read_text(encoding="utf-8"))["old"]
+        told["initialize"]["result"]["protocolVersion"] = version
+        assert told == known_tools.old_era(version)
+
+    def front(self, tmp_path: Path, server: str) -> "subprocess.Popen[bytes]":
+        front = tools_front.__file__
+        socket = tmp_path / "socket"
+        socket.touch()
+        alone = [sys.executable, "-S", "-E", "-I", front, str(known_tools.KNOWN), "1.2.3"]
+        return subprocess.Popen(
+            [*alone, "--", sys.executable, "-c", server],
+            env={**os.environ, SOCKET_VARIABLE: str(socket)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def test_the_server_is_not_started_for_what_is_known(self, tmp_path: Path) -> None:
+        asked: list[dict[str, Any]] = [
+            {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
+            {"method": "notifications/initialized"},
+            {"id": "b", "method": "tools/list", "params": {"_meta": {"progressToken": 0}}},
+            {"id": 2, "method": "ping"},
+        ]
+        process = self.front(tmp_path, "open('started', 'w')")
+        lines = "".join(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in asked)
+        said = process.communicate(lines.encode(), timeout=60)[0]
+        first, second, third = map(json.loads, said.splitlines())
+        assert first["result"]["serverInfo"]["version"] == "1.2.3"
+        assert first["result"]["protocolVersion"] == "2025-06-18"
+        assert (second["id"], len(second["result"]["tools"])) == ("b", 5)
+        assert third == {"jsonrpc": "2.0", "id": 2, "result": {}}
+        assert process.returncode == 0
+
+    def test_the_server_hears_all_and_says_nothing_twice(self, tmp_path: Path) -> None:
+        """It is one that gives each request back, and ends as it is told."""
+        server = (
+            "import sys, json\n"
+            "for line in sys.stdin:\n"
+            "    said = json.loads(line)\n"
+            "    if said['method'] == 'end': sys.exit(said['params'])\n"
+            "    told = {'id': said.get('id'), 'result': said['method']}\n"
+            "    print(json.dumps(told), flush=True)\n"
+        )
+        new: dict[str, Any] = {
+            "_meta": {"io.modelcontextprotocol/protocolVersion": known_tools.NEW_VERSION}
+        }
+        asked: list[dict[str, Any]] = [
+            {"id": 1, "method": "server/discover", "params": new},
+            {"id": 2, "method": "subscriptions/listen", "params": new},
+            {"id": 3, "method": "tools/list", "params": new},
+            {"id": 4, "method": "tools/call", "params": {**new, "name": "task"}},
+            {"id": 3, "method": "tools/list", "params": new},
+            {"method": "end", "params": 7},
+        ]
+        process = self.front(tmp_path, server)
+        lines = "".join(json.dumps(each) + "\n" for each in asked)
+        said = process.communicate(lines.encode(), timeout=60)[0]
+        told = [json.loads(line) for line in said.splitlines()]
+        assert [each.get("id", each.get("method")) for each in told] == [
+            1,
+            "notifications/subscriptions/acknowledged",
+            3,
+            4,
+            3,
+        ]
+        assert told[3]["result"] == "tools/call"
+        assert told[1]["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 2
+        assert process.returncode == 7
+
+    @pytest.mark.parametrize("line", [b"not json\n", b"[]\n", b'{"method": 1}\n', b"{}\n", BAD_ID])
+    def test_what_it_does_not_understand_is_the_servers(self, tmp_path: Path, line: bytes) -> None:
+        server = "import sys; sys.stdout.write(sys.stdin.read())"
+        process = self.front(tmp_path, server)
+        assert process.communicate(line, timeout=60)[0] == line

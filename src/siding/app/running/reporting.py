@@ -4,6 +4,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from siding import __version__
 from siding.adapters.agents.port import Injection, Reach
 from siding.adapters.agents.table import adapter_of
 from siding.app.acts.skeleton import Work
@@ -30,6 +31,8 @@ from siding.storage.layout import TaskLayout
 _PATIENCE = "20h"  # both agents wait for a tool as long as they are told to
 _ALONE = (sys.executable, "-S", "-E", "-I")
 _PROGRAM = str(Path(client.__file__).with_name("hook.py"))
+_FRONT = str(Path(client.__file__).with_name("tools_front.py"))
+_KNOWN = str(Path(__file__).parents[1] / "broker" / "known_tools.json")
 _FOLLOW = str(Path(client.__file__).with_name("follow.py"))
 
 
@@ -96,10 +99,14 @@ def _with_settings(found: Injection, argv: tuple[str, ...], reach: Reach) -> Inj
 
 
 def _tools(project: Project) -> tuple[str, ...]:
-    """Return the command line of the server of an agent's tools; () without the library for it."""
+    """Return the command line of the server of an agent's tools; () without the library for it.
+
+    It begins with what answers for it until a tool is used.
+    """
     if not project.settings.agents_tools or find_spec("mcp") is None:
         return ()
-    return (sys.executable, "-m", "siding", "-q", "mcp", "--patience", _PATIENCE)
+    server = (sys.executable, "-m", "siding", "-q", "mcp", "--patience", _PATIENCE)
+    return (*_ALONE, _FRONT, _KNOWN, __version__, "--", *server)
 
 
 def _cannot_judge(why: str) -> UsageError:
