@@ -590,3 +590,46 @@ def test_landlock_works_where_the_home_lies_below_dev(tmp_path: Path) -> None:
         assert there.steps()[-1]["sandbox"]["engine"] == "landlock"
         assert (there.workspace() / "mine").exists()
         assert not [each for each in places if (each / "planted").exists()]
+
+
+@bwrap
+class TestPathsOfTheCommandLine:
+    @pytest.fixture
+    def data(self, task: Sandbox) -> Path:
+        data = Path(task.env["HOME"]) / "data"
+        data.mkdir()
+        (data / "in.txt").write_text("there\n")
+        return data
+
+    def test_a_directory_is_read_or_written_for_one_run(self, task: Sandbox, data: Path) -> None:
+        script = f"cat {data}/in.txt; echo out 2>/dev/null >{data}/out.txt"
+        assert task.siding("run", "--sandbox", "--", "sh", "-c", script, status=None).stdout == b""
+        assert not (data / "out.txt").exists()
+        read = ("run", "--read", str(data), "--", "sh", "-c", script)
+        assert task.siding(*read, status=None).stdout == b"there\n"
+        assert not (data / "out.txt").exists()
+        write = ("run", "--write", "~/data", "--", "sh", "-c", script)
+        assert task.siding(*write).stdout == b"there\n"
+        assert (data / "out.txt").read_text() == "out\n"
+        assert last(task)["sandbox"]["engine"] == "bwrap"
+
+    def test_it_is_named_from_where_the_person_stands(self, task: Sandbox, data: Path) -> None:
+        where = os.path.relpath(data, task.repo)
+        task.siding("run", "--write", where, "--", "touch", f"{data}/made")
+        assert (data / "made").exists()
+
+    @pytest.mark.parametrize(
+        ("flags", "why"),
+        [
+            (("--write", "~"), b"would open your whole home"),
+            (("--write", "/"), b"would open your whole home"),
+            (("--write", "~/no-such-place"), b"there is no"),
+            (("--read", "data", "--no-sandbox"), b"--no-sandbox asks for none"),
+        ],
+    )
+    def test_what_would_be_no_sandbox_is_refused(
+        self, task: Sandbox, flags: tuple[str, ...], why: bytes
+    ) -> None:
+        done = task.siding("run", *flags, "--", "true", status=2)
+        assert why in done.stderr
+        assert task.steps() == []

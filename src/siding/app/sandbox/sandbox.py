@@ -5,8 +5,10 @@ keeps the sandbox while the command runs. `take_over_result` then moves the comm
 the repository.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.app.place.project import Project
@@ -41,6 +43,8 @@ class SandboxRequest(NamedTuple):
     memory: int | None = None
     processes: int | None = None
     disk: int | None = None
+    read: tuple[str, ...] = ()  # directories and files as they were typed
+    write: tuple[str, ...] = ()
 
 
 class SandboxPlan(NamedTuple):
@@ -134,7 +138,7 @@ def asked_of(
     if request.sandbox is not None and not required:
         mode = settings.SandboxMode.REQUIRE if request.sandbox else settings.SandboxMode.OFF
         own = own._replace(mode=mode)
-    return _overlaid(own, request), notes
+    return _with_paths(project, _overlaid(own, request), request), notes
 
 
 def _anything_is_set(project: Project) -> bool:
@@ -218,6 +222,40 @@ def take_over_result(recorder: "Recorder", plan: SandboxPlan, outcome: Outcome) 
 
 def _trusted(project: Project) -> Mapping[str, Any]:
     return trusted_sandboxes(trust_json(project))
+
+
+def _with_paths(
+    project: Project, asked: "SandboxSettings", request: SandboxRequest
+) -> "SandboxSettings":
+    """Return the settings with what the command line lets a run read and write."""
+    if request.read:
+        read = (_path_of(project, "read", each) for each in request.read)
+        asked = asked._replace(read=(*(asked.read or ()), *read))
+    if request.write:
+        write = (_path_of(project, "write", each) for each in request.write)
+        asked = asked._replace(write=(*(asked.write or ()), *write))
+    return asked
+
+
+def _path_of(project: Project, name: str, typed: str) -> str:
+    """Return a path that a sandbox is to show, as an absolute one. Raises UsageError."""
+    from siding.app.sandbox.settings import expanded
+
+    app = project.app
+    home = Path(app.env.get("HOME") or "/nonexistent")
+    path = expanded(typed, home) if typed.startswith("~") else os.path.join(app.cwd, typed)
+    path = os.path.normpath(path)
+    if not os.path.exists(path):
+        raise UsageError(f"--{name} {typed!r}: there is no {path!r}")
+    # What holds one of these has the agent's settings and Siding's own record in it.
+    held = (os.path.realpath(home), os.path.realpath(app.home.root))
+    real = os.path.realpath(path)
+    if name == "write" and any(Path(each).is_relative_to(real) for each in held):
+        raise UsageError(
+            f"--write {typed!r} would open your whole home, or Siding's, to the command",
+            hint="name a directory below it, or --no-sandbox to run without one",
+        )
+    return path
 
 
 def _overlaid(asked: "SandboxSettings", request: SandboxRequest) -> "SandboxSettings":

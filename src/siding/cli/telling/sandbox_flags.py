@@ -25,6 +25,14 @@ def add_sandbox_arguments(parser: ArgumentParser) -> None:
         choices=("on", "off", "loopback"),
         help="in a sandbox with the machine's, none, or a 127.0.0.1 of its own",
     )
+    for name, what in (("read", "read"), ("write", "read and write")):
+        parser.add_argument(
+            f"--{name}",
+            action="append",
+            default=[],
+            metavar="PATH",
+            help=f"in a sandbox that can {what} this, too (repeatable)",
+        )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-output", metavar="SIZE", help="end it after so much output: 100MiB")
     limits.add_argument("--max-memory", metavar="SIZE", help="end it when all of it takes more")
@@ -37,13 +45,16 @@ def add_sandbox_arguments(parser: ArgumentParser) -> None:
 def sandbox_request(arguments: Namespace) -> SandboxRequest:
     """Return what the flags ask for. Raises UsageError."""
     sizes = {name: _size(name, getattr(arguments, f"max_{name}")) for name in _SIZES}
-    asked = None if arguments.sandbox is None and arguments.network is None else True
-    if arguments.network is not None and arguments.no_sandbox:
-        raise UsageError("--network is of the sandbox, and --no-sandbox asks for none")
+    given = [name for name in ("network", "read", "write") if getattr(arguments, name)]
+    asked = True if given or arguments.sandbox is not None else None
+    if given and arguments.no_sandbox:
+        raise UsageError(f"--{given[0]} is of the sandbox, and --no-sandbox asks for none")
     return SandboxRequest(
         sandbox=False if arguments.no_sandbox else asked,
         profile=arguments.sandbox or None,
         network=arguments.network,
+        read=tuple(arguments.read),
+        write=tuple(arguments.write),
         processes=_count(arguments.max_processes),
         **sizes,
     )
