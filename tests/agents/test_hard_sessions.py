@@ -78,3 +78,18 @@ def test_a_day_of_claude_code(claude: ClaudeAtWork) -> None:
     claude.goes_on(session, "Another way")
     (asked,) = server.requests
     assert [f"Prompt {n}" in json.dumps(asked) for n in range(1, 8)] == [True] * 2 + [False] * 5
+
+
+def test_a_server_that_fails_costs_no_turn(agent: AgentAtWork) -> None:
+    """It is tried again, or the prompt ends without an answer: the next one is a turn as ever."""
+    agent.says(Failure(503), [agent.shell("echo 1 >1.txt")], ["Done."])
+    agent.prompt("Try again")
+    session = str(agent.turns[-1]["session"])
+    agent.says(*[Failure(400)] * 20)
+    agent.task.siding("run", "--", *agent.again(session, "Give up"), status=None, timeout=100)
+    agent.says([agent.shell("echo 3 >3.txt")], ["Done."])
+    agent.goes_on(session, "Go on")
+    asked = [(prompt, files) for prompt, _moment, files in told(agent)]
+    assert asked[0] == ("Try again", ["1.txt"])
+    assert asked[-1] == ("Go on", ["3.txt"])
+    assert [prompt for prompt, _files in asked[1:-1]] == ["Give up"]

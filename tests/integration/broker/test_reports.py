@@ -201,8 +201,16 @@ def test_the_ledger_is_whole_after_it(run: Foothold, tmp_path: Path) -> None:
         (run.workspace / f"{number}.txt").write_text("x\n")
     run.task.siding("stop", "--all")
     run.task.siding("verify")
-    assert [turn["moment"] for turn in turns(run.task)] == ["prompt"] * 4
-    assert run.task.steps()[-1]["reported"]["prompt"] == "Prompt 4"
+    assert [turn["moment"] for turn in turns(run.task)] == [*["prompt"] * 4, "ended"]
+    assert turns(run.task)[-1]["prompt"] == "Prompt 4"
+    assert turns(run.task)[-1]["diff_stat"]["file_list"] == ["4.txt"]
+
+
+def test_a_turn_that_ends_with_its_run_is_recorded_once(run: Foothold) -> None:
+    says(run, "UserPromptSubmit", prompt="One")
+    says(run, "Stop")
+    run.task.siding("stop", "--all")
+    assert [turn["moment"] for turn in turns(run.task)] == ["stopped"]
 
 
 def test_an_agent_of_ones_own_reports_by_plain_words(run: Foothold) -> None:

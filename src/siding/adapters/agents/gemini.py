@@ -124,7 +124,9 @@ def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
 
 
 def _hook(program: tuple[str, ...], seconds: int) -> dict[str, Any]:
-    return {"type": "command", "command": shlex.join(program), "timeout": seconds * 1000}
+    # It shows the name while the hook runs, and without one the whole command.
+    command = shlex.join(program)
+    return {"name": "siding", "type": "command", "command": command, "timeout": seconds * 1000}
 
 
 def _server(reach: Reach) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
-from siding.app.running.agents import noted, reporting_of, told, with_report
+from siding.app.running.agents import end_turn, noted, reporting_of, told, with_report
 from siding.app.running.background_gc import background_gc
 from siding.app.running.broker import (
     OpensDoor,
@@ -174,6 +174,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 locks=(recorder.intents.descriptor(intent),) if self._request.survives else None,
             )
         outcome = turns.noted(noted(outcome, plan.reports))
+        end_turn(work.project, work.task.id, self._live.run)
         watch.ended(outcome.duration_ms)
         draft = with_requests(recorder, intent, ended(intent.draft, outcome, self._terminal))
         draft = with_report(work.project.app, recorder.layout, self._live.run, draft, plan.reports)

@@ -4,9 +4,11 @@ import os
 
 from siding.adapters.agents.table import BY_PROGRAM
 from siding.app.acts.skeleton import Work
+from siding.app.place.project import Project
 from siding.app.place.wiring import App
 from siding.app.running.request import Reporting, RunRequest
 from siding.app.sandbox.sandbox import SandboxPlan
+from siding.ids import TaskId
 from siding.ledger.draft import Draft
 from siding.process.command import Command, Outcome
 from siding.runs.run import Run
@@ -57,6 +59,14 @@ def noted(outcome: Outcome, reports: Reporting | None) -> Outcome:
     if reports is None or not reports.note:
         return outcome
     return outcome._replace(notes=(*outcome.notes, reports.note))
+
+
+def end_turn(project: Project, task_id: TaskId, run: Run) -> None:
+    """Record the turn that was under way when the command ended."""
+    if os.path.exists(project.task_layout(task_id).runs_dir / f"{run.id}{AGENT}"):
+        from siding.app.running.last_turn import record_last_turn
+
+        record_last_turn(project, task_id, run)
 
 
 def with_report(

@@ -23,6 +23,7 @@ from siding.runs.store import Runs
 from siding.tasks.task import Task
 
 __all__ = [
+    "ENDED",
     "CheckpointAct",
     "Step",
     "Task",
@@ -34,6 +35,7 @@ __all__ = [
     "settle_before_turn",
 ]
 
+ENDED = "ended"  # the moment of a turn that was under way when the command of its run ended
 TURN = "turn"  # the origin of a checkpoint that is a turn of a run
 
 
@@ -72,8 +74,11 @@ def record_turn(
     words: TurnWords,
     *,
     only_if_changed: bool = True,
+    unless_ended: bool = False,
 ) -> Turn:
     """Record the workspace as a turn of a run that lives; in most cases not if nothing changed.
+
+    With `unless_ended` nothing is recorded if the turn has a step of its own already.
 
     Raises NotFound if the task has no such run.
     """
@@ -89,6 +94,8 @@ def record_turn(
     ):
         if not work.recorder.runs.is_there(run_id):
             return Turn(task, None)  # it ended while we waited for the task; its step has it all
+        if _is_over(work.recorder.ledger, run_id, words.turn, unless_ended=unless_ended):
+            return Turn(task, None)
         detail = _detail(work.recorder, words, moment, f"turn of {run_id} ({moment})")
         detail = detail._replace(
             run=run_id, returns=_began_with(work.recorder.ledger, run_id, words.turn)
@@ -140,6 +147,18 @@ def _detail(recorder: Recorder, words: TurnWords, moment: str, untitled: str) ->
 def _with_used(words: TurnWords, draft: Draft) -> Draft:
     assert isinstance(draft.detail, CheckpointDetail)
     return draft._replace(detail=draft.detail._replace(usage=words.used()))
+
+
+def _is_over(ledger: Ledger, run_id: str, turn: str, *, unless_ended: bool) -> bool:
+    """Tell whether there is nothing more to record of a run's turn.
+
+    A report that comes while the run ends may find its turn recorded, and the other way round.
+    """
+    newest = ledger.last()
+    made = None if newest is None else newest.as_checkpoint
+    if made is None or made.run != run_id:
+        return False
+    return made.moment == ENDED or (unless_ended and made.turn == turn and bool(made.prompt))
 
 
 def _began_with(ledger: Ledger, run_id: str, turn: str) -> str:

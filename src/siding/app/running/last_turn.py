@@ -1,0 +1,42 @@
+"""Record the turn that was under way when the command of a run ended.
+
+An agent that gives up, or is interrupted or killed, does not say that its turn is over. What it did
+until then belongs to its prompt all the same.
+"""
+
+from siding.app.place.project import Project
+from siding.app.running.checkpoint import ENDED, TurnWords, record_turn
+from siding.app.usage.of_run import UsedInTurn
+from siding.errors import SidingError
+from siding.ids import TaskId
+from siding.runs.reported import first_line, read_reported, write_reported
+from siding.runs.run import Run
+
+
+def record_last_turn(project: Project, task_id: TaskId, run: Run) -> None:
+    """Record the open turn of a run whose command has ended, if it has one.
+
+    If that fails, what it did is in the step of the run, which says in which prompt it was.
+    """
+    layout = project.task_layout(task_id)
+    found = read_reported(layout, run.id)
+    if found is None or not found.in_turn or not run.is_recorded:
+        return
+    used = UsedInTurn(project.app, run.started_at, found, unwritten=False)
+    words = TurnWords(
+        first_line(found.prompt), found.prompt, found.session, found.turn, found.transcript, used
+    )
+    try:
+        record_turn(
+            project,
+            task_id,
+            run.id,
+            ENDED,
+            words,
+            only_if_changed=found.is_kept,
+            # Its agent may have told of the end as it went, and its broker is at it.
+            unless_ended=not found.is_kept,
+        )
+        write_reported(layout, run.id, used.after._replace(in_turn=False))
+    except (SidingError, OSError) as error:
+        project.app.warn(f"{run.id}: its last turn could not be recorded: {error}")
