@@ -121,6 +121,21 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "show": ("phase.show", "the history of one"),
         },
     ),
+    "workflow": (
+        "scripts that run many agents",
+        {
+            "run": ("workflow.run", "run one: by name, from a file, from standard input"),
+            "list": ("workflow.list", "the runs, and with --scripts the workflows"),
+            "show": ("workflow.show", "a run: its phases, agents, result"),
+            "watch": ("workflow.watch", "a run as it goes"),
+            "resume": ("workflow.resume", "go on with one that was cut off, failed or ended"),
+            "kill": ("workflow.controls:KILL", "end a run, or one of its agents"),
+            "skip": ("workflow.controls:SKIP", "let a run go on without an agent"),
+            "retry": ("workflow.controls:RETRY", "let an agent begin again"),
+            "check": ("workflow.check", "what is wrong with a script, without running it"),
+            "new": ("workflow.new", "begin a script"),
+        },
+    ),
     "session": (
         "conversations: transcripts that open at once",
         {
