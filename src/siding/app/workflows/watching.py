@@ -1,5 +1,6 @@
 """Keep the state of a run while it lives: on disk, in the project's events, for listeners."""
 
+import asyncio
 import json
 import os
 from collections.abc import Callable
@@ -26,7 +27,11 @@ _LONGEST = 2000  # characters of a text in the log
 
 
 class Watcher:
-    """Takes the events of a run. A disk that fails costs the view of the run, never the run."""
+    """Takes the events of a run, in its event loop.
+
+    The state is on disk half a second after an event at the latest. A disk that fails costs the
+    view of the run, never the run.
+    """
 
     def __init__(
         self,
@@ -38,7 +43,7 @@ class Watcher:
         self._project = project
         self._folder = folder
         self._listen = listen
-        self._written_at = 0.0
+        self._later: asyncio.TimerHandle | None = None
         known = folder.state()
         started_at = known.started_at if known is not None else 0
         self.state = RunState(run_id=folder.run_id, task=task_id, started_at=started_at)
@@ -58,18 +63,23 @@ class Watcher:
 
     def close(self) -> None:
         """Write the state as it is, and close the log."""
-        with suppress(OSError):
-            self._folder.write_state(self.state)
+        self._write_state()
         os.close(self._log)
 
     def _write(self, event: Event, at: str) -> None:
         if not isinstance(event, AgentProgress):
             line = json.dumps({"at": at, **event_record(event)}, default=str) + "\n"
             os.write(self._log, line.encode())
-        now = self._project.app.clock.monotonic()
-        is_due = now - self._written_at >= WRITE_EVERY_S
-        if is_due or isinstance(event, RunStarted | RunDone | Asked):
-            self._written_at = now
+        if isinstance(event, RunStarted | RunDone | Asked):
+            self._write_state()
+        elif self._later is None:
+            self._later = asyncio.get_running_loop().call_later(WRITE_EVERY_S, self._write_state)
+
+    def _write_state(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        with suppress(OSError):
             self._folder.write_state(self.state)
 
     def _tell(self, event: Event) -> None:
