@@ -134,6 +134,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "retry": ("workflow.controls:RETRY", "let an agent begin again"),
             "check": ("workflow.check", "what is wrong with a script, without running it"),
             "new": ("workflow.new", "begin a script"),
+            "guide": ("workflow.guide", "how to write one, and when it is worth it"),
         },
     ),
     "session": (
@@ -167,6 +168,7 @@ ALONE = "today"  # what `siding` without a verb is
 
 HIDDEN: dict[str, tuple[str, str]] = {
     "__broker": ("verbs.broker", "answers what a run asks"),
+    "__workflow": ("workflow.work", "works on a run of a workflow"),
     "__report": ("integrating.report", "records what an integrated agent reports"),
     "__complete": ("verbs.complete", "values for shell completion"),
 }
