@@ -30,10 +30,19 @@ from siding.workflows.structured import instructions
 class ProgramAgents(Agents):
     """Runs the agents of one workflow run, in its task.
 
-    `ask` puts questions of the policy to a person; without it they count as refused.
+    `ask` puts questions of the policy to a person; without it they count as refused. With
+    `sandbox` every one runs in a sandbox, whatever the settings say.
     """
 
-    def __init__(self, project: Project, task: TaskId, *, ask: Asker | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        task: TaskId,
+        *,
+        ask: Asker | None = None,
+        sandbox: bool = False,
+    ) -> None:
+        self._sandbox = sandbox
         self._project = project
         self._task = task
         self._ask = ask
@@ -133,7 +142,9 @@ class ProgramAgents(Agents):
             env={**invocation.env, **self._env_of(settings.env)},
             cwd=".",
             name=call.name,
-            sandbox=SandboxRequest(sandbox=settings.sandbox, network=settings.network, read=read),
+            sandbox=SandboxRequest(
+                sandbox=self._sandbox or settings.sandbox, network=settings.network, read=read
+            ),
         )
 
     def _env_of(self, said: Mapping[str, str]) -> dict[str, str]:
