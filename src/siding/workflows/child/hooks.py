@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from inspect import isawaitable, signature
+from itertools import islice
 from typing import Any
 
 from siding.workflows.child.calls import Calls
-from siding.workflows.child.errors import CAP, NESTING, WorkflowError
+from siding.workflows.child.errors import CAP, CONFIG, NESTING, WorkflowError
 from siding.workflows.child.lanes import Lane
 from siding.workflows.child.options import agent_request, ask_request, sleep_request
 from siding.workflows.child.scheduler import Future, Scheduler
@@ -69,8 +70,8 @@ class Hooks:
 
     def phase(self, title: str) -> None:
         """Begin a phase: agents from here on belong to it, until the next one."""
-        if not title:
-            raise WorkflowError("phase() takes the title of a phase")
+        if not isinstance(title, str) or not title:
+            raise WorkflowError("phase() takes the title of a phase", CONFIG)
         self._phase = title
         self._calls.tell({"t": "phase", "phase": title})
 
@@ -96,6 +97,7 @@ class Hooks:
         try:
             return await running
         finally:
+            self._calls.leave(inner, lane)
             if self._phase != before:
                 self._phase = before
                 self._calls.tell({"t": "phase", "phase": before})
@@ -156,9 +158,9 @@ class _Started:
 
 
 def _bounded(items: Iterable[Any], what: str) -> list[Any]:
-    found = list(items)
+    found = list(islice(items, MAX_ITEMS + 1))  # the items may have no end
     if len(found) > MAX_ITEMS:
-        raise WorkflowError(f"{what}() takes at most {MAX_ITEMS} items, not {len(found)}", CAP)
+        raise WorkflowError(f"{what}() takes at most {MAX_ITEMS} items, not more", CAP)
     return found
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
+from siding.storage.errors import NotStorable
 from siding.workflows.budget import Account, Budget
 from siding.workflows.calls import AgentCall, agent_call, question
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
@@ -22,9 +23,18 @@ from siding.workflows.events import (
     ResumeSummary,
     RunDone,
 )
-from siding.workflows.journal.records import Answer, Begun, Drop, Void
+from siding.workflows.journal.records import Answer, Begun, Drop, path_order, stands_behind
 from siding.workflows.journal.store import JournalWriter, Recorded
-from siding.workflows.outcome import Dead, Done, Outcome, Skipped, Used, Work, as_record
+from siding.workflows.outcome import (
+    Dead,
+    DeadReason,
+    Done,
+    Outcome,
+    Skipped,
+    Used,
+    Work,
+    as_record,
+)
 from siding.workflows.resume import Scope
 from siding.workflows.script import read_script
 from siding.workflows.structured import misfits, refuse_bad
@@ -56,12 +66,15 @@ class ScriptAttempt:
             ports.emit,
             concurrency=limits.concurrency,
             random=ports.random,
-            on_session=self._note_session,
+            on_work=self._note_work,
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._ended: asyncio.Future[RunDone] = asyncio.get_running_loop().create_future()
         self._open_phase = ""
-        self._visited: set[str] = set()
+        self._visited: set[str] = set()  # calls that this process made, or took from the record
+        self._dropped: set[str] = set()
+        self._fingerprints: dict[str, str] = {}  # of the calls of agents that are not answered
+        self._at_work: dict[str, Begun] = {}
         self._replayed = 0
         self._live = 0
         self._unanswered = 0  # messages to the process after which it has not waited yet
@@ -107,7 +120,8 @@ class ScriptAttempt:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await asyncio.wait([delivering])
-        self._link.close()
+        self._record_rest()
+        self._status = self._link.close()
         if self._open_phase:
             self._ports.emit(PhaseDone(phase=self._open_phase))
 
@@ -141,11 +155,7 @@ class ScriptAttempt:
 
     def _on_delivering_ended(self, task: "asyncio.Task[None]") -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._finish(
-                RunDone(
-                    status="failed", error=f"the journal cannot be written: {error}", kind="disk"
-                )
-            )
+            self._finish(_failed_with(error))
 
     def _on_message(self, message: dict[str, Any]) -> None:
         if self._ended.done():
@@ -163,8 +173,7 @@ class ScriptAttempt:
             case "read":
                 self._on_read(message)
             case "stale":
-                self._answers.note(Void(lane=message["path"], after=message["after"]))
-                self._say(f"what follows {message['after']} in its lane runs again")
+                self._on_stale(message["path"], message["after"])
             case "phase":
                 self._on_phase(message["phase"])
             case "log":
@@ -183,7 +192,7 @@ class ScriptAttempt:
     def _on_task_ended(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._finish(RunDone(status="failed", error=f"{error!r}", kind="engine"))
+            self._finish(_failed_with(error))
 
     async def _carry_out(self, message: dict[str, Any]) -> None:
         path, asked = message["path"], message["asked"]
@@ -199,15 +208,12 @@ class ScriptAttempt:
 
     async def _agent(self, message: Mapping[str, Any], call: AgentCall) -> None:
         self._say_why(message, call)
-        begun = self._recorded.begun.get(call.path)
-        same = begun is not None and begun.fingerprint == message["fp"]
-        self._begin(message, call, begun.session if begun is not None and same else "")
+        self._fingerprints[call.path] = message["fp"]
+        before = self._begun_before(message)
         try:
             if call.schema is not None:
                 refuse_bad(call.schema)
-            outcome = await self._runs.run(
-                call, begun.session if begun is not None and same else ""
-            )
+            outcome = await self._runs.run(call, before.session if before is not None else "")
         except (ScriptError, AgentUnavailable) as error:
             self._refuse(message, str(error), "config")
             return
@@ -215,9 +221,7 @@ class ScriptAttempt:
             self._refuse(message, str(error), "budget")
             return
         self._live += 1
-        value = outcome.output if isinstance(outcome, Done) else None
-        tokens = outcome.used.tokens if isinstance(outcome, Done | Dead) else 0
-        self._answer(message, as_record(outcome), value, tokens=tokens, number=call.id)
+        outcome = self._answer_agent(message, call, outcome)
         if isinstance(outcome, Dead):
             detail = f": {outcome.detail}" if outcome.detail else ""
             text = f"agent {call.name} gave no result ({outcome.reason}){detail}"
@@ -228,23 +232,45 @@ class ScriptAttempt:
             )
         )
 
-    def _begin(self, message: Mapping[str, Any], call: AgentCall, session: str) -> None:
+    def _answer_agent(
+        self, message: Mapping[str, Any], call: AgentCall, outcome: Outcome
+    ) -> Outcome:
+        """Record how the call came out, and answer it; return what was recorded."""
+        value = outcome.output if isinstance(outcome, Done) else None
+        tokens = outcome.used.tokens if isinstance(outcome, Done | Dead) else 0
+        try:
+            self._answer(message, as_record(outcome), value, tokens=tokens, number=call.id)
+        except NotStorable as error:
+            assert isinstance(outcome, Done | Dead)
+            dead = Dead(
+                reason=DeadReason.UNKNOWN,
+                detail=f"its result cannot be recorded: {error}",
+                retryable=False,
+                used=outcome.used,
+                work=outcome.work,
+            )
+            self._answer(message, as_record(dead), None, tokens=tokens, number=call.id)
+            return dead
+        return outcome
+
+    def _begun_before(self, message: Mapping[str, Any]) -> Begun | None:
+        """Return the same call as an earlier process has begun it, if that was cut off."""
+        begun = self._recorded.begun.get(message["path"])
+        return begun if begun is not None and begun.fingerprint == message["fp"] else None
+
+    def _note_work(self, call: AgentCall, session: str) -> None:
+        """Write down that an agent is at work, and its conversation, to go on with after a kill."""
         begun = Begun(
             path=call.path,
             kind="agent",
-            fingerprint=message["fp"],
+            fingerprint=self._fingerprints[call.path],
             id=call.id,
             session=session,
         )
-        self._recorded.begun[call.path] = begun
-        self._answers.flush()  # what was noted before this call stands before it
-        self._writer.write([begun], flushed=False)
-
-    def _note_session(self, call: AgentCall, session: str) -> None:
-        begun = self._recorded.begun.get(call.path)
-        if begun is not None and begun.session != session:
-            self._recorded.begun[call.path] = begun._replace(session=session)
-            self._writer.write([self._recorded.begun[call.path]], flushed=False)
+        if self._at_work.get(call.path) != begun:
+            self._at_work[call.path] = begun
+            self._answers.write()  # what was noted before this call stands before it
+            self._writer.write([begun], flushed=False)
 
     async def _ask(self, message: Mapping[str, Any]) -> None:
         asked = question(message["path"], message["asked"])
@@ -255,20 +281,24 @@ class ScriptAttempt:
             self._refuse(message, str(error) or "the question was cancelled", "ask")
             return
         self._ports.emit(Asked(path=asked.path, question=asked.question, is_answered=True))
-        self._answer(message, {"kind": "ok", "output": value}, value)
+        try:
+            self._answer(message, {"kind": "ok", "output": value}, value)
+        except NotStorable as error:
+            self._refuse(message, f"the answer cannot be recorded: {error}", "ask")
 
     async def _sleep(self, message: Mapping[str, Any]) -> None:
         """Wait until the moment that the first process that began this call has written down."""
-        begun = self._recorded.begun.get(message["path"])
+        begun = self._begun_before(message)
         now = self._ports.now()
         until = now + message["asked"]["seconds"]
-        if begun is not None and begun.fingerprint == message["fp"] and begun.session:
+        if begun is not None and begun.session:
             until = float(begun.session)
         else:
             line = Begun(
                 path=message["path"], kind="sleep", fingerprint=message["fp"], session=repr(until)
             )
-            self._writer.write([line])
+            self._answers.note(line)
+            self._answers.write()
         await asyncio.sleep(max(0.0, until - now))
         self._answer(message, {"kind": "ok", "output": None}, None)
 
@@ -300,21 +330,23 @@ class ScriptAttempt:
         tokens: int = 0,
         number: int = -1,
     ) -> None:
-        self._recorded.begun.pop(message["path"], None)
         self._answers.record(
-            Answer(
-                path=message["path"],
-                kind=message["kind"],
-                fingerprint=message["fp"],
-                seq=0,
-                result=result,
-                id=number,
-            ),
+            _answer_to(message, result, number),
             {"path": message["path"], "value": value, "tokens": tokens},
         )
 
     def _refuse(self, message: Mapping[str, Any], error: str, kind: str) -> None:
-        self._answers.refuse({"path": message["path"], "error": error, "kind": kind})
+        """Give the script an error. It is recorded where nothing is, but never taken from there.
+
+        The next attempt makes the call again; it must know that this one went on without it.
+        """
+        path = message["path"]
+        answer = {"path": path, "error": error, "kind": kind}
+        if path in self._recorded.answers:
+            self._answers.refuse(answer)
+            return
+        result = {"kind": "refused", "why": kind, "detail": error}
+        self._answers.record(_answer_to(message, result, message.get("id", -1)), answer)
 
     def _on_check(self, message: Mapping[str, Any]) -> None:
         answer = self._recorded.answers[message["path"]]
@@ -330,16 +362,20 @@ class ScriptAttempt:
     def _on_read(self, message: Mapping[str, Any]) -> None:
         self._visited.add(message["path"])
         result = {"kind": "ok", "output": message["value"]}
-        self._answers.record(
-            Answer(
-                path=message["path"],
-                kind="read",
-                fingerprint=message["fp"],
-                seq=0,
-                result=result,
-            ),
-            None,
-        )
+        self._answers.record(_answer_to({**message, "kind": "read"}, result, -1), None)
+
+    def _on_stale(self, lane: str, after: str) -> None:
+        """Drop what is recorded behind a call, but for what this process has made or taken."""
+        recorded = {*self._recorded.answers, *self._recorded.begun}
+        gone = {
+            path
+            for path in recorded - self._visited - self._dropped
+            if stands_behind(path, lane, after)
+        }
+        if gone:
+            self._dropped |= gone
+            self._answers.note(Drop(paths=tuple(sorted(gone, key=path_order)), after=after))
+            self._say(f"{after} came out differently: what follows it runs again")
 
     def _on_replayed(self, calls: list[list[str]]) -> None:
         for path, label, phase in calls:
@@ -372,10 +408,8 @@ class ScriptAttempt:
             self._ports.emit(Logged(message=text, is_warning=True))
         if message["t"] == "done":
             self._drop_unreached()
-            self._flush_last()
             self._finish(RunDone(status="completed", value=message["value"]))
             return
-        self._flush_last()
         self._finish(
             RunDone(
                 status="failed",
@@ -385,19 +419,19 @@ class ScriptAttempt:
             )
         )
 
-    def _flush_last(self) -> None:
-        """Record what was noted since the last answer, such as what the script has read."""
+    def _record_rest(self) -> None:
+        """Record what came out while the run ended, and what was noted since the last answer."""
         try:
-            self._answers.flush()
+            self._answers.write()
         except OSError as error:
             self._say(f"the journal cannot be written: {error}")
 
     def _drop_unreached(self) -> None:
         """A run that was made anew as a whole has only the calls that it made."""
         if self._plan.policy.scope is Scope.ALL:
-            gone = sorted(set(self._recorded.answers) - self._visited)
+            gone = {*self._recorded.answers, *self._recorded.begun} - self._visited - self._dropped
             if gone:
-                self._answers.note(Drop(paths=tuple(gone)))
+                self._answers.note(Drop(paths=tuple(sorted(gone, key=path_order))))
 
     def _say_why(self, message: Mapping[str, Any], call: AgentCall) -> None:
         why = message["why"]
@@ -426,13 +460,35 @@ class ScriptAttempt:
         )
 
 
+def _failed_with(error: BaseException) -> RunDone:
+    """Return how a run ends whose engine met an error."""
+    if isinstance(error, OSError):
+        text = f"the journal cannot be written: {error}"
+        return RunDone(status="failed", error=text, kind="disk")
+    return RunDone(status="failed", error=f"{error!r}", kind="engine")
+
+
+def _answer_to(message: Mapping[str, Any], result: Mapping[str, Any], number: int) -> Answer:
+    """Return the answer to a call; `Answers` gives it its place."""
+    return Answer(
+        path=message["path"],
+        kind=message["kind"],
+        fingerprint=message["fp"],
+        seq=0,
+        result=result,
+        id=number,
+    )
+
+
 _WHY: Mapping[str, str] = {
     "changed": "its prompt or options are not those of the record",
     "cut off": "it was at work when the run was cut off",
+    "cut off again": "it was at work again when the run was cut off",
     "follows a change": "something before it in its lane came out differently",
     "misfit": "its recorded result does not fit",
     "selected": "it was chosen",
     "dead": "it gave no result before",
+    "refused": "it was refused before",
 }
 
 
