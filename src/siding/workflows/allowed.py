@@ -47,6 +47,8 @@ INJECTED = (
     "workflow",
     "ask",
     "sleep",
+    "run",
+    "bring_back",
     "args",
     "budget",
 )

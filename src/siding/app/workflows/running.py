@@ -10,12 +10,13 @@ from siding.app.life.start import start_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.workflows.control import ControlServer
-from siding.app.workflows.finding import FoundScript
+from siding.app.workflows.finding import FoundScript, Origin
 from siding.app.workflows.people import DecidingPeople
 from siding.app.workflows.request import ResumeRequest, WorkflowOptions, options_from
 from siding.app.workflows.script_process import starter
 from siding.app.workflows.trusting import TrustedSources, require_trust
 from siding.app.workflows.watching import Watcher
+from siding.app.workflows.workspaces import TaskWorkspaces
 from siding.clock import iso
 from siding.errors import NoActiveTask, UsageError
 from siding.namedtuples import NamedTuple
@@ -69,7 +70,7 @@ def prepare(project: Project, request: WorkflowRequest) -> Prepared:
     """
     script = request.found.script()
     require_trust(project, request.found)
-    name = request.found.name or (script.meta.name if script.meta else "workflow")
+    name = _name_of(request.found, script)
     task = _task_for(project, request.task, name)
     record = RunRecord(
         run_id=new_run_id(project.app.random_bytes),
@@ -161,6 +162,7 @@ def _ports(
     return Ports(
         agents=make_agents(project, task, run_id, prepared.options),
         people=DecidingPeople(project, run_id, task.id, prepared.name),
+        workspaces=TaskWorkspaces(project, task, sandbox=prepared.options.sandbox),
         sources=TrustedSources(project),
         start_script=starter(project),
         emit=watcher.emit,
@@ -168,6 +170,14 @@ def _ports(
         random=random.random,
         stamp=lambda: iso(clock.now()),
     )
+
+
+def _name_of(found: FoundScript, script: Script) -> str:
+    """Return what a run is called: a workflow's name, else what the script says of itself."""
+    own = script.meta.name if script.meta else ""
+    if found.origin in (Origin.FILE, Origin.INLINE):
+        return own or found.name or "workflow"
+    return found.name or own
 
 
 def _task_for(project: Project, named: str | None, name: str) -> Task:

@@ -14,6 +14,7 @@ from siding.workflows.child.body import body_of, compile_body
 from siding.workflows.child.budget import Budget
 from siding.workflows.child.builtins import names_for
 from siding.workflows.child.calls import Calls
+from siding.workflows.child.commands import Commands
 from siding.workflows.child.errors import NOT_DETERMINISTIC, NotDeterministic, WorkflowError
 from siding.workflows.child.hooks import Hooks
 from siding.workflows.child.modules import Modules
@@ -53,6 +54,7 @@ def _run(wire: Wire, scheduler: Scheduler, calls: Calls, start: dict[str, Any]) 
         return await prepare(source, args)()
 
     hooks = Hooks(scheduler, calls, run_child)
+    commands = Commands(scheduler, calls)
     modules = Modules(hooks.gather, hooks.sleep)
 
     def prepare(source: str, args: Any) -> Callable[[], Coroutine[Any, Any, Any]]:
@@ -67,6 +69,8 @@ def _run(wire: Wire, scheduler: Scheduler, calls: Calls, start: dict[str, Any]) 
             "workflow": hooks.workflow,
             "ask": hooks.ask,
             "sleep": hooks.sleep,
+            "run": commands.run,
+            "bring_back": commands.bring_back,
             "args": args,
             "budget": budget,
         }
