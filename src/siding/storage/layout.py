@@ -124,6 +124,9 @@ class ForkLayout(NamedTuple):
     def workspace(self, slot: str) -> Path:
         return self.workspaces_dir / checked_name(slot)
 
+    def lock(self, slot: str) -> Path:
+        return self.locks_dir / checked_name(slot)
+
     def view(self, name: str) -> Path:
         return self.views_dir / checked_name(name)
 

@@ -91,7 +91,7 @@ class SlotBooks:
                 make_dirs(directory)
 
     def lock(self, name: str) -> FileLock:
-        return FileLock(self._layout.locks_dir / checked_name(name))
+        return FileLock(self._layout.lock(name))
 
     def free(self) -> list[Slot]:
         """Return the worktrees that wait, in no particular order."""

@@ -18,6 +18,7 @@ from siding.app.applying.steps import bench_root, beside_of, sources_of
 from siding.app.applying.task_title import title_of
 from siding.app.place.events import PullRequestChanged
 from siding.app.place.locks import holding_task
+from siding.app.place.of_board import require_of_board
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.line_base import line_base
@@ -115,7 +116,7 @@ def open_pull_request(project: Project, wish: PullRequestRequest) -> PullRequest
 def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
     """Make the commit to push, and store it in the repository, and make the text."""
     project.require_repository()
-    task = select(project, wish.task)
+    task = require_of_board(select(project, wish.task), "`siding pr`")
     remote, url = remote_of(project, wish.remote, task.base_ref)
     what, beside = f"preparing a pull request of {task.name}", beside_of(now=wish.now)
     with (

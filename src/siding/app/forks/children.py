@@ -1,12 +1,11 @@
 """What a task of a group says of where it comes from."""
 
 from collections.abc import Iterator, Mapping
-from os import scandir
 from typing import Any
 
 from siding.app.place.project import Project
 from siding.errors import NotFound, UnreadableFile
-from siding.ids import TaskId, is_fork
+from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
 from siding.tasks.task import Task
 
@@ -26,7 +25,7 @@ class Parentage(NamedTuple):
     snapshot: str = ""
     base: str = ""
     applied: str = ""  # the fork's snapshot that was brought back last
-    kept: bool = False  # it is a row of the board
+    kept: str = ""  # the task of the board that it became
 
     @classmethod
     def of(cls, task: Task) -> "Parentage | None":
@@ -42,7 +41,7 @@ class Parentage(NamedTuple):
             snapshot=str(record.get("snapshot") or ""),
             base=str(record.get("base") or ""),
             applied=str(record.get("applied") or ""),
-            kept=record.get("kept") is True,
+            kept=str(record.get("kept") or ""),
         )
 
     def record(self) -> dict[str, Any]:
@@ -54,20 +53,11 @@ def with_parentage(task: Task, parentage: Parentage) -> Task:
     return task._replace(rest={**task.rest, "fork": parentage.record()})
 
 
-def fork_ids(project: Project) -> list[TaskId]:
-    """Return the ids of all forks of the project, in no particular order."""
-    try:
-        with scandir(project.layout.forks.tasks_dir) as entries:
-            return [TaskId(entry.name) for entry in entries if is_fork(entry.name)]
-    except FileNotFoundError:
-        return []
-
-
 def forks_of(
     project: Project, *, parent: TaskId | None = None, group: str | None = None
 ) -> Iterator[Task]:
     """Yield the forks that can be read, of a parent or of a group if that is said."""
-    for task_id in fork_ids(project):
+    for task_id in project.tasks.fork_ids():
         try:
             task = project.tasks.load(task_id)
         except (NotFound, UnreadableFile):

@@ -5,6 +5,7 @@ board. What `drop` takes away is the workspace: the ledger, the outputs and the 
 the closed task until `siding gc`.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,14 +15,15 @@ from siding.app.forks.pool import Taken, Wanted, taken
 from siding.app.forks.returning import Dropped, give_up
 from siding.app.forks.state import ForkState
 from siding.app.place.project import Project
+from siding.app.place.task_workspace import require_workspace
 from siding.errors import SidingError, UsageError
 from siding.files.durable import make_dirs
 from siding.git import refs
 from siding.git.forking.held import write_base
-from siding.ids import Sha, TaskId, new_fork_id
+from siding.ids import Sha, TaskId, is_fork, new_fork_id
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, Holder, LockBusy
-from siding.tasks.names import branch_name, problem_with_name
+from siding.tasks.names import problem_with_name
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
@@ -51,10 +53,9 @@ class Fork:
     other, and can be opened again. A process that dies closes its forks.
     """
 
-    def __init__(self, task: Task, workspace: Workspace, lease: FileLock, state: ForkState) -> None:
+    def __init__(self, task: Task, workspace: Workspace, lease: FileLock) -> None:
         self.task = task
         self.workspace = workspace
-        self.state = state
         self._lease = lease
 
     @property
@@ -114,6 +115,22 @@ def drop(project: Project, found: Fork) -> Dropped:
         found.close()
 
 
+def reopened(project: Project, task: Task) -> Fork:
+    """Return a fork that is there, to go on with it: after a crash, say. Close it in the end.
+
+    Raises UsageError for a task that is no fork, NoWorkspace if it was dropped, ForkInUse.
+    """
+    if not is_fork(task.id):
+        raise UsageError(f"task {task.name!r} is no fork")
+    lease = _leased(project, task.id)
+    try:
+        workspace = require_workspace(project, task)
+    except BaseException:
+        lease.release()
+        raise
+    return Fork(task, workspace, lease)
+
+
 def _leased(project: Project, task_id: TaskId) -> FileLock:
     layout = project.task_layout(task_id)
     make_dirs(layout.root)
@@ -140,7 +157,9 @@ def _entered(
     at = int(project.app.clock.now().timestamp())
     base = write_base(store, wanted.owner, wanted.held, wanted.base, found.git_dir, at=at)
     refs.write_ref(store.root, store.task(wanted.owner).ref, base)
-    branch = branch_name(project.settings.branch_prefix, request.name, wanted.owner)
+    # There is no such branch. But what records a task wants to know its name, and is used to a
+    # branch that is gone.
+    branch = f"{project.settings.branch_prefix}{wanted.owner}"
     workspace = Workspace(
         name=wanted.owner,
         path=str(found.path),
@@ -166,7 +185,7 @@ def _entered(
     )
     task = with_parentage(_task(project, workspace, state, request, now), parentage)
     project.tasks.save(task)
-    return Fork(task, workspace, lease, state)
+    return Fork(task, workspace, lease)
 
 
 def _task(
@@ -179,7 +198,7 @@ def _task(
         base_ref=state.task.base_ref,
         base_commit=Sha(state.base),
         branch=workspace.branch,
-        workspace_path="",
+        workspace_path=os.path.relpath(workspace.path, project.app.home.root),
         status=TaskState.ACTIVE,
         created_at=now,
         updated_at=now,

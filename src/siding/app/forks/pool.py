@@ -231,30 +231,31 @@ def put_back(project: Project, slot: Slot, owner: TaskId, *, keep: int) -> bool:
 
 def throw_away(
     project: Project, books: SlotBooks, name: str, *, owner: TaskId | None = None
-) -> None:
+) -> bool:
     """Move a worktree and git's record of it into the trash, and strike it from the books.
 
-    With an `owner` that does not have it yet, what was made for that one goes, too. Safe to repeat.
-    The caller holds the worktree's lock.
+    Returns whether there was one. With an `owner` that does not have it yet, what was made for that
+    one goes, too. Safe to repeat. The caller holds the worktree's lock.
     """
     path = project.layout.forks.workspace(name)
     trash = project.layout.root / fresh_trash(project.app, TaskId(name))
     git_dir = project.paths.common_dir / "worktrees" / name
+    was_there = os.path.lexists(git_dir) or os.path.lexists(path)
     if os.path.lexists(git_dir):
         make_dirs(trash)
         with holding_git(project, "removing a worktree of the pool"):
             detach_worktree(project.repository, path, git_dir, trash)
     if os.path.lexists(path):
         make_dirs(trash)
-        if (
-            path.is_dir() and not path.is_symlink()
-        ):  # of a view it is read-only, and cannot be moved
+        if path.is_dir() and not path.is_symlink():
+            # A view is read-only, and of a directory that is moved the kernel writes the "..".
             path.chmod(0o700)
         move_aside(path, trash / "workspace")
     remove_tree(slot_part(project.snapshots, name))
     if owner is not None and not project.task_layout(owner).task_json.exists():
         _forget_owner(project, owner)
     books.forget(name)
+    return was_there
 
 
 def _forget_owner(project: Project, owner: TaskId) -> None:

@@ -13,6 +13,7 @@ from siding.app.life.reserve import spending_reserve
 from siding.app.life.workspaces import finish_removal, keep, remove
 from siding.app.place.events import TaskChanged
 from siding.app.place.locks import Hold, TaskBusy, holding_task
+from siding.app.place.of_board import require_of_board
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import known_workspace
@@ -82,6 +83,7 @@ def close_task(
     the workspace would be removed while it has changes, unless `force` is set.
     """
     project.require_repository()
+    require_of_board(task, "closing")
     recover_cut_off(project)
     fate = _decided(project, task, fate)
     with (

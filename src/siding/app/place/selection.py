@@ -2,7 +2,7 @@
 
 from siding.app.place.project import Project
 from siding.errors import NoActiveTask, NotFound, SidingError, UsageError
-from siding.ids import TaskId
+from siding.ids import TaskId, is_fork
 from siding.namedtuples import NamedTuple
 from siding.process.identity import has_terminal
 from siding.runs.run import is_run_id
@@ -180,7 +180,7 @@ def resolve(project: Project, named: str) -> Task:
 
     If several tasks match, closed ones do not count. Raises NotFound or UsageError.
     """
-    if named in project.tasks.ids():
+    if is_fork(named) or named in project.tasks.ids():
         return project.tasks.load(TaskId(named))
     tasks = list(project.tasks.readable())
     found = [task for task in tasks if task.name == named] or [
