@@ -92,6 +92,9 @@ def _modes(store: SnapshotStore, sides: Sides, changes: list[Change]) -> Modes |
         elif present.files.get(each.path, each.before) == each.before:
             is_executable = bool(each.after & 0o100)
             _set(files, present, each.path, each.after, is_executable=is_executable)
+    for path, mode in {} if ended is None else ended.directories.items():
+        if path not in directories and (began is None or path not in began.directories):
+            directories[path] = mode  # the fork has made it
     gone = {change.path for change in changes}
     links = present.links and tuple(g for g in present.links if not gone.intersection(g))
     return present._replace(

@@ -25,7 +25,7 @@ from siding.git.roots import WorktreeRoot, check_root, recorded_root
 from siding.git.snapshots.seeding import add_task
 from siding.git.snapshots.store import remove_tree
 from siding.git.worktrees.detached import fill_detached, register_detached
-from siding.git.worktrees.linked import detach_worktree
+from siding.git.worktrees.linked import detach_worktree, git_dir_of
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, Holder, LockBusy
@@ -112,7 +112,8 @@ def _is_there(project: Project, slot: Slot) -> bool:
         check_root(WorktreeRoot(path=path, device=slot.device, inode=slot.inode))
     except GitError:
         return False
-    return (Path(slot.git_dir) / "HEAD").is_file()
+    git_dir = Path(slot.git_dir)
+    return (git_dir / "HEAD").is_file() and git_dir_of(path) == Path(os.path.realpath(git_dir))
 
 
 def _locked(project: Project, books: SlotBooks, name: str) -> FileLock:
@@ -255,6 +256,7 @@ def throw_away(
     if owner is not None and not project.task_layout(owner).task_json.exists():
         _forget_owner(project, owner)
     books.forget(name)
+    project.layout.forks.lock(name).unlink(missing_ok=True)  # who waits for it looks for it again
     return was_there
 
 

@@ -59,7 +59,7 @@ class View:
         if not self._lease.is_held:
             return Returned()
         project, place = self._project, self._place
-        with place.lock():
+        with place.lock().acquire(timeout_s=None):
             document = place.read()
             if document is not None and not document.is_spoiled:
                 document = _checked(project, place, document)
@@ -82,7 +82,7 @@ def view(project: Project, state: ForkState, *, reader: str = "") -> View:
     holder = Holder(pid=project.app.pid, since=project.app.now(), what=reader)
     for generation in count():
         place = ViewPlace(project.layout.forks.view(view_name(state.snapshot, generation)))
-        with place.lock():
+        with place.lock().acquire(timeout_s=None):
             document = place.read()
             if document is not None and document.is_spoiled:
                 if place.readers():
@@ -113,7 +113,7 @@ def remove_view(project: Project, place: ViewPlace) -> None:
     if document is None:
         return
     books = SlotBooks(project.layout.forks)
-    with books.lock(document.slot):
+    with books.lock(document.slot).acquire(timeout_s=None):
         throw_away(project, books, document.slot)
     project.snapshots.remove_task(TaskId(place.name))
 
