@@ -10,12 +10,13 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from siding.files.durable import flush_dir, make_dirs, write_and_rename
+from siding.files.durable import flush_dir, write_and_rename
+from siding.files.regular import read_small
 from siding.git import refs
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha, TaskId
 
-_OF_THE_WORKTREE = ("index", "seen", "modes", "sparse")
+_OF_THE_WORKTREE = ("index", "seen", "modes", "sparse", "commondir", "excludes")
 
 
 def slot_part(store: SnapshotStore, slot: str) -> Path:
@@ -26,21 +27,24 @@ def slot_part(store: SnapshotStore, slot: str) -> Path:
 def lend(store: SnapshotStore, slot: str, task_id: TaskId, *, base: Sha, excludes: bytes) -> None:
     """Make a task's part of the store from that of a worktree. Its ref is the caller's to write."""
     task = store.task(task_id)
-    make_dirs(task.path)
+    task.path.mkdir(mode=0o700, exist_ok=True)
+    flush_dir(task.path.parent)
+    _hand_on(slot_part(store, slot), task.path)
     for name, data in (
         ("commondir", b"../..\n"),
         ("HEAD", f"ref: {task.ref}\n".encode()),
         ("base", f"{base}\n".encode()),
         ("excludes", excludes),
     ):
-        write_and_rename(task.path / (name + ".lock"), task.path / name, data)
-    _hand_on(slot_part(store, slot), task.path)
+        if read_small(task.path / name) != data:
+            write_and_rename(task.path / (name + ".lock"), task.path / name, data)
+    flush_dir(task.path)
 
 
 def take_back(store: SnapshotStore, task_id: TaskId, slot: str) -> None:
     """Take the worktree's caches out of a task's part of the store."""
     part = slot_part(store, slot)
-    make_dirs(part)
+    part.mkdir(mode=0o700, parents=True, exist_ok=True)
     _hand_on(store.task(task_id).path, part)
 
 
@@ -49,5 +53,3 @@ def _hand_on(source: Path, target: Path) -> None:
     for name in _OF_THE_WORKTREE:
         with suppress(FileNotFoundError):
             os.rename(source / name, target / name)
-    flush_dir(target)
-    flush_dir(source)
