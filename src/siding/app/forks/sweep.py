@@ -15,6 +15,7 @@ from siding.app.place.locks import TaskBusy, holding_task
 from siding.app.place.project import Project
 from siding.app.recording.opening import open_recorder
 from siding.errors import SidingError
+from siding.files.stale import remove_if_stale, stale_temporaries
 from siding.ids import TaskId, is_fork
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, LockBusy
@@ -113,6 +114,10 @@ def mend(project: Project) -> int:
     names = {slot.name: slot.owner for slot in found}
     # Its books may be younger than its first directory: then only the lock tells of it.
     names |= {name: "" for name in _with_lock(project) if name not in known}
+    forks = project.layout.forks
+    for directory in (forks.free_dir, forks.used_dir):
+        for path in stale_temporaries(directory):
+            remove_if_stale(path)
     thrown = 0
     for name, owner in sorted(names.items()):
         lock = books.lock(name)
