@@ -37,9 +37,8 @@ from siding.app.applying.steps import (
     sources_of,
 )
 from siding.app.life.close import Closed, Fate, close_task
-from siding.app.place.of_board import require_of_board
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.difference import no_base
 from siding.app.recording.freed import refuse_freed

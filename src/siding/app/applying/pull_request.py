@@ -18,9 +18,8 @@ from siding.app.applying.steps import bench_root, beside_of, sources_of
 from siding.app.applying.task_title import title_of
 from siding.app.place.events import PullRequestChanged
 from siding.app.place.locks import holding_task
-from siding.app.place.of_board import require_of_board
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.app.recording.line_base import line_base
 from siding.errors import SidingError
 from siding.git.applying.commits import (

@@ -21,9 +21,8 @@ from siding.app.applying.plan import ApplyPlan
 from siding.app.applying.steps import bench_root, sources_of
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, RestoreRequest
-from siding.app.place.of_board import require_of_board
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.errors import SidingError, UsageError
 from siding.git import objects
 from siding.git.applying.content import smudged

@@ -10,9 +10,8 @@ from typing import Any, Self
 
 from siding.app.life.branches import fate_of
 from siding.app.place.events import AttemptFailed, WorkspaceChanged
-from siding.app.place.of_board import require_of_board
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.tasks.registry import Workspace

@@ -13,9 +13,9 @@ from siding.app.life.reserve import spending_reserve
 from siding.app.life.workspaces import finish_removal, keep, remove
 from siding.app.place.events import TaskChanged
 from siding.app.place.locks import Hold, TaskBusy, holding_task
-from siding.app.place.of_board import require_of_board
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
+from siding.app.place.selection import require_of_board
 from siding.app.place.task_workspace import known_workspace
 from siding.app.recording.opening import open_recorder
 from siding.app.recording.recorder import BaseUnknown, Recorder

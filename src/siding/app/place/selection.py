@@ -195,6 +195,18 @@ def resolve(project: Project, named: str) -> Task:
     return opened[0]
 
 
+def require_of_board(task: Task, act: str) -> Task:
+    """Return the task; raise UsageError if it is a fork. `act` is what is refused, as a command."""
+    if is_fork(task.id):
+        raise UsageError(
+            f"{task.id} is a fork: {act} is for tasks of the board",
+            hint=f"`siding task bring-back {task.id}` brings its change onto the task that it was "
+            f"made from, `siding task keep {task.id}` makes it a task of the board, `siding task "
+            f"drop {task.id}` gives its workspace back",
+        )
+    return task
+
+
 def _closest(named: str, tasks: list[Task]) -> str:
     from difflib import get_close_matches
 

@@ -9,9 +9,8 @@ from siding.app.applying.steps import bench_root, sources_of
 from siding.app.back.git_part import state_at, state_now
 from siding.app.back.restore_act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
 from siding.app.back.survey import Destination, RestoreRequest
-from siding.app.place.of_board import require_of_board
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.difference import no_base
 from siding.app.recording.line_base import note_sync
