@@ -23,6 +23,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "pr": ("verbs.pr", "push a task's branch and open a pull request"),
     "rollback": ("back.rollback", "go back to any step, or to the base"),
     "retry": ("back.retry", "go back to before a step and run it, or another command, again"),
+    "race": ("workflow.race", "several agents try a task side by side; the best is brought back"),
     "undo": ("back.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("back.undo:REDO", "do again what an undo took back"),
     "rewind": ("back.rewind", "go back to before a prompt, with the agent's conversation"),

@@ -59,7 +59,7 @@ class TaskWorkspaces:
         except SidingError as error:
             raise Refused(error.message) from None
         if isinstance(done, Conflict):
-            return {"step": "", "conflicts": [each.path for each in done.paths]}
+            return {"step": "", "conflicts": [each.name for each in done.paths]}
         return {"step": "" if done.step is None else done.step.id, "conflicts": []}
 
     def _request(self, call: CommandCall, task: TaskId) -> RunRequest:

@@ -16,7 +16,7 @@ class Commands:
 
     def run(
         self,
-        command: str,
+        command: Any,
         *,
         fork: str | None = None,
         timeout: float | None = None,
@@ -34,7 +34,7 @@ class Commands:
         asked = {name: value for name, value in given.items() if value is not None}
         return self._call("run", {"command": command, **asked})
 
-    def bring_back(self, fork: str) -> Future:
+    def bring_back(self, fork: Any) -> Future:
         """Bring what a fork has changed onto the run's workspace, as a step.
 
         Await ``{"step": "0008", "conflicts": []}``; with conflicts nothing was changed.

@@ -68,7 +68,7 @@ class Hooks:
             self._gathered(lanes, return_exceptions=return_exceptions), self._scheduler.lane
         )
 
-    def phase(self, title: str) -> None:
+    def phase(self, title: Any) -> None:
         """Begin a phase: agents from here on belong to it, until the next one."""
         if not isinstance(title, str) or not title:
             raise WorkflowError("phase() takes the title of a phase", CONFIG)
