@@ -13,7 +13,6 @@ from typing import Any
 
 from siding.app.broker.desk import Desk
 from siding.app.broker.request import BadRequest, Request
-from siding.app.place.project import Project
 from siding.app.workflows.control import request as control
 from siding.app.workflows.finding import FoundScript, at, inline, named
 from siding.app.workflows.request import ResumeRequest, WorkflowOptions, workflow_args
@@ -41,6 +40,7 @@ _OF_THE_RUN = {
     "SIDING_WORKSPACE",
 }
 _MOST_RUNS = 8  # of workflows that live at once in a task, started from inside
+_LOOK_S = 0.02
 _SUMMARY = 500  # characters of a result
 
 
@@ -73,7 +73,7 @@ def _run(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[str, 
                 options=_no_freer(desk, options),
             ),
         )
-    _begin(project, prepared)
+    _begin(desk, prepared)
     answer = {
         "run_id": prepared.folder.run_id,
         "workflow": prepared.name,
@@ -179,17 +179,28 @@ def _slots(request: Request) -> int | None:
     return wanted
 
 
-def _begin(project: Project, prepared: Prepared) -> None:
-    """Start the process that works on a run. It is no part of the run that asked for it."""
+def _begin(desk: Desk, prepared: Prepared) -> None:
+    """Start the process that works on a run, and wait until it has the run.
+
+    It is no part of the run that asked for it. Raises SidingError if it ends before.
+    """
+    project = desk.project
     env = {name: value for name, value in project.app.env.items() if name not in _OF_THE_RUN}
     words = ["-C", str(project.paths.root), "-q", "__workflow", prepared.folder.run_id]
     if prepared.options.sandbox:
         words.append("--sandbox")
-    start(
+    process = start(
         [sys.executable, "-m", "siding", *words],
         env={**env, "SIDING_HOME": str(project.app.home.root)},
         cwd=project.layout.root,
     )
+    while not prepared.folder.is_live() and not process.has_ended():
+        desk.idle(_LOOK_S)
+    if process.has_ended() and not prepared.folder.state_json.exists():
+        raise SidingError(
+            f"the process of the workflow ended at once (run {prepared.folder.run_id})",
+            hint=f"`siding workflow resume {prepared.folder.run_id}` says why",
+        )
 
 
 def _summary(value: Any) -> str:
