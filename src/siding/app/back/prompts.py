@@ -94,14 +94,14 @@ def find_prompt(found: Prompts, named: str) -> Prompt:
     )
 
 
-def changed_in(project: Project, task: Task, prompt: Prompt) -> Changed:
+def changed_in(project: Project, found: Prompts, prompt: Prompt) -> Changed:
     """Return what a turn changed, its steps of tool calls included.
 
     Where there are none this is in the step; else git compares the two snapshots. If they are gone,
     it is what came after the last call.
     """
     step, began = prompt.turn.step, prompt.turn.detail.returns
-    workspace = project.registry.of_task(task.id)
+    workspace = project.registry.of_task(found.task.id)
     if began and step.snapshot and workspace is not None:
         with suppress(SidingError):
             snapshots = TaskSnapshots(project, workspace)

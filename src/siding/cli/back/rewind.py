@@ -20,7 +20,6 @@ from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import ago, changes_of, task_name, task_step
 from siding.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
 from siding.cli.telling.restorations import tell_restored, with_consent
-from siding.tasks.task import Task
 
 _HEADER = ("STEP", "WHEN", "CHANGED", "PROMPT")
 _OFFERED = 30  # prompts to choose from
@@ -78,7 +77,7 @@ def _is_dialogue(arguments: Namespace, screen: Screen) -> bool:
 
 def _picked(screen: Screen, project: Project, found: Prompts) -> Prompt:
     offered = found.all[-_OFFERED:]
-    lines = ["  ".join(_cells(project, found.task, each)) for each in offered]
+    lines = ["  ".join(_cells(project, found, each)) for each in offered]
     return offered[pick_one(screen, lines, "go back to before which")]
 
 
@@ -90,14 +89,14 @@ def _list(screen: Screen, project: Project, found: Prompts, *, as_json: bool) ->
         screen.note(f"{task_name(found.task.name)} · no agent has reported a prompt")
         return
     dim = [not each.turn.stands for each in found.all]
-    rows = [_cells(project, found.task, each) for each in found.all]
+    rows = [_cells(project, found, each) for each in found.all]
     screen.table(_HEADER, rows, dim=dim)
 
 
-def _cells(project: Project, task: Task, prompt: Prompt) -> tuple[str, ...]:
+def _cells(project: Project, found: Prompts, prompt: Prompt) -> tuple[str, ...]:
     step = prompt.turn.step
     shown = step.id if prompt.turn.stands else f"({step.id})"
-    return shown, ago(step.started_at), changes_of(changed_in(project, task, prompt)), prompt.title
+    return shown, ago(step.started_at), changes_of(changed_in(project, found, prompt)), prompt.title
 
 
 def _record(prompt: Prompt) -> dict[str, object]:
