@@ -146,7 +146,8 @@ def _called(desk: Desk, before: Reported, said: Report) -> Reported:
     """Record what a tool has changed as a step within the turn, if that is set."""
     if before.in_turn and desk.run.is_recorded and desk.project.settings.agents_steps == "call":
         title = first_line(said.text) or "a tool"
-        words = TurnWords(title, "", before.session, before.turn, before.transcript)
+        call = said.call[:_LONGEST_SHOWN]
+        words = TurnWords(title, "", before.session, before.turn, before.transcript, call)
         record_turn(desk.project, desk.task.id, desk.run.id, said.moment.value, words)
     return before._replace(waits="")
 
@@ -177,7 +178,7 @@ def _record(desk: Desk, before: Reported, moment: Moment, *, unwritten: bool) ->
         before.session,
         before.turn,
         before.transcript,
-        used,
+        used=used,
     )
     ids = desk.task.id, desk.run.id
     record_turn(desk.project, *ids, moment.value, words, only_if_changed=before.is_kept)
