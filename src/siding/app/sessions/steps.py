@@ -15,11 +15,14 @@ from siding.namedtuples import NamedTuple
 from siding.sessions.calls import STEP
 from siding.sessions.kinds import SYSTEM, Record, moment
 from siding.sessions.messages import tool_results
+from siding.sessions.reading.listing import NO_PROMPT, first_prompt
 
 __all__ = ["LedStep", "Record", "led_step", "led_to", "part_of", "with_steps"]
 
 _NUMBER = "siding_number"  # of the step, in a record that stands for one
 _GRACE_MS = 5_000  # in which the result of a call is written, after its step was recorded
+_NEXT_CAME = "prompt"  # the moment of a turn whose end was not told
+_AHEAD_MS = 2_000  # by which the next prompt was written before that
 
 
 class LedStep(NamedTuple):
@@ -59,8 +62,7 @@ def with_steps(records: Iterable[Record], steps: Iterable[LedStep]) -> Iterator[
     """Yield the records; each step is after the last one of its turn, or the result of its call."""
     left = list(steps)
     for record in records:
-        at = moment(record.get("timestamp"))
-        yield from _taken(left, 0 if at is None else _due(left, at))
+        yield from _taken(left, _due(left, record))
         yield record
         answered = {str(each.get("tool_use_id")) for each in tool_results(record)}
         yield from _taken(left, _answered(left, answered))
@@ -92,10 +94,24 @@ def led_step(record: Record, steps: Iterable[LedStep]) -> LedStep | None:
     return next((each for each in steps if each.step.number == number), None)
 
 
-def _due(left: list[LedStep], at: int) -> int:
-    """Return how many steps were recorded before a message of the time `at`."""
-    due = [n for n, led in enumerate(left, 1) if led.at + _GRACE_MS * bool(led.call) < at]
-    return max(due, default=0)
+def _due(left: list[LedStep], record: Record) -> int:
+    """Return how many steps were recorded before a message."""
+    at = moment(record.get("timestamp"))
+    if not left or at is None:
+        return 0
+    asks = first_prompt([record]) != NO_PROMPT
+    return max((n for n, led in enumerate(left, 1) if at > led.at + _later(led, asks)), default=0)
+
+
+def _later(led: LedStep, asks: bool) -> int:
+    """Return how much later than a step the first message is that is not of its turn.
+
+    A turn whose end nobody told was recorded when the next prompt had been written.
+    """
+    turn = led.step.as_checkpoint
+    if asks and turn is not None and turn.moment == _NEXT_CAME:
+        return -_AHEAD_MS
+    return _GRACE_MS if led.call else 0
 
 
 def _answered(left: list[LedStep], calls: Collection[str]) -> int:
