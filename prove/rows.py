@@ -164,6 +164,7 @@ ROWS: dict[str, Row] = {
     "kinds": Row(
         "every case of what has many of a kind: git's parts, masks, searches, what is left running",
         (
+            "tests/agents/test_changed_here.py",
             "tests/agents/test_conformance.py",
             "tests/agents/test_hard_sessions.py",
             "tests/agents/test_integrated.py",
@@ -182,8 +183,8 @@ ROWS: dict[str, Row] = {
             *("do_not_need_it", "removed_longer_ago", "looks_at_all_steps", "says_the_same"),
             *("numbers_that_began", "every_part", "killed_at_any_call_is", "made_to_be_slow"),
             *("listed_and_ended", "end_leaves_nothing"),
-            *("test_conformance.py", "test_hard_sessions.py", "test_integrated.py"),
-            "test_taken_back.py",
+            *("test_changed_here.py", "test_conformance.py", "test_hard_sessions.py"),
+            *("test_integrated.py", "test_taken_back.py"),
         ),
         draws=False,
     ),

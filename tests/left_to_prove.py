@@ -15,6 +15,7 @@ _FAULTS = "tests/faults/test_"
 _INTEGRATION = "tests/integration/test_"
 _UNIT = "tests/unit/"
 _AGENTS = "tests/agents/test_taken_back.py::TestGoneOnWith::test_"
+_CHANGED = "tests/agents/test_changed_here.py::test_"
 _TURNS = "tests/agents/test_conformance.py::TestTurns::test_"
 _VERDICTS = "tests/agents/test_conformance.py::TestVerdicts::test_"
 _INTEGRATED = "tests/agents/test_integrated.py::test_"
@@ -103,6 +104,9 @@ KEPT: Mapping[str, Collection[str]] = {
         *("claude-run-True", "claude-refuse-False", "codex-run-True", "codex-refuse-False"),
     ),
     f"{_VERDICTS}under_require_nothing_runs_when_the_broker_is_dead": ("claude", "codex"),
+    f"{_CHANGED}a_branch_goes_on_beside_the_old_one": (),
+    f"{_CHANGED}a_summary_is_what_the_model_hears": (),
+    f"{_CHANGED}it_goes_on_without_what_was_left_behind": ("claude", "gemini"),
     "tests/agents/test_conformance.py::TestTools::test_it_asks_a_person_and_is_answered": (
         *("claude", "codex"),
     ),

@@ -1,7 +1,7 @@
 """The sessions of one project: list, find, open, continue, branch and rewind them."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -240,10 +240,18 @@ class SessionStore:
             ) from None
 
 
-def branch_session(store: SessionStore, source: str, target: str) -> str:
+def branch_session(
+    store: SessionStore,
+    source: str,
+    target: str,
+    *,
+    into: SessionStore | None = None,
+    first: Sequence[Record] = (),
+) -> str:
     """Create the session `target` as a branch of the live chain of `source`; return its title.
 
-    Its file appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
+    It is made in the store `into`, if one is given, and begins with the lines `first`. Its file
+    appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
     """
     with store.live(source) as transcript:
         transcript.require_known_version()
@@ -260,9 +268,8 @@ def branch_session(store: SessionStore, source: str, target: str) -> str:
         replacements=metadata.replacements_of(source),
         title=title,
     )
-    create_bytes(
-        store.layout(target).transcript, b"".join(encode_line(each) + b"\n" for each in lines)
-    )
+    path = (into or store).layout(target).transcript
+    create_bytes(path, b"".join(encode_line(each) + b"\n" for each in [*first, *lines]))
     return title
 
 

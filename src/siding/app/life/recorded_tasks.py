@@ -12,6 +12,7 @@ from siding.app.life.displaced import displaced_places
 from siding.app.life.reopen import Gone, deleted_tasks
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import lost_until
+from siding.app.recording.beside import checkout_ids
 from siding.app.recording.verify_anchor import disagreement
 from siding.errors import SidingError
 from siding.git.restoring.displaced_list import read_names
@@ -33,7 +34,7 @@ _LEDGER = "task/ledger.jsonl"  # of a deleted task, in its place in the trash
 
 
 class RecordedTask(NamedTuple):
-    """A task with snapshots. `state` is open, closed or deleted.
+    """A task with snapshots. `state` is open, closed or deleted; of a checkout, checkout.
 
     `lines` and `head` say what the ledger is now. `named` are objects that something other than the
     ledger names: the registry, an act in progress, a base. `alone` says why the task has to be left
@@ -57,21 +58,17 @@ class RecordedTask(NamedTuple):
 
 
 def recorded_tasks(project: Project) -> list[RecordedTask]:
-    """Return every task that has a snapshot, on the board or deleted."""
+    """Return every task that has a snapshot, on the board or deleted; checkouts are none."""
     if not project.snapshots.root.is_dir():
         return []
     gone = {each.id: each for each in deleted_tasks(project)}
     there = {*project.tasks.ids(), *project.tasks.fork_ids()}
+    checkouts = set(checkout_ids(project))
     return [
         _on_board(project, task_id) if task_id in there else _deleted(project, task_id, gone)
         for task_id in project.snapshots.tasks()
-        if task_id in there or not (_is_checkout(project, task_id) or _is_of_pool(task_id))
+        if task_id in there or not (task_id in checkouts or _is_of_pool(task_id))
     ]
-
-
-def _is_checkout(project: Project, task_id: TaskId) -> bool:
-    """Tell whether a part of the snapshot store is that of a checkout: it is no task."""
-    return (project.layout.checkouts_dir / task_id).is_dir()
 
 
 def _is_of_pool(task_id: TaskId) -> bool:

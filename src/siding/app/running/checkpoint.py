@@ -41,13 +41,15 @@ TURN = "turn"  # the origin of a checkpoint that is a turn of a run
 
 class TurnWords(NamedTuple):
     """What is said of a turn: its title and, if an agent reported it, the prompt it answers and the
-    conversation that it belongs to, with the agent's own ids of both and what was used in it."""
+    conversation that it belongs to, with the agent's own ids of both, and of the call of a tool if
+    it is the step of one, and what was used in it."""
 
     message: str = ""
     prompt: str = ""
     session: str = ""
     turn: str = ""
     transcript: str = ""
+    call: str = ""
     used: Callable[[], Usage] = dict  # is called when the snapshot was taken
 
 
@@ -141,6 +143,7 @@ def _detail(recorder: Recorder, words: TurnWords, moment: str, untitled: str) ->
         session=clean(words.session),
         turn=clean(words.turn),
         transcript=clean(words.transcript),
+        call=clean(words.call),
     )
 
 

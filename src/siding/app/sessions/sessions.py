@@ -141,11 +141,7 @@ def resume(place: SessionPlace, named: str | None, *, fork: bool = False) -> Res
     store = store_of(place)
     session = select(place, named)
     if fork:
-        if isinstance(place, Shelf):
-            raise UsageError(
-                "a session in the home of an agent is only read, so it cannot be copied there",
-                hint=f"`siding session import {store.layout(session).transcript}` brings it in",
-            )
+        assert not isinstance(place, Shelf)  # nothing is written to the home of an agent
         copy = new_session_id(place.app)
         branch_session(store, session, copy)
         session = copy

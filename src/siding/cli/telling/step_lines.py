@@ -1,5 +1,6 @@
 """The lines of `siding show` about one step: each a label and a text."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from siding.app.usage.brief import brief, usage_of
 from siding.cli.screen.words import changes_of, counted, duration, local_time
 from siding.cli.telling.isolation import isolation_lines
 
+# An agent reports any text as the id of its conversation; a command is only made of a harmless one.
+_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")
 FILES_LISTED = 100
 NOTES_LISTED = 20
 PROMPT_LINES = 20
@@ -73,6 +76,9 @@ def _agent(found: Step) -> Iterable[Line]:
         if len(lines) > PROMPT_LINES:
             yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
         yield "session", f"{turn.session}, {found.agent}" if found.agent else turn.session
+    if turn is not None and _ID.fullmatch(turn.session):
+        label = "" if turn.prompt else "session"
+        yield label, f"siding session show {turn.session} --step {found.number}"
     yield "used", brief(usage_of(found))
     said = None if run is None else run.reported
     if said is None or not said.session:

@@ -27,6 +27,7 @@ class CheckpointDetail(NamedTuple):
     prompt: str = ""  # what the agent was asked in this turn, as far as it was kept
     session: str = ""  # the agent's own id of the conversation
     turn: str = ""  # and of the prompt
+    call: str = ""  # and of the tool's call, if the step is that of one
     transcript: str = ""  # the conversation's file, as the agent saw it
     returns: str = ""  # the snapshot that the turn began with, if it has earlier steps
     usage: Mapping[str, UsedTokens] = {}  # what its agent used in the turn, by model; {}: not known
@@ -46,6 +47,7 @@ class CheckpointDetail(NamedTuple):
             prompt=text(record.get("prompt")),
             session=text(record.get("session")),
             turn=text(record.get("turn")),
+            call=text(record.get("call")),
             transcript=text(record.get("transcript")),
             returns=text(record.get("returns")),
             usage=usage_from(record.get("usage")),
@@ -59,6 +61,7 @@ class CheckpointDetail(NamedTuple):
             prompt=self.prompt,
             session=self.session,
             turn=self.turn,
+            call=self.call,
             transcript=self.transcript,
             returns=self.returns,
             usage=usage_record(self.usage),
