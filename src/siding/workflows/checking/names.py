@@ -1,7 +1,6 @@
 """Find names that a script may not use, set, import or define."""
 
 import ast
-import builtins
 from collections.abc import Iterator
 
 from siding.workflows.allowed import (
@@ -13,7 +12,7 @@ from siding.workflows.allowed import (
 )
 from siding.workflows.problems import Problem, problem_at
 
-_PUBLIC = frozenset(vars(builtins))
+_READABLE = frozenset({"__name__", "__debug__"})
 _OTHER = "choose another name"
 
 
@@ -57,6 +56,6 @@ def _named(node: ast.Name) -> Iterator[Problem]:
     elif node.id in INJECTED and not isinstance(node.ctx, ast.Load):
         yield problem_at(node, f"{node.id!r} is a name of workflows and cannot be set", _OTHER)
     elif is_dunder(node.id) and not (
-        node.id in _PUBLIC if isinstance(node.ctx, ast.Load) else node.id in DUNDER_NAMES
+        node.id in _READABLE if isinstance(node.ctx, ast.Load) else node.id in DUNDER_NAMES
     ):
         yield problem_at(node, f"the name {node.id!r}", REFUSED_NAMES["vars"])

@@ -130,7 +130,10 @@ def _returned(value: Any) -> dict[str, Any]:
 def _told(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"the script needs more than the {MEMORY_BYTES >> 20} MB that it may have"
-    text = str(error)[:_MOST_TOLD]
+    try:
+        text = str(error)[:_MOST_TOLD]
+    except Exception:
+        text = ""  # a class of the script whose text is another error
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

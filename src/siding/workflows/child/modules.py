@@ -68,7 +68,7 @@ def _public(module: ModuleType, without: frozenset[str]) -> SimpleNamespace:
 class SeededRandom(real_random.Random):
     """`random.Random` that has a seed."""
 
-    def __init__(self, seed: float | str | bytes) -> None:
+    def __init__(self, seed: float | str | bytes | None = None) -> None:
         super().__init__(seed)
 
     def seed(self, a: Any = None, version: int = 2) -> None:

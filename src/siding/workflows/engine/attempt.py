@@ -195,6 +195,8 @@ class ScriptAttempt:
                 self._ports.emit(Logged(message=message["message"], is_warning=True))
             case "done" | "failed":
                 self._on_script_ended(message)
+            case kind:
+                raise ValueError(f"the script's process says {kind!r}, which nobody knows")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
