@@ -1,6 +1,7 @@
 """The world of a workflow in a test: scripted agents, and a run from script to end."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from siding.workflows.limits import Limits, clamp_max_concurrency
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome, Skipped, Used
 from siding.workflows.resume import Policy
 from siding.workflows.retrying import Retrying
-from siding.workflows.script import read_script
+from siding.workflows.script import Script, read_script
 from siding.workflows.start_script import SCRIPT_ENVIRONMENT, script_argv
 
 ONCE_MORE = Retrying(limit=1, waits=False)
@@ -148,6 +149,9 @@ def run_script(
     control: Callable[[Engine, Event], None] = lambda _engine, _event: None,
     limits: Limits | None = None,
     workspaces: Workspaces | None = None,
+    checked: bool = True,
+    silence_s: float = 120.0,
+    random: Callable[[], float] = lambda: 0.0,
 ) -> Ran:
     """Run a script on a journal until it ends; what the journal has counts."""
     scripted = agents if isinstance(agents, ScriptedAgents) else ScriptedAgents(agents or {})
@@ -168,17 +172,18 @@ def run_script(
         start_script=lambda: start_linked(script_argv(), env=SCRIPT_ENVIRONMENT, cwd=Path("/")),
         emit=emit,
         now=lambda: 0.0,
-        random=lambda: 0.0,
+        random=random,
         stamp=lambda: "2026-01-01T00:00:00.000Z",
     )
     plan = RunPlan(
-        script=read_script(source),
+        script=read_script(source) if checked else Script(source=source, meta=None),
         journal=journal,
         args=args,
         limits=limits or Limits(concurrency=clamp_max_concurrency(max_concurrency), tokens=budget),
         retrying=retrying,
         policy=policy,
         retries_script=retries_script,
+        script_silence_s=silence_s,
     )
     engine = Engine(plan, ports)
     scripted.stop = engine.stop
@@ -194,6 +199,4 @@ def run_script(
 
 def lines(journal: Path) -> Sequence[dict[str, Any]]:
     """Return the records of a journal as they are on disk."""
-    import json
-
     return [json.loads(line) for line in journal.read_text().splitlines()]

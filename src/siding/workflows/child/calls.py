@@ -8,12 +8,13 @@ from typing import Any
 from siding.workflows.child.errors import CAP, CONFIG, WorkflowError
 from siding.workflows.child.fingerprint import fingerprint, is_same
 from siding.workflows.child.lanes import Lane
-from siding.workflows.child.past import DEAD, OK, REFUSED, Past, Record, Selection
+from siding.workflows.child.past import DEAD, EDITED, OK, REFUSED, Past, Record, Selection
 from siding.workflows.child.scheduler import Future, Scheduler
+from siding.workflows.child.values import has_address
 
 # Why a call is made again whose result is compared with the one that is recorded.
 _COMPARED = frozenset({"dead", "refused", "selected", "cut off again"})
-_ADDRESS = " at 0x"  # in what Python shows of an object that has no better name
+MAX_NOTES = 10_000
 
 
 class _Call:
@@ -63,10 +64,11 @@ class Calls:
         self._order = 0
         self._replayed: list[tuple[str, str, str]] = []
         self._is_as_before = True
+        self._notes = 0
 
     def agent(self, asked: dict[str, Any]) -> Future:
         """Run an agent, or take what is recorded of it."""
-        if _ADDRESS in asked["prompt"]:
+        if has_address(asked["prompt"]):
             raise WorkflowError(
                 "the prompt has the address of an object in it (' at 0x…'), which is another one in"
                 " each run; put the object's contents into the text",
@@ -79,8 +81,9 @@ class Calls:
         """Make a call that the engine answers, or take what is recorded of it."""
         try:
             print_ = fingerprint(kind, asked)
-        except (TypeError, ValueError) as error:
-            raise WorkflowError(f"{kind}(): JSON cannot hold its arguments: {error}") from None
+        except (TypeError, ValueError, RecursionError) as error:
+            said = f"{kind}(): JSON cannot hold its arguments: {error}"
+            raise WorkflowError(said, CONFIG) from None
         call = _Call(kind, path, lane, asked, print_)
         if lane.is_undecided():
             self._undecided.append(call)
@@ -88,8 +91,17 @@ class Calls:
             self._decide(call)
         return call.future
 
+    def note(self) -> None:
+        """Count something that the script can do without waiting. Raises WorkflowError."""
+        self._notes += 1
+        if self._notes > MAX_NOTES:
+            raise WorkflowError(
+                f"the script began phases or read its budget more than {MAX_NOTES:,} times", CAP
+            )
+
     def read(self, what: str, value: Any) -> Any:
         """Return what the script was told here before, or tell it `value` and have it recorded."""
+        self.note()
         lane = self._scheduler.lane
         path = lane.take()
         print_ = fingerprint("read", {"what": what})
@@ -174,7 +186,7 @@ class Calls:
             return "cut off again"
         if call.kind == "agent" and self._selection.has(record.number):
             return "selected"
-        if record.kind in {DEAD, REFUSED}:
+        if record.kind in {DEAD, REFUSED, EDITED}:
             return record.kind
         return "" if self._fits(call, record) else "misfit"
 
@@ -209,7 +221,7 @@ class Calls:
                 return
             self._agents += 1
             message["id"] = self._past.number_for(record)
-        if before is not None:
+        if before is not None and not self._selection.takes_nothing:
             call.lane.begin_deciding()
         self._live[call.path] = _Live(call, before)
         self.tell(message)
@@ -221,7 +233,8 @@ class Calls:
         """
         lane, before = live.call.lane, live.before
         assert before is not None
-        lane.end_deciding()
+        if not self._selection.takes_nothing:
+            lane.end_deciding()
         if "error" in message:
             return
         was = before.value if before.kind == OK else None

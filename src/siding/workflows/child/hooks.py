@@ -12,6 +12,8 @@ from siding.workflows.child.options import agent_request, ask_request, sleep_req
 from siding.workflows.child.scheduler import Future, Scheduler
 
 MAX_ITEMS = 4096  # of one `parallel` or `pipeline`
+MAX_LOG_LINES = 10_000
+MAX_LOG_LENGTH = 10_000
 
 
 class Hooks:
@@ -27,6 +29,7 @@ class Hooks:
         self._calls = calls
         self._run_child = run_child
         self._phase = ""  # the one that is open in the script
+        self._logged = 0
 
     def agent(self, prompt: str, **options: Any) -> Future:
         """Run an agent; await the text that it ends with, or its object if there is a `schema`.
@@ -73,11 +76,21 @@ class Hooks:
         if not isinstance(title, str) or not title:
             raise WorkflowError("phase() takes the title of a phase", CONFIG)
         self._phase = title
+        self._calls.note()
         self._calls.tell({"t": "phase", "phase": title})
 
     def log(self, *words: Any) -> None:
-        """Say something to whoever watches the run."""
-        self._calls.tell({"t": "log", "message": " ".join(map(str, words))})
+        """Say something to whoever watches the run. Only so many lines are kept, and letters."""
+        self._logged += 1
+        if self._logged > MAX_LOG_LINES:
+            return
+        text = " ".join(map(str, words))
+        if len(text) > MAX_LOG_LENGTH:
+            text = f"{text[:MAX_LOG_LENGTH]} … ({len(text):,} letters)"
+        self._calls.tell({"t": "log", "message": text})
+        if self._logged == MAX_LOG_LINES:
+            said = f"the script has logged {MAX_LOG_LINES:,} lines; no more of them are kept"
+            self._calls.tell({"t": "warn", "message": said})
 
     async def workflow(
         self, name: str | None = None, args: Any = None, *, script_path: str | None = None

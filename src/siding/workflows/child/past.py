@@ -10,7 +10,7 @@ from typing import Any
 
 from siding.workflows.child.errors import NotDeterministic
 
-OK, SKIPPED, DEAD, REFUSED = "ok", "skipped", "dead", "refused"
+OK, SKIPPED, DEAD, REFUSED, EDITED = "ok", "skipped", "dead", "refused", "edited"
 
 
 class Record:

@@ -1,15 +1,19 @@
 """One life of a script's process: its calls are carried out until it ends, or is ended."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from siding.storage.errors import NotStorable
+from siding.workflows.allowed import CPU_S
 from siding.workflows.budget import Account, Budget
 from siding.workflows.calls import AgentCall, agent_call, command_call, question
+from siding.workflows.child.errors import SILENT
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
 from siding.workflows.engine.answers import Answers
 from siding.workflows.engine.controls import Control
+from siding.workflows.engine.edited import EDITED, source_of
 from siding.workflows.engine.link import Link
 from siding.workflows.engine.plan import Ports, RunPlan
 from siding.workflows.engine.ports import AgentUnavailable, Cancelled, Refused
@@ -40,7 +44,6 @@ from siding.workflows.resume import Scope
 from siding.workflows.script import read_script
 from siding.workflows.structured import misfits, refuse_bad
 
-SCRIPT_SILENCE_S = 120.0  # how long a script may compute without a call
 _GONE = "script-process"
 
 
@@ -99,7 +102,9 @@ class ScriptAttempt:
         try:
             done = await self._ended
         finally:
-            await self._end_all(delivering)
+            status = await self._end_all(delivering)
+        if done.kind == _GONE:
+            done = done._replace(error=_how_it_died(status))
         return done._replace(resume=self._summary())
 
     def _start(self) -> dict[str, Any]:
@@ -113,7 +118,7 @@ class ScriptAttempt:
             "max_agents": plan.limits.agents,
         }
 
-    async def _end_all(self, delivering: "asyncio.Task[None]") -> None:
+    async def _end_all(self, delivering: "asyncio.Task[None]") -> int:
         if self._silence is not None:
             self._silence.cancel()
         delivering.cancel()
@@ -123,9 +128,10 @@ class ScriptAttempt:
             await asyncio.wait(self._tasks)
         await asyncio.wait([delivering])
         self._record_rest()
-        self._status = self._link.close()
+        status = self._link.close()
         if self._open_phase:
             self._ports.emit(PhaseDone(phase=self._open_phase))
+        return status
 
     def _send(self, message: Mapping[str, Any]) -> None:
         self._unanswered += 1
@@ -133,27 +139,27 @@ class ScriptAttempt:
         self._link.send(message)
 
     def _watch_silence(self) -> None:
+        """Begin to count the time in which the script does not wait; what it says is no pause."""
         if self._silence is not None:
             self._silence.cancel()
+            self._silence = None
         if self._unanswered:
             loop = asyncio.get_running_loop()
             self._silence = loop.call_later(self._plan.script_silence_s, self._on_silence)
 
     def _on_silence(self) -> None:
         error = (
-            f"the script computed for {self._plan.script_silence_s:.0f} s without a call and was"
+            f"the script computed for {self._plan.script_silence_s:.0f} s without waiting and was"
             " ended; let agents do long work, or put an `await sleep(0)` into the loop"
         )
-        self._finish(RunDone(status="failed", error=error, kind=_GONE))
+        self._finish(RunDone(status="failed", error=error, kind=SILENT))
 
     def _finish(self, done: RunDone) -> None:
         if not self._ended.done():
             self._ended.set_result(done)
 
     def _on_end(self) -> None:
-        self._finish(
-            RunDone(status="failed", error="the script's process ended unexpectedly", kind=_GONE)
-        )
+        self._finish(RunDone(status="failed", kind=_GONE))
 
     def _on_delivering_ended(self, task: "asyncio.Task[None]") -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -162,12 +168,19 @@ class ScriptAttempt:
     def _on_message(self, message: dict[str, Any]) -> None:
         if self._ended.done():
             return
+        try:
+            self._take(message)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run ends and says it
+            self._finish(_failed_with(error))
+
+    def _take(self, message: dict[str, Any]) -> None:
         match message["t"]:
             case "call":
                 self._visited.add(message["path"])
                 self._spawn(self._carry_out(message))
             case "waiting":
                 self._unanswered -= 1
+                self._watch_silence()
             case "replayed":
                 self._on_replayed(message["calls"])
             case "check":
@@ -184,7 +197,8 @@ class ScriptAttempt:
                 self._ports.emit(Logged(message=message["message"], is_warning=True))
             case "done" | "failed":
                 self._on_script_ended(message)
-        self._watch_silence()
+            case kind:
+                raise ValueError(f"the script's process says {kind!r}, which nobody knows")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -324,12 +338,10 @@ class ScriptAttempt:
 
     def _workflow(self, message: Mapping[str, Any]) -> None:
         asked = message["asked"]
+        if message["why"] == EDITED:
+            self._say(f"workflow {message['path']} was edited: what changed in it runs again")
         try:
-            source = (
-                self._ports.sources.named(asked["name"])
-                if "name" in asked
-                else self._ports.sources.at(asked["script_path"])
-            )
+            source = source_of(self._ports.sources, asked)
         except Exception as error:  # noqa: BLE001 - the script is told what the matter is
             self._refuse(message, str(error), "config")
             return
@@ -478,6 +490,14 @@ class ScriptAttempt:
             live=self._live,
             not_reached=not_reached,
         )
+
+
+def _how_it_died(status: int) -> str:
+    """Return what is said of a script's process that has ended by itself."""
+    if status == -signal.SIGXCPU:
+        return f"the script used more than {CPU_S} s of processor time; let agents do long work"
+    how = signal.strsignal(-status) if status < 0 else f"status {status}"
+    return f"the script's process ended unexpectedly: {how}"
 
 
 def _failed_with(error: BaseException) -> RunDone:
