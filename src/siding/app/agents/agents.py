@@ -7,20 +7,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from siding.adapters.agents.headless.port import Ask, Invocation
+from siding.adapters.agents.headless.port import Ask, Invocation, Seen
 from siding.app.agents.asked_files import asked_files
 from siding.app.agents.hop import Bell, hosted
 from siding.app.agents.judging import Facts, is_without_session, judged
-from siding.app.agents.routing import Route, route
+from siding.app.agents.routing import Route, Routing
 from siding.app.agents.settings import WorkflowAgents, workflow_agents
 from siding.app.agents.used import used_by
 from siding.app.agents.watching import Watching
 from siding.app.place.project import Project
+from siding.app.policy.in_force import ground_of, policy_in
 from siding.app.policy.ruling import Asker
 from siding.app.running.request import RunRequest, RunResult
 from siding.app.sandbox.sandbox import SandboxRequest
 from siding.ids import TaskId
 from siding.process.lookup import Program, find_program
+from siding.storage.fields import said
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.ports import Agents, AgentUnavailable, Report
 from siding.workflows.outcome import Outcome, Work
@@ -31,7 +33,8 @@ class ProgramAgents(Agents):
     """Runs the agents of one workflow run, in its task.
 
     `ask` puts questions of the policy to a person; without it they count as refused. With
-    `sandbox` every one runs in a sandbox, whatever the settings say.
+    `sandbox` every one runs in a sandbox, whatever the settings say. `known` are the agents that
+    there are in the place of those of the settings.
     """
 
     def __init__(
@@ -41,9 +44,11 @@ class ProgramAgents(Agents):
         *,
         ask: Asker | None = None,
         sandbox: bool = False,
+        known: WorkflowAgents | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._project = project
+        self._given = known
         self._task = task
         self._ask = ask
         self._turn = asyncio.Lock()  # of those that want the workspace to themselves
@@ -51,7 +56,7 @@ class ProgramAgents(Agents):
     async def run(
         self, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
     ) -> Outcome:
-        found = route(self._known, call, self._is_installed)
+        found = self._routing.of(call)
         match call.isolation:
             case "":
                 return await self._attempt(found, call, attempt, report)
@@ -81,7 +86,7 @@ class ProgramAgents(Agents):
         redaction = self._project.redaction
         watching = Watching(stream, invocation.session, redaction, report)
         watching.bell = Bell(asyncio.get_running_loop(), watching.report)
-        most_idle_s = found.settings.no_progress_s or self._known.no_progress_s
+        most_idle_s = found.settings.no_progress_s or self._routing.known.no_progress_s
         with asked_files(directory, invocation.files):
             result, gave_up = await hosted(
                 self._project,
@@ -107,7 +112,7 @@ class ProgramAgents(Agents):
             wants_object=call.schema is not None,
             used=used_by(self._project.app, result.step, seen),
             work=_work(watching.work, result),
-            extra=_extra(invocation, seen.denied),
+            extra=_extra(invocation, seen),
         )
 
     def _asked(self, found: Route, call: AgentCall, attempt: Attempt, directory: Path) -> Ask:
@@ -134,7 +139,7 @@ class ProgramAgents(Agents):
         self, found: Route, call: AgentCall, invocation: Invocation, directory: Path
     ) -> RunRequest:
         settings = found.settings
-        read = (str(directory),) if invocation.files else ()
+        read = [*([str(directory)] if invocation.files else []), *found.reads]
         return RunRequest(
             argv=invocation.argv,
             task=self._task,
@@ -142,22 +147,28 @@ class ProgramAgents(Agents):
             env={**invocation.env, **self._env_of(settings.env)},
             cwd=".",
             name=call.name,
+            prompt=call.prompt,
             sandbox=SandboxRequest(
-                sandbox=self._sandbox or settings.sandbox, network=settings.network, read=read
+                sandbox=self._sandbox or settings.sandbox,
+                network=settings.network,
+                read=tuple(read),
             ),
         )
 
-    def _env_of(self, said: Mapping[str, str]) -> dict[str, str]:
+    def _env_of(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the variables of an agent; `$NAME` stands for one of our own."""
         own = self._project.app.env
         return {
             name: own.get(value[1:], "") if value.startswith("$") else value
-            for name, value in said.items()
+            for name, value in given.items()
         }
 
     @cached_property
-    def _known(self) -> WorkflowAgents:
-        return workflow_agents(self._project)
+    def _routing(self) -> Routing:
+        project = self._project
+        known = workflow_agents(project) if self._given is None else self._given
+        judges = project.settings.agents_judge != "off" and policy_in(ground_of(project)).on
+        return Routing(known, installed=self._is_installed, is_judged=judges)
 
     def _is_installed(self, program: str) -> bool:
         app = self._project.app
@@ -178,8 +189,6 @@ def _work(work: Work, result: RunResult) -> Work:
     )
 
 
-def _extra(invocation: Invocation, denied: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        **({"left_out": list(invocation.left_out)} if invocation.left_out else {}),
-        **({"denied": list(denied)} if denied else {}),
-    }
+def _extra(invocation: Invocation, seen: Seen) -> dict[str, Any]:
+    left_out = (*invocation.left_out, *seen.left_out)
+    return said(left_out=list(left_out), denied=list(seen.denied))

@@ -1,7 +1,10 @@
 """Which agent a call goes to: by its `agent_type`, else by its model, else the one that is set."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
+from siding.adapters.agents.headless import scripted
+from siding.adapters.agents.headless.acp import AcpHeadless
 from siding.adapters.agents.headless.command import HEADLESS as OF_COMMAND
 from siding.adapters.agents.headless.command import WITH_EVENTS
 from siding.adapters.agents.headless.known import KNOWN, OF_MODEL, headless_of
@@ -19,7 +22,7 @@ from siding.namedtuples import NamedTuple
 from siding.workflows.calls import AgentCall
 from siding.workflows.engine.ports import AgentUnavailable
 
-IsInstalled = Callable[[str], bool]  # by the name of a program
+_WHERE = "`workflows.agents` in the settings; docs/workflow-agents.md"
 
 
 class Route(NamedTuple):
@@ -30,70 +33,84 @@ class Route(NamedTuple):
     program: tuple[str, ...]
 
     @property
-    def name(self) -> str:
-        return self.settings.name
+    def reads(self) -> tuple[str, ...]:
+        """What it has to read besides its workspace, also in a sandbox."""
+        return (self.settings.answers,) if self.settings.answers else ()
 
 
-def route(known: WorkflowAgents, call: AgentCall, installed: IsInstalled) -> Route:
-    """Return the agent of a call. Raises AgentUnavailable, which says what there is."""
-    if call.agent_type:
-        return _named(known, call.agent_type, installed)
-    for name in _of_model(known, call.model):
-        if _is_there(known, name, installed):
-            return _named(known, name, installed)
-    if known.default:
-        return _named(known, known.default, installed)
-    for name in KNOWN:
-        if installed(_program_of(name)):
-            return _named(known, name, installed)
-    raise AgentUnavailable(
-        f"no agent is installed: Siding looks for {', '.join(KNOWN)}, and for those of"
-        " `workflows.agents` in the settings (docs/workflow-agents.md)"
-    )
+class Routing:
+    """The agents that there are.
 
+    `installed` tells whether a program is there; `is_judged` whether a policy judges the commands
+    that an agent asks for.
+    """
 
-def _of_model(known: WorkflowAgents, model: str) -> list[str]:
-    """Return the agents for a model, those that the person has set first."""
-    rules = [*known.of_model.items(), *OF_MODEL.items()]
-    return [name for start, name in rules if model and model.startswith(start)]
+    def __init__(
+        self, known: WorkflowAgents, *, installed: Callable[[str], bool], is_judged: bool
+    ) -> None:
+        self.known = known
+        self._installed = installed
+        self._is_judged = is_judged
 
+    @property
+    def there(self) -> list[str]:
+        """The names of all agents that a call can ask for."""
+        own = self.known.agents
+        return [*own, *(each for each in KNOWN if each not in own and self._is_installed(each))]
 
-def _is_there(known: WorkflowAgents, name: str, installed: IsInstalled) -> bool:
-    return name in known.agents or (name in KNOWN and installed(_program_of(name)))
+    def of(self, call: AgentCall) -> Route:
+        """Return the agent of a call. Raises AgentUnavailable, which says what there is."""
+        if call.agent_type:
+            return self._named(call.agent_type)
+        rules = [*self.known.of_model.items(), *OF_MODEL.items()]
+        there = self.there
+        for start, name in rules:
+            # A rule for an agent that is not here does not count.
+            if call.model.startswith(start) and name in there and call.model:
+                return self._named(name)
+        default = self.known.default or next((each for each in KNOWN if each in there), "")
+        if default:
+            return self._named(default)
+        raise AgentUnavailable(f"no agent is installed: {', '.join(KNOWN)}, or one of {_WHERE}")
 
+    def _named(self, name: str) -> Route:
+        settings = self.known.agents.get(name)
+        if settings is None and name not in KNOWN:
+            there = ", ".join(self.there) or "none"
+            raise AgentUnavailable(f"there is no agent {name!r}; there is {there} ({_WHERE})")
+        found = self._route(settings or AgentSettings(name=name, agent=name))
+        if not self._installed(found.program[0]):
+            program = found.program[0]
+            raise AgentUnavailable(f"agent {name!r} cannot run: {program!r} is not installed")
+        return found
 
-def _named(known: WorkflowAgents, name: str, installed: IsInstalled) -> Route:
-    settings = known.agents.get(name)
-    if settings is None and name not in KNOWN:
-        there = [*known.agents, *(each for each in KNOWN if installed(_program_of(each)))]
-        raise AgentUnavailable(
-            f"there is no agent {name!r}; there is {', '.join(there) or 'none'}"
-            " (`workflows.agents` in the settings)"
-        )
-    if settings is None:
-        settings = AgentSettings(name=name, agent=name)
-    found = _route(settings)
-    if not installed(found.program[0]):
-        raise AgentUnavailable(f"agent {name!r} cannot run: {found.program[0]!r} is not installed")
-    return found
+    def _route(self, settings: AgentSettings) -> Route:
+        headless, program = self._headless(settings), settings.command
+        if settings.agent == SCRIPTED:
+            program = scripted.command(settings.answers)
+        elif settings.agent in KNOWN:
+            program = program or BY_NAME[settings.agent].programs[:1]
+        return Route(settings=settings, headless=headless, program=program)
 
-
-def _route(settings: AgentSettings) -> Route:
-    match settings.agent:
-        case kind if kind in (ACP, SCRIPTED):
-            raise AgentUnavailable(f"{kind} agents are not there yet")
-        case kind if kind == COMMAND:
-            headless = WITH_EVENTS if settings.prints is Prints.EVENTS else OF_COMMAND
-            return Route(settings=settings, headless=headless, program=settings.command)
-        case kind if kind in KNOWN:
-            program = settings.command or (_program_of(kind),)
-            return Route(settings=settings, headless=headless_of(kind), program=program)
-        case kind:
+    def _headless(self, settings: AgentSettings) -> Headless:
+        kind = settings.agent
+        if kind in KNOWN:
+            return headless_of(kind)
+        if kind == SCRIPTED:
+            return scripted.HEADLESS
+        if kind == COMMAND:
+            return WITH_EVENTS if settings.prints is Prints.EVENTS else OF_COMMAND
+        if kind != ACP:
             there = ", ".join((*KNOWN, ACP, SCRIPTED, COMMAND))
             raise AgentUnavailable(
-                f"agent {settings.name!r} is set to be {kind!r}, which is not known: {there} are"
+                f"agent {settings.name!r} is set to be {kind!r}, which is none of {there}"
             )
+        if find_spec("acp") is None:
+            raise AgentUnavailable(
+                f"agent {settings.name!r} speaks ACP, and the library for it is not installed:"
+                " pip install 'siding[acp]'"
+            )
+        return AcpHeadless(is_judged=self._is_judged)
 
-
-def _program_of(name: str) -> str:
-    return BY_NAME[name].programs[0]
+    def _is_installed(self, name: str) -> bool:
+        return self._installed(BY_NAME[name].programs[0])

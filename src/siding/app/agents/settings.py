@@ -4,6 +4,7 @@ Two files are read: the person's for everything (``config.yaml`` in Siding's hom
 this project, which replaces what it names. A repository has no say in what is started here.
 """
 
+import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -34,7 +35,7 @@ class AgentSettings(NamedTuple):
     agent: str  # a known one, or ACP, SCRIPTED, COMMAND
     command: tuple[str, ...] = ()
     prints: Prints = Prints.TEXT
-    answers: str = ""  # the table of a scripted one
+    answers: str = ""  # the table of a scripted one; in the settings below the main checkout
     model: str = ""
     effort: str = ""
     tools: tuple[str, ...] = ()
@@ -64,11 +65,11 @@ def workflow_agents(project: Project) -> WorkflowAgents:
     """Return the settings in force. Raises UsageError that names the file and the key."""
     found = WorkflowAgents()
     for path in (project.app.home.config_path, project.layout.config_yaml):
-        found = _with(found, path)
+        found = _with(found, path, project.paths.root)
     return found
 
 
-def _with(before: WorkflowAgents, path: Path) -> WorkflowAgents:
+def _with(before: WorkflowAgents, path: Path, root: Path) -> WorkflowAgents:
     try:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
@@ -80,7 +81,7 @@ def _with(before: WorkflowAgents, path: Path) -> WorkflowAgents:
         return before
     here = _Place(path, "workflows", section)
     agents = {
-        name: _agent(here.below(f"agents.{name}", said), name)
+        name: _agent(here.below(f"agents.{name}", said), name, root)
         for name, said in here.mapping("agents").items()
     }
     progress = here.seconds("no_progress", before.no_progress_s)
@@ -92,7 +93,7 @@ def _with(before: WorkflowAgents, path: Path) -> WorkflowAgents:
     )
 
 
-def _agent(here: "_Place", name: str) -> AgentSettings:
+def _agent(here: "_Place", name: str, root: Path) -> AgentSettings:
     command = here.words("command")
     agent = here.text("agent") or (COMMAND if command else "")
     if not agent:
@@ -107,7 +108,7 @@ def _agent(here: "_Place", name: str) -> AgentSettings:
         agent=agent,
         command=command,
         prints=Prints(here.one_of("prints", Prints, Prints.TEXT)),
-        answers=here.text("answers"),
+        answers=os.path.join(root, here.text("answers")) if here.text("answers") else "",
         model=here.text("model"),
         effort=here.text("effort"),
         tools=here.words("tools"),

@@ -45,6 +45,7 @@ class RunRequest(NamedTuple):
     wait: bool = False
     allow: tuple[str, ...] = ()  # rules whose questions are answered with yes
     name: str = ""  # of the run, for `siding stop` and `siding output`
+    prompt: str = ""  # what its agent is asked, if it is not in `argv`
     sandbox: SandboxRequest = SandboxRequest()  # sandbox, network and limits
     retries: Retried | None = None
     turns: AskedTurns = AskedTurns()

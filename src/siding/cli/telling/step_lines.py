@@ -70,11 +70,13 @@ def _applied(found: Step) -> list[Line]:
 def _agent(found: Step) -> Iterable[Line]:
     """Yield what an agent was asked in a turn, or what it reported in all of its run."""
     turn, run = found.as_checkpoint, found.as_run
-    if turn is not None and turn.prompt:
-        lines = turn.prompt.splitlines()
+    prompt = turn.prompt if turn is not None else run.prompt if run is not None else ""
+    if prompt:
+        lines = prompt.splitlines()
         yield from (("" if at else "prompt", each) for at, each in enumerate(lines[:PROMPT_LINES]))
         if len(lines) > PROMPT_LINES:
             yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
+    if turn is not None and turn.prompt:
         yield "session", f"{turn.session}, {found.agent}" if found.agent else turn.session
     if turn is not None and _ID.fullmatch(turn.session):
         label = "" if turn.prompt else "session"

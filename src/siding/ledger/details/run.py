@@ -46,6 +46,7 @@ class RunDetail(NamedTuple):
     isolation: IsolationReport | None = None  # None: cut off before the repository was checked
     run: str = ""  # the id of the run; "" in lines of earlier versions
     name: str = ""  # the name that the run was given
+    prompt: str = ""  # what its agent was asked, if a program called it; perhaps cut
     since: str = ""  # the newest step when the run began, or BASE; "" if it is the one before
     requests: RequestsReport | None = None  # what it asked its broker; None: nothing
     reported: AgentReport | None = None  # None: its agent was not told to report, or it has none
@@ -76,6 +77,7 @@ class RunDetail(NamedTuple):
             isolation=IsolationReport.from_record(record.get("isolation")),
             run=text(record.get("run")),
             name=text(record.get("name")),
+            prompt=text(record.get("prompt")),
             since=text(record.get("since")),
             requests=RequestsReport.from_record(record.get("requests")),
             reported=AgentReport.from_record(record.get("reported")),
@@ -105,6 +107,7 @@ class RunDetail(NamedTuple):
                 limits=dict(self.limits),
                 run=self.run,
                 name=self.name,
+                prompt=self.prompt,
                 since=self.since,
                 usage=usage_record(self.usage),
                 retries=self.retries,

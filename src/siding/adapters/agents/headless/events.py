@@ -2,9 +2,11 @@
 
     {"event": "session", "id": "c1", "model": "m"}     the conversation, as soon as it is known
     {"event": "says", "text": "Looking at a.py"}       a message of the model; the last one counts
-    {"event": "tool", "name": "edit", "about": "a.py"}
+    {"event": "piece", "text": "Look"}                 a part of a message, as it comes
+    {"event": "tool", "name": "edit", "about": "a.py"}  what follows is a new message
     {"event": "used", "tokens": 20, "input_tokens": 110, "dollars": 0.01}    sums so far
     {"event": "denied", "name": "bash"}                what it was not allowed to do
+    {"event": "left_out", "name": "model"}             what it was told and cannot do
     {"event": "done", "text": "…", "output": {…}}      both may be left out
     {"event": "failed", "message": "…", "fault": "server"}    one of `port.Fault`
 
@@ -15,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.adapters.agents.headless.faults import fault_of
-from siding.adapters.agents.headless.lines import JsonLines, shown
+from siding.adapters.agents.headless.lines import JsonLines, last_line, shown
 from siding.adapters.agents.headless.port import Fault
 from siding.storage.fields import text, whole
 
@@ -28,6 +30,7 @@ class EventLines(JsonLines):
     def __init__(self, model: str = "") -> None:
         super().__init__()
         self.seen = self.seen._replace(model=model)
+        self._pieces: list[str] = []
 
     def on_event(self, event: Mapping[str, Any]) -> None:
         seen = self.seen
@@ -35,11 +38,15 @@ class EventLines(JsonLines):
             case "session":
                 model = text(event.get("model")) or seen.model
                 seen = seen._replace(session=text(event.get("id")), model=model)
+            case "piece":
+                self._pieces.append(text(event.get("text")))
+                seen = seen._replace(says=last_line("".join(self._pieces[-20:])) or seen.says)
             case "says":
                 seen = seen._replace(
                     text=text(event.get("text")), says=shown(text(event.get("text")))
                 )
             case "tool":
+                self._pieces = []
                 words = f"{text(event.get('name'))} {text(event.get('about'))}"
                 seen = seen._replace(tools=seen.tools + 1, says=shown(words))
             case "used":
@@ -51,9 +58,11 @@ class EventLines(JsonLines):
                 )
             case "denied":
                 seen = seen._replace(denied=(*seen.denied, text(event.get("name"))))
+            case "left_out":
+                seen = seen._replace(left_out=(*seen.left_out, text(event.get("name"))))
             case "done":
                 seen = seen._replace(
-                    text=text(event.get("text")) or seen.text,
+                    text=text(event.get("text")) or "".join(self._pieces) or seen.text,
                     result=event.get("output"),
                     ended=True,
                 )

@@ -81,6 +81,7 @@ class Seen(NamedTuple):
     fault: Fault | None = None
     error: str = ""  # in its own words
     denied: tuple[str, ...] = ()  # what it was not allowed to do
+    left_out: tuple[str, ...] = ()  # what it was told and cannot do
 
 
 class Stream(Protocol):
