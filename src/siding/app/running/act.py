@@ -342,8 +342,8 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
     Its output is also written to the file `artifact`, if that is not None. `on_running` is called
     when the command was started. `looks` look at it while it runs, `beside` is served then. At the
     `door` its processes reach their broker. `leave` says whether what the command leaves is kept or
-    ended; "": as set. What is kept is written down. With `locks` the run survives this process, and holds them
-    until its end.
+    ended; "": as set. What is kept is written down. With `locks` the run survives this process, and
+    holds them until its end.
     """
 
     def on_started(child: Child) -> None:
