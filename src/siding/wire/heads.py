@@ -12,6 +12,7 @@ import h11
 from siding.namedtuples import NamedTuple
 
 LONGEST_HEAD = 64 << 10
+_VERSIONS = (b"1.0", b"1.1")
 _END = b"\r\n\r\n"
 _BARE = re.compile(rb"(?<!\r)\n")
 _FOLDED = re.compile(rb"\r\n[ \t]")
@@ -93,6 +94,8 @@ class RequestReader:
 
     def body(self, data: bytes) -> tuple[bytes, bytes]:
         """Return which of the bytes are of this request, and the rest. Raises BadHead."""
+        if not data:
+            return b"", b""  # to the parser that would be the end of the connection
         try:
             self._parser.receive_data(data)
             self._advance()
@@ -109,6 +112,8 @@ class RequestReader:
             raise BadHead(str(error), error.error_status_hint) from None
         if not isinstance(event, h11.Request):
             raise BadHead("it does not begin with a request")
+        if event.http_version not in _VERSIONS:
+            raise BadHead("it is not HTTP/1.1", 505)
         headers = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in event.headers)
         names = [name for name, _value in headers]
         if "transfer-encoding" in names and "content-length" in names:

@@ -20,7 +20,9 @@ from siding.namedtuples import NamedTuple
 
 USUAL_PORTS = (80, 443)
 TLS_PORT = 443
-_NAME = re.compile(r"(?=.{1,253}\Z)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_-]{1,63}")
+_NAME = re.compile(
+    r"(?=.{1,253}\Z)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_][a-z0-9_-]{0,62}"
+)
 _NUMERIC = re.compile(r"(0x[0-9a-f]+|\d+)")
 _NAT64 = IPv6Network("64:ff9b::/96")
 Address = IPv4Address | IPv6Address
