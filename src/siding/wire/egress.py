@@ -54,7 +54,7 @@ class Asked(NamedTuple):
         """Return the host in ``HOST:PORT``. Raises BadHead."""
         try:
             parts = urlsplit(f"//{authority}")
-            port = parts.port or usual
+            port = usual if parts.port is None else parts.port
         except ValueError:
             raise BadHead("its host cannot be read") from None
         if not parts.hostname or "@" in authority or parts.path or not port:

@@ -59,7 +59,7 @@ _GEMINI_USAGE = {
     "thoughtsTokenCount": 12,
 }
 _PARTS = {"content": {"role": "model", "parts": [{"text": "hello"}]}, "index": 0}
-_GEMINI = [
+_GEMINI: list[dict[str, Any]] = [
     {
         "candidates": [_PARTS],
         "usageMetadata": {"promptTokenCount": 110},
@@ -71,7 +71,7 @@ _GEMINI = [
         "modelVersion": "gemini-3",
     },
 ]
-_MESSAGES = [
+_MESSAGES: list[dict[str, Any]] = [
     {"type": "message_start", "message": {**_MESSAGE, "usage": _SENT}},
     {"type": "ping"},
     {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
@@ -80,13 +80,13 @@ _MESSAGES = [
     {"type": "message_delta", "delta": {"stop_reason": "x"}, "usage": {"output_tokens": 25}},
     {"type": "message_stop"},
 ]
-_RESPONSES = [
+_RESPONSES: list[dict[str, Any]] = [
     {"type": "response.created", "response": {**_RESPONSE, "usage": None}},
     {"type": "response.output_text.delta", "delta": "hello"},
     {"type": "response.completed", "response": {**_RESPONSE, "usage": _RESPONSE_USAGE}},
 ]
 _CHUNK = {"object": "chat.completion.chunk", "model": "gpt-5.5"}
-_CHUNKS = [
+_CHUNKS: list[dict[str, Any]] = [
     {**_CHUNK, "choices": [{"index": 0, "delta": {"content": "hello"}, "finish_reason": None}]},
     {**_CHUNK, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
     {**_CHUNK, "choices": [], "usage": _CHAT_USAGE},

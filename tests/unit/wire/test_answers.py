@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ from siding.wire.tokens import Said, Tokens, said_in
 from unit.wire.answers import ANSWERS, Answer, stream
 
 NAMED = pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.name)
-PLAIN = {"": bytes, "gzip": gzip.compress, "deflate": zlib.compress}
+PLAIN: dict[str, Callable[[bytes], bytes]] = {"": bytes, "gzip": gzip.compress, "deflate": zlib.compress}
 CUTS = st.lists(st.integers(0, 5000), max_size=12)
 
 
