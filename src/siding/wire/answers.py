@@ -12,7 +12,11 @@ from siding.wire.decoding import NotDecodable, decoder_of
 from siding.wire.tokens import Said, said_in
 
 LONGEST = 32 << 20  # bytes of an event, or of an answer that is one object
-_MARKS = (b'"usage', b'"error"', b'"message_stop"', b"inish", b'"response.')
+# Of the Responses API every event is a `response.`, and most of them are text.
+_MARKS = (
+    *(b'"usage', b'"error"', b'"message_stop"', b"inish"),
+    *(b'"response.created', b'"response.completed', b'"response.incomplete', b'"response.failed'),
+)
 _STREAM, _JSON = "text/event-stream", "json"
 _DONE = b"[DONE]"
 
@@ -92,6 +96,7 @@ class AnswerReader:
             tokens=new.tokens or old.tokens,
             error=new.error or old.error,
             is_finished=new.is_finished or old.is_finished,
+            is_known=new.is_known or old.is_known,
         )
 
 

@@ -95,7 +95,7 @@ class Exchange:
         head, answer = self.response.head, self._answer
         said = Said() if answer is None else answer.said
         status = 0 if head is None else head.status
-        streamed = answer is not None and answer.is_stream and bool(said.model or said.tokens)
+        streamed = answer is not None and answer.is_stream and said.is_known
         if said.is_finished and ending is not Ending.UNREACHABLE:
             ending = Ending.WHOLE  # whether or not the connection outlived the last event
         elif streamed and ending is Ending.WHOLE and not said.error:

@@ -35,6 +35,7 @@ class Said(NamedTuple):
     tokens: Tokens | None = None
     error: str = ""  # the API's word for what went wrong, such as ``overloaded_error``
     is_finished: bool = False  # the API says that the answer is whole
+    is_known: bool = False  # it is an answer of one of these APIs
 
 
 def said_in(found: Mapping[str, Any], before: Tokens | None = None) -> Said:
@@ -46,7 +47,8 @@ def said_in(found: Mapping[str, Any], before: Tokens | None = None) -> Said:
         message = mapping(found.get("message")) or found
         usage = mapping(message.get("usage"))
         tokens = _of_anthropic(usage, before) if usage else before
-        return Said(name_in(message.get("model")), tokens, is_finished=kind == "message")
+        is_whole = kind == "message"
+        return _known(message.get("model"), tokens, is_finished=is_whole)
     inner = mapping(found.get("response"))
     if kind.startswith("response.") or found.get("object") == "response":
         return _of_responses(inner or found, before, is_finished=kind in ("", *_FINISHED))
@@ -63,6 +65,10 @@ def name_in(value: object) -> str:
     """Return a name of a model, or of an error; "" for what is no such name."""
     found = _NAME.fullmatch(text(value))
     return found.group() if found else ""
+
+
+def _known(model: object, tokens: Tokens | None, *, is_finished: bool) -> Said:
+    return Said(name_in(model), tokens, is_finished=is_finished, is_known=True)
 
 
 def _failure(found: Mapping[str, Any]) -> Said:
@@ -102,7 +108,7 @@ def _of_responses(found: Mapping[str, Any], before: Tokens | None, *, is_finishe
             output=whole(usage.get("output_tokens")),
             reasoning=whole(thought.get("reasoning_tokens")),
         )
-    return Said(name_in(found.get("model")), tokens, is_finished=is_finished)
+    return _known(found.get("model"), tokens, is_finished=is_finished)
 
 
 def _of_chat(found: Mapping[str, Any], before: Tokens | None) -> Said:
@@ -119,7 +125,7 @@ def _of_chat(found: Mapping[str, Any], before: Tokens | None) -> Said:
             reasoning=whole(thought.get("reasoning_tokens")),
         )
     reasons = [each.get("finish_reason") for each in mappings(found.get("choices"))]
-    return Said(name_in(found.get("model")), tokens, is_finished=any(reasons))
+    return _known(found.get("model"), tokens, is_finished=any(reasons))
 
 
 def _of_gemini(found: Mapping[str, Any], before: Tokens | None) -> Said:
@@ -136,7 +142,7 @@ def _of_gemini(found: Mapping[str, Any], before: Tokens | None) -> Said:
             reasoning=thoughts,
         )
     reasons = [each.get("finishReason") for each in mappings(found.get("candidates"))]
-    return Said(name_in(found.get("modelVersion")), tokens, is_finished=any(reasons))
+    return _known(found.get("modelVersion"), tokens, is_finished=any(reasons))
 
 
 def _count(usage: Mapping[str, Any], key: str, default: int) -> int:

@@ -106,7 +106,7 @@ def test_no_other_way_leads_out(task: Sandbox) -> None:
         assert "open: abstract sockets" in outside
         inside = task.siding("run", "--allow-host", "api.example.org", "--", *program)
         assert inside.stdout.decode().splitlines() == ["tried 13"]
-        assert server.accept()  # of the first run
+        server.accept()  # of the first run
         assert not [line for line in inside.stderr.decode().splitlines() if "refused" in line]
 
 

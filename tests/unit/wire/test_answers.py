@@ -14,7 +14,11 @@ from siding.wire.tokens import Said, Tokens, said_in
 from unit.wire.answers import ANSWERS, Answer, stream
 
 NAMED = pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.name)
-PLAIN: dict[str, Callable[[bytes], bytes]] = {"": bytes, "gzip": gzip.compress, "deflate": zlib.compress}
+PLAIN: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+}
 CUTS = st.lists(st.integers(0, 5000), max_size=12)
 
 
@@ -37,7 +41,9 @@ class TestCounts:
     @pytest.mark.parametrize("encoding", PLAIN)
     def test_are_those_of_the_answer(self, answer: Answer, encoding: str) -> None:
         found = read(answer.content_type, [PLAIN[encoding](answer.body)], encoding)
-        assert found.said == Said(answer.model, answer.tokens, is_finished=answer.is_finished)
+        assert found.said == Said(
+            answer.model, answer.tokens, is_finished=answer.is_finished, is_known=True
+        )
         assert not found.uncounted
 
     @given(st.sampled_from(ANSWERS), st.sampled_from(sorted(PLAIN)), CUTS)
