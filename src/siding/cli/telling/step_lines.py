@@ -82,6 +82,7 @@ def _agent(found: Step) -> Iterable[Line]:
         label = "" if turn.prompt else "session"
         yield label, f"siding session show {turn.session} --step {found.number}"
     yield "used", brief(usage_of(found))
+    yield from _wire(found)
     said = None if run is None else run.reported
     if said is None or not said.session:
         return
@@ -159,6 +160,15 @@ def _sandbox(found: Step) -> Iterable[Line]:
     from siding.cli.telling.sandbox_report import sandbox_lines
 
     return sandbox_lines(found)
+
+
+def _wire(found: Step) -> Iterable[Line]:
+    turn, run = found.as_checkpoint, found.as_run
+    if (turn is None or turn.wire is None) and (run is None or run.wire is None):
+        return []
+    from siding.app.usage.wire import wire_lines
+
+    return wire_lines(found)
 
 
 def _coverage(found: Step) -> Iterable[Line]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from siding.ledger.kinds import StepKind
 from siding.ledger.usage import UsedTokens, usage_from, usage_record
+from siding.ledger.wire import WireReport
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import said, text
 
@@ -31,6 +32,7 @@ class CheckpointDetail(NamedTuple):
     transcript: str = ""  # the conversation's file, as the agent saw it
     returns: str = ""  # the snapshot that the turn began with, if it has earlier steps
     usage: Mapping[str, UsedTokens] = {}  # what its agent used in the turn, by model; {}: not known
+    wire: WireReport | None = None  # what passed the proxy of its run in the turn; None: nothing
 
     @property
     def kind(self) -> str:
@@ -51,6 +53,7 @@ class CheckpointDetail(NamedTuple):
             transcript=text(record.get("transcript")),
             returns=text(record.get("returns")),
             usage=usage_from(record.get("usage")),
+            wire=WireReport.from_record(record.get("wire")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -65,5 +68,6 @@ class CheckpointDetail(NamedTuple):
             transcript=self.transcript,
             returns=self.returns,
             usage=usage_record(self.usage),
+            wire=None if self.wire is None else self.wire.as_record(),
         )
         return {"message": self.message, "origin": self.origin, **more}
