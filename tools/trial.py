@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -149,7 +150,8 @@ class Trial:
             for test, lines in self.lines.items()
             if any(where == path and (not numbers or line in numbers) for where, line in lines)
         ]
-        tests.sort(key=lambda test: (-self.latest.get(test, 0), self.took_s[test]))
+        ranks = self._ranks(tests)
+        tests.sort(key=lambda test: (-self.latest.get(test, 0), ranks[test], self.took_s[test]))
         chosen: list[str] = []
         room_s = self.most_s
         for test in tests:
@@ -157,6 +159,16 @@ class Trial:
             if room_s >= 0 or not chosen:
                 chosen.append(test)
         return chosen
+
+    def _ranks(self, tests: Iterable[str]) -> dict[str, int]:
+        """Number the tests of each file, the fastest first: each file says something of its own."""
+        met = Counter[str]()
+        ranks = {}
+        for test in sorted(tests, key=lambda test: self.took_s[test]):
+            file = test.partition("::")[0]
+            ranks[test] = met[file]
+            met[file] += 1
+        return ranks
 
     def _run_changed(self, tests: Sequence[str]) -> int:
         for item, following in _each_with_next([self.items[test] for test in tests]):

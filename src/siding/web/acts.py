@@ -14,12 +14,13 @@ from siding.app.applying.apply import apply as apply_task
 from siding.app.applying.apply import preview as apply_preview
 from siding.app.back import rollback as rolling
 from siding.app.back.git_words import git_lines
+from siding.app.back.restore_act import written_meanwhile
 from siding.app.back.rollback import quote_path
 from siding.app.back.survey import Survey
 from siding.app.life.close import Fate, close_task
 from siding.app.place.locks import TaskBusy, busy_with, held_by, live_in
 from siding.app.place.project import Project
-from siding.app.recording.steps import log
+from siding.app.recording.steps import Step, log
 from siding.app.undo.preview import coming
 from siding.app.undo.undo import Undone, redo, undo
 from siding.app.undo.undo import UndoRequest as UndoRequest
@@ -392,14 +393,17 @@ def _counts(groups: list[PathGroup]) -> str:
 def _do_rollback(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
     done = rolling.rollback(project, _rollback_request(task_id, wish))
     where = done.survey.destination.name
-    return ActDone(f"back to {where}", done.restored.step.id)
+    said = f"back to {where}{_meanwhile(project, done.restored.step)}"
+    return ActDone(said, done.restored.step.id)
 
 
 def _do_undo(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
     act: Callable[[Project, UndoRequest], Undone] = undo if wish.act == "undo" else redo
     done = act(project, UndoRequest(task=task_id, force=wish.force))
     step = done.restored.step if done.restored is not None else done.applied
-    return ActDone(done.what, None if step is None else step.id)
+    if step is None:
+        return ActDone(done.what, None)
+    return ActDone(f"{done.what}{_meanwhile(project, step)}", step.id)
 
 
 def _do_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
@@ -408,7 +412,17 @@ def _do_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
     if done.step is None:
         return ActDone("nothing to apply", None)
     closed = "; the task is closed" if done.closed is not None else ""
-    return ActDone(f"applied to {where}{closed}", done.step.id)
+    said = f"applied to {where}{closed}{_meanwhile(project, done.step)}"
+    return ActDone(said, done.step.id)
+
+
+def _meanwhile(project: Project, step: Step) -> str:
+    """Return where the versions are that other programs wrote during an act; "" for none."""
+    moved = step.as_rollback or step.as_apply
+    if moved is None or not moved.kept:
+        return ""
+    place = (project.layout.root / moved.kept[0]).parent
+    return f"; {written_meanwhile(len(moved.kept))} {place}"
 
 
 def _do_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
