@@ -17,6 +17,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from siding import __version__
 from siding.app.broker.inside import Inside
+from siding.app.workflows.guide import guide
 from siding.errors import SidingError
 from siding.storage.fields import mapping, mappings, text
 
@@ -71,6 +72,48 @@ def tools(broker: Callable[[], Inside], *, patience_s: float) -> MCPServer[Any]:
         return dict(await _told(lambda: broker().ask("status")))
 
     @tool
+    async def workflow(
+        script: str = "",
+        name: str = "",
+        script_path: str = "",
+        args: Any = None,
+        resume: str = "",
+        max_concurrency: int | None = None,
+    ) -> str:
+        """Run a script that starts many agents, in the background; returns the id of the run.
+
+        Give a `script`, the `name` of a workflow, or a `script_path` in the workspace, with `args`;
+        or `resume` with the id of an earlier run. Read `workflow_guide` before you write one.
+        """
+        fields = {
+            "script": script or None,
+            "name": name or None,
+            "script_path": script_path or None,
+            "args": args,
+            "resume": resume or None,
+            "max_concurrency": max_concurrency,
+        }
+        return _begun(await _told(lambda: broker().ask("workflow", act="run", **fields)))
+
+    @tool
+    async def workflow_status(run: str) -> dict[str, Any]:
+        """Return where a run of a workflow is: its phases, its agents, and what it returned."""
+        return dict(await _told(lambda: broker().ask("workflow", act="status", run=run)))
+
+    @tool
+    async def workflow_cancel(run: str, agent: int | None = None) -> dict[str, Any]:
+        """End a run of a workflow with all its agents, or only the agent with this id."""
+        asked = {"act": "cancel", "run": run, "agent": agent}
+        return dict(await _told(lambda: broker().ask("workflow", **asked)))
+
+    @tool
+    async def workflow_guide() -> str:
+        """Return when a workflow is worth it, how to write one, and which there are by name."""
+        found = await _told(lambda: broker().ask("workflow", act="list"))
+        lines = [f"- {each['name']}: {each['description']}" for each in found["workflows"]]
+        return "\n".join([guide(), "# Workflows with a name", "", *lines])
+
+    @tool
     async def note(text: str) -> str:
         """Write a note into the record of this run: why something was done, what was tried."""
         await _told(lambda: broker().ask("note", text=text))
@@ -116,6 +159,18 @@ def _asked(broker: Inside, question: Mapping[str, Any], session: str, patience_s
 
 def _recorded(result: Mapping[str, Any]) -> str:
     return f"recorded as step {result['step']}, {result['files']} files changed"
+
+
+def _begun(result: Mapping[str, Any]) -> str:
+    lines = [
+        "Workflow started (running in the background).",
+        f"run_id: {result['run_id']}",
+        f"workflow: {result['workflow']}",
+        *(f"warning: {warning}" for warning in result["warnings"]),
+        "",
+        "`workflow_status` with this run_id tells how it goes, and what it returned.",
+    ]
+    return "\n".join(lines)
 
 
 def _moved(result: Mapping[str, Any]) -> str:

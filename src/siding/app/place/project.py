@@ -31,7 +31,7 @@ from siding.errors import NotInitialised, SidingError
 from siding.files.durable import create_bytes, make_dirs
 from siding.git.discovery import RepositoryPaths, find_repository
 from siding.git.errors import NotARepository
-from siding.ids import TaskId
+from siding.ids import TaskId, is_fork
 from siding.ledger.store import Ledger
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
@@ -173,6 +173,12 @@ class Project:
             # The registry has the paths as the layout writes them, with the links in them.
             found = self.registry.around(str(self.layout.workspaces_dir / name))
             return TaskId(name) if found is None else found.task_id
+        pool = Path(os.path.realpath(self.layout.forks.workspaces_dir))
+        if here.is_relative_to(pool) and here != pool:
+            from siding.tasks.slots import SlotBooks
+
+            used = SlotBooks(self.layout.forks).is_used(here.relative_to(pool).parts[0])
+            return TaskId(used.owner) if used is not None and is_fork(used.owner) else None
         found = self.registry.around(str(here)) if linked else None
         return None if found is None else found.task_id
 

@@ -1,0 +1,102 @@
+"""The budget of a run: calls reserve before they spend, so that many at once cannot overspend.
+
+A call reserves its own limit: `max_tokens`, or the run's limit for an agent, or, if there is
+neither, its share of what is left (as many parts as agents work at once). What it uses beyond that
+is taken from what nobody has reserved; when there is none, it is stopped.
+"""
+
+from siding.namedtuples import NamedTuple
+from siding.workflows.outcome import Used
+
+
+class Reservation(NamedTuple):
+    """What is set aside for one call; None where there is no limit."""
+
+    tokens: float | None
+    dollars: float | None
+
+
+class Account:
+    """One kind of money: tokens or dollars. `total` is None if there is no limit."""
+
+    def __init__(self, total: float | None, per_agent: float | None, concurrency: int) -> None:
+        self.total = total
+        self.spent = 0.0
+        self._per_agent = per_agent
+        self._concurrency = concurrency
+        self._reserved = 0.0
+
+    @property
+    def free(self) -> float:
+        """What is neither spent nor reserved."""
+        assert self.total is not None
+        return self.total - self.spent - self._reserved
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether all of it is spent."""
+        return self.total is not None and self.spent >= self.total
+
+    def wanted(self, own_limit: float | None) -> float | None:
+        """Return what a call would set aside; None if there is no limit."""
+        limit = own_limit if own_limit is not None else self._per_agent
+        if self.total is None:
+            return limit
+        if limit is None:
+            limit = max(1e-9, self.total - self.spent) / self._concurrency
+        return min(limit, max(0.0, self.total - self.spent))
+
+    def has(self, amount: float | None) -> bool:
+        """Tell whether this much can be set aside now."""
+        return self.total is None or amount is None or amount <= self.free + 1e-9
+
+    def reserve(self, amount: float | None) -> None:
+        """Set an amount aside."""
+        self._reserved += amount or 0.0
+
+    def release(self, amount: float | None) -> None:
+        """Take back what was set aside."""
+        self._reserved -= amount or 0.0
+
+    def covers(self, used: float, reserved: float | None) -> bool:
+        """Tell whether a call may go on that has used this much and set that much aside."""
+        if reserved is None or used <= reserved:
+            return True
+        return self.total is not None and used - reserved <= self.free
+
+
+class Budget:
+    """The two accounts of a run."""
+
+    def __init__(self, tokens: Account, dollars: Account) -> None:
+        self.tokens = tokens
+        self.dollars = dollars
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no call may begin any more."""
+        return self.tokens.is_spent or self.dollars.is_spent
+
+    def try_reserve(self, max_tokens: int | None) -> Reservation | None:
+        """Set aside what a call may use; None if that much is reserved by others now."""
+        wanted = Reservation(
+            tokens=self.tokens.wanted(max_tokens), dollars=self.dollars.wanted(None)
+        )
+        if not (self.tokens.has(wanted.tokens) and self.dollars.has(wanted.dollars)):
+            return None
+        self.tokens.reserve(wanted.tokens)
+        self.dollars.reserve(wanted.dollars)
+        return wanted
+
+    def settle(self, reservation: Reservation, used: Used) -> None:
+        """Take back what was set aside, and count what was used."""
+        self.tokens.release(reservation.tokens)
+        self.dollars.release(reservation.dollars)
+        self.tokens.spent += max(0, used.tokens)
+        self.dollars.spent += max(0.0, used.dollars or 0.0)
+
+    def covers(self, reservation: Reservation, used: Used) -> bool:
+        """Tell whether a call may go on."""
+        return self.tokens.covers(used.tokens, reservation.tokens) and self.dollars.covers(
+            used.dollars or 0.0, reservation.dollars
+        )

@@ -1,0 +1,1 @@
+"""What a script may not do, found before it runs."""

@@ -1,0 +1,23 @@
+"""What ends a script, or one of its calls."""
+
+
+class WorkflowError(Exception):
+    """A call that the script may not make, or that failed. `kind` is one of the constants below."""
+
+    kind = "script"
+
+    def __init__(self, message: str, kind: str = "") -> None:
+        super().__init__(message)
+        if kind:
+            self.kind = kind
+
+
+CAP = "cap"  # too many agents or items
+BUDGET = "budget"
+NESTING = "nesting"
+NOT_DETERMINISTIC = "not-deterministic"
+CONFIG = "config"  # what was asked for does not exist: a workflow, an agent, a schema
+
+
+class NotDeterministic(BaseException):
+    """The same script made another call than it did before. No `except Exception` hides it."""

@@ -1,0 +1,202 @@
+"""What a script may call: `agent`, `parallel`, `pipeline`, `workflow`, `ask` and the others."""
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from inspect import isawaitable, signature
+from itertools import islice
+from typing import Any
+
+from siding.workflows.child.calls import Calls
+from siding.workflows.child.errors import CAP, CONFIG, NESTING, WorkflowError
+from siding.workflows.child.lanes import Lane
+from siding.workflows.child.options import agent_request, ask_request, sleep_request
+from siding.workflows.child.scheduler import Future, Scheduler
+
+MAX_ITEMS = 4096  # of one `parallel` or `pipeline`
+
+
+class Hooks:
+    """The functions of a script. `run_child` runs the source of another workflow."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        calls: Calls,
+        run_child: Callable[[str, Any], Coroutine[Any, Any, Any]],
+    ) -> None:
+        self._scheduler = scheduler
+        self._calls = calls
+        self._run_child = run_child
+        self._phase = ""  # the one that is open in the script
+
+    def agent(self, prompt: str, **options: Any) -> Future:
+        """Run an agent; await the text that it ends with, or its object if there is a `schema`.
+
+        The result is None if the agent failed or was skipped; the run's log says why.
+        """
+        return self._calls.agent(agent_request(prompt, options, self._phase))
+
+    def parallel(self, thunks: Iterable[Any]) -> Future:
+        """Run functions, or things to await, at once; await the list of their results.
+
+        One that raises gives None in its place.
+        """
+        items = _bounded(thunks, "parallel")
+        call = self._scheduler.lane.take()
+        lanes = [self._start(_called(item), call, key) for key, item in enumerate(items)]
+        return self._joined(lanes, lambda key: f"parallel thunk #{key}")
+
+    def pipeline(self, items: Iterable[Any], *stages: Callable[..., Any]) -> Future:
+        """Pass each item through all stages, each item for itself; await the list of results.
+
+        A stage gets the result of the one before, the item and its index, or as many of these as it
+        takes. An item whose stage raises gives None.
+        """
+        bounded = _bounded(items, "pipeline")
+        call = self._scheduler.lane.take()
+        takes = [_parameters(stage) for stage in stages]
+        lanes = [
+            self._start(_staged(item, key, stages, takes), call, key)
+            for key, item in enumerate(bounded)
+        ]
+        return self._joined(lanes, lambda key: f"pipeline item #{key}")
+
+    def gather(self, *awaitables: Awaitable[Any], return_exceptions: bool = False) -> Future:
+        """Do as `asyncio.gather` does: await all, and raise the first error there is."""
+        call = self._scheduler.lane.take()
+        lanes = [self._start(_awaited(item), call, key) for key, item in enumerate(awaitables)]
+        return self._scheduler.start(
+            self._gathered(lanes, return_exceptions=return_exceptions), self._scheduler.lane
+        )
+
+    def phase(self, title: str) -> None:
+        """Begin a phase: agents from here on belong to it, until the next one."""
+        if not isinstance(title, str) or not title:
+            raise WorkflowError("phase() takes the title of a phase", CONFIG)
+        self._phase = title
+        self._calls.tell({"t": "phase", "phase": title})
+
+    def log(self, *words: Any) -> None:
+        """Say something to whoever watches the run."""
+        self._calls.tell({"t": "log", "message": " ".join(map(str, words))})
+
+    async def workflow(
+        self, name: str | None = None, args: Any = None, *, script_path: str | None = None
+    ) -> Any:
+        """Run another workflow by name, or by the path of its script; return what it returns."""
+        lane = self._scheduler.lane
+        if lane.depth:
+            raise WorkflowError("workflow() nesting allows only one level", NESTING)
+        if (name is None) == (script_path is None):
+            raise WorkflowError("workflow() takes a name, or script_path=…")
+        call = lane.take()
+        asked = {"name": name} if name is not None else {"script_path": script_path}
+        source = await self._calls.call("workflow", call, lane, asked)
+        before = self._phase
+        inner = lane.open(call, "w", deeper=1)
+        running = self._scheduler.start(self._run_child(source, args), inner)
+        try:
+            return await running
+        finally:
+            self._calls.leave(inner, lane)
+            if self._phase != before:
+                self._phase = before
+                self._calls.tell({"t": "phase", "phase": before})
+
+    def ask(self, question: str, **options: Any) -> Future:
+        """Put a question to a person; await the answer."""
+        lane = self._scheduler.lane
+        return self._calls.call("ask", lane.take(), lane, ask_request(question, options))
+
+    def sleep(self, seconds: float) -> Future:
+        """Wait; a run that is resumed waits for what is left."""
+        lane = self._scheduler.lane
+        return self._calls.call("sleep", lane.take(), lane, sleep_request(seconds))
+
+    def _start(self, coroutine: Coroutine[Any, Any, Any], call: str, key: int) -> "_Started":
+        lane = self._scheduler.lane.open(call, key)
+        return _Started(lane, self._scheduler.start(coroutine, lane))
+
+    def _joined(self, lanes: "list[_Started]", named: Callable[[int], str]) -> Future:
+        return self._scheduler.start(self._join(lanes, named), self._scheduler.lane)
+
+    async def _join(self, lanes: "list[_Started]", named: Callable[[int], str]) -> list[Any]:
+        around = self._scheduler.lane
+        results = []
+        for key, (lane, future) in enumerate(lanes):
+            try:
+                results.append(await future)
+            except Exception as error:
+                results.append(None)
+                self._calls.tell({"t": "warn", "message": f"{named(key)} failed: {error}"})
+            self._calls.leave(lane, around)
+        return results
+
+    async def _gathered(self, lanes: "list[_Started]", *, return_exceptions: bool) -> list[Any]:
+        around = self._scheduler.lane
+        results: list[Any] = []
+        first: Exception | None = None
+        for lane, future in lanes:
+            try:
+                results.append(await future)
+            except Exception as error:
+                results.append(error)
+                first = error if first is None else first
+            self._calls.leave(lane, around)
+        if first is not None and not return_exceptions:
+            raise first
+        return results
+
+
+class _Started:
+    __slots__ = ("_both",)
+
+    def __init__(self, lane: Lane, future: Future) -> None:
+        self._both = (lane, future)
+
+    def __iter__(self) -> Any:
+        return iter(self._both)
+
+
+def _bounded(items: Iterable[Any], what: str) -> list[Any]:
+    found = list(islice(items, MAX_ITEMS + 1))  # the items may have no end
+    if len(found) > MAX_ITEMS:
+        raise WorkflowError(f"{what}() takes at most {MAX_ITEMS} items, not more", CAP)
+    return found
+
+
+async def _called(item: Any) -> Any:
+    """Call a thunk and await what it returns; await what is no function."""
+    if isawaitable(item):
+        return await item
+    if not callable(item):
+        raise TypeError(f"parallel() takes functions or things to await, not {item!r}")
+    return await _awaited(item())
+
+
+async def _awaited(value: Any) -> Any:
+    return await value if isawaitable(value) else value
+
+
+async def _staged(
+    item: Any, key: int, stages: tuple[Callable[..., Any], ...], takes: list[int]
+) -> Any:
+    result = item
+    for stage, count in zip(stages, takes, strict=True):
+        result = await _awaited(stage(*(result, item, key)[:count]))
+    return result
+
+
+def _parameters(stage: Callable[..., Any]) -> int:
+    """Return how many of its three arguments a stage takes."""
+    try:
+        parameters = signature(stage).parameters.values()
+    except (TypeError, ValueError):
+        return 1  # a built-in that does not say
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return 3
+    positional = [
+        parameter
+        for parameter in parameters
+        if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD}
+    ]
+    return min(3, len(positional))

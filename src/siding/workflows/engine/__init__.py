@@ -1,0 +1,1 @@
+"""Carry a script out: its calls, their limits, the record."""

@@ -1,0 +1,306 @@
+"""One call of an agent: its slot, its budget, its attempts."""
+
+import asyncio
+from collections.abc import Callable
+
+from siding.workflows.budget import Budget, Reservation
+from siding.workflows.calls import AgentCall, Attempt
+from siding.workflows.engine.controls import Control, Running
+from siding.workflows.engine.ports import Agents, AgentUnavailable, Report
+from siding.workflows.events import AgentProgress, AgentRetry, AgentStarted, Event, Logged
+from siding.workflows.outcome import Dead, DeadReason, Done, Outcome, Skipped, Used, Work
+from siding.workflows.retrying import Retrying
+from siding.workflows.structured import correction, misfits
+
+_DETAIL = 300  # characters of a reason that are shown
+
+
+class BudgetSpent(Exception):
+    """What the run may use is used."""
+
+
+class _Spent:
+    """What all attempts of a call have used so far, also when an error ends it."""
+
+    def __init__(self) -> None:
+        self.total = Used()
+
+
+class AgentRuns:
+    """Runs the agents of one run.
+
+    `on_work` is told that an agent's attempt begins, and its conversation ("" is a new one), and
+    again when its conversation is known. Nothing here is recorded: the caller does that.
+    """
+
+    def __init__(
+        self,
+        agents: Agents,
+        budget: Budget,
+        retrying: Retrying,
+        emit: Callable[[Event], None],
+        *,
+        concurrency: int,
+        random: Callable[[], float],
+        on_work: Callable[[AgentCall, str], None],
+    ) -> None:
+        self._agents = agents
+        self._budget = budget
+        self._retrying = retrying
+        self._emit = emit
+        self._random = random
+        self._on_work = on_work
+        self._slots = asyncio.Semaphore(concurrency)
+        self._settled = asyncio.Condition()
+        self._running: dict[int, Running] = {}
+
+    def control(self, number: int, control: Control) -> bool:
+        """Skip, retry or kill an agent that is at work or waits; False if there is none."""
+        running = self._running.get(number)
+        if running is None:
+            return False
+        running.want(control)
+        return True
+
+    async def run(self, call: AgentCall, session: str) -> Outcome:
+        """Return how the call came out. `session` is the conversation of an attempt cut off before.
+
+        Raises BudgetSpent and AgentUnavailable.
+        """
+        running = self._running[call.id] = Running()
+        try:
+            async with self._slots:
+                return await self._in_slot(call, session, running)
+        finally:
+            if self._running.get(call.id) is running:
+                del self._running[call.id]
+
+    async def _in_slot(self, call: AgentCall, session: str, running: Running) -> Outcome:
+        reservation = await self._reserve(call, running)
+        if reservation is None:
+            return _controlled(running.take(), Used(), Dead()) or Skipped()
+        used = _Spent()
+        try:
+            self._emit(
+                AgentStarted(
+                    id=call.id,
+                    label=call.label,
+                    phase=call.phase,
+                    prompt=call.prompt,
+                    agent_type=call.agent_type,
+                )
+            )
+            return await self._attempts(call, session, running, reservation, used)
+        finally:
+            self._budget.settle(reservation, used.total)
+            async with self._settled:
+                self._settled.notify_all()
+
+    async def _reserve(self, call: AgentCall, running: Running) -> Reservation | None:
+        """Set aside what the call may use; None if a person wants no attempt of it any more."""
+        while True:
+            if running.wanted is Control.RETRY:
+                running.take()  # it has not begun: there is nothing to do again
+            if running.wanted is not None:
+                return None
+            if self._budget.is_spent:
+                raise BudgetSpent(_spent(self._budget))
+            reservation = self._budget.try_reserve(call.max_tokens)
+            if reservation is not None:
+                return reservation
+            async with self._settled:
+                await self._settled.wait()
+
+    async def _attempts(
+        self,
+        call: AgentCall,
+        session: str,
+        running: Running,
+        reservation: Reservation,
+        used: "_Spent",
+    ) -> Outcome:
+        attempt, retries = Attempt(session=session), 0
+        while True:
+            if _is_cancelled():
+                raise asyncio.CancelledError  # the agent has ended all the same; the run ends
+            if (ended := _controlled(running.take(), used.total, Dead())) is not None:
+                return ended
+            self._on_work(call, attempt.session)
+            outcome = await self._attempt(call, attempt, running, reservation, used)
+            control = running.take()
+            if (ended := _controlled(control, used.total, outcome)) is not None:
+                return ended
+            if control is Control.RETRY:
+                attempt = Attempt(number=attempt.number + 1)
+                continue
+            outcome = _checked(call, outcome)
+            if not isinstance(outcome, Dead):
+                return _with_used(outcome, used.total)
+            limit = self._retrying.limit_for(outcome, call.retries)
+            if retries >= limit:
+                return outcome._replace(used=used.total)
+            retries += 1
+            await self._wait(call, outcome, retries, limit, running)
+            attempt = _next(attempt, outcome)
+
+    async def _attempt(
+        self,
+        call: AgentCall,
+        attempt: Attempt,
+        running: Running,
+        reservation: Reservation,
+        used: "_Spent",
+    ) -> Outcome:
+        """Run the agent once; return how it came out, and add what it used to `used`."""
+        newest = Report()
+        before = used.total
+        over = False
+
+        def report(now: Report) -> None:
+            nonlocal newest, over
+            if now.work.session and now.work.session != newest.work.session:
+                self._on_work(call, now.work.session)
+            newest = now
+            used.total = _added(before, now.used)
+            self._emit(AgentProgress(id=call.id, used=used.total, work=now.work, says=now.says))
+            if not over and not self._budget.covers(reservation, used.total):
+                over = True
+                task.cancel()
+
+        task = asyncio.ensure_future(self._agents.run(call, attempt, report))
+        running.attempt = task
+        try:
+            outcome = await task
+        except asyncio.CancelledError:
+            if _is_cancelled():  # the run ends, whatever else is wanted
+                await _ended(task)
+                raise
+            if over:
+                outcome = Dead(
+                    reason=DeadReason.BUDGET,
+                    detail="it used more than its share of the run's budget",
+                    retryable=False,
+                )
+            elif running.wanted is not None:
+                outcome = Dead()  # what is wanted says how it goes on
+            else:
+                outcome = Dead(reason=DeadReason.THREW, detail="it was cancelled from within")
+        except AgentUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - what an agent does is no fault of the run
+            detail = str(error) or type(error).__name__
+            outcome = Dead(reason=DeadReason.THREW, detail=detail)
+        finally:
+            running.attempt = None
+        reported = outcome.used if isinstance(outcome, Done | Dead) else Used()
+        if reported != Used():
+            used.total = _added(before, reported)
+        return _with_work(outcome, newest.work)
+
+    async def _wait(
+        self, call: AgentCall, dead: Dead, retry: int, limit: int, running: Running
+    ) -> None:
+        wait_s = self._retrying.wait_s(retry, self._random)
+        self._emit(
+            AgentRetry(
+                id=call.id,
+                attempt=retry,
+                limit=limit,
+                reason=str(dead.reason),
+                detail=dead.detail[:_DETAIL],
+                delay_ms=round(wait_s * 1000),
+            )
+        )
+        self._emit(Logged(message=_retrying(call, dead, retry, limit, wait_s), is_warning=True))
+        if wait_s:
+            try:
+                await asyncio.wait_for(running.waits.wait(), wait_s)
+            except TimeoutError:
+                pass
+
+
+def _retrying(call: AgentCall, dead: Dead, retry: int, limit: int, wait_s: float) -> str:
+    threw = dead.reason is DeadReason.THREW
+    why = "threw" if threw else f"gave no result, {dead.reason}"
+    detail = f" ({dead.detail[:_DETAIL]})" if dead.detail else ""
+    how = "retrying once" if limit == 1 else f"retry {retry} of {limit}"
+    when = f" in {wait_s:.1f} s" if wait_s else ""
+    return f"agent {call.name} {why}{detail}; {how}{when}"
+
+
+def _checked(call: AgentCall, outcome: Outcome) -> Outcome:
+    """Return the outcome, or Dead if its result does not fit the call's schema."""
+    if call.schema is None or not isinstance(outcome, Done):
+        return outcome
+    wrong = misfits(call.schema, outcome.output)
+    if not wrong:
+        return outcome
+    return Dead(
+        reason=DeadReason.INVALID_STRUCTURED_OUTPUT,
+        detail=wrong,
+        used=outcome.used,
+        work=outcome.work,
+    )
+
+
+def _next(attempt: Attempt, dead: Dead) -> Attempt:
+    structured = {DeadReason.INVALID_STRUCTURED_OUTPUT, DeadReason.NO_STRUCTURED_OUTPUT}
+    wrong = correction(dead.detail) if dead.reason in structured and dead.detail else ""
+    return Attempt(number=attempt.number + 1, correction=wrong)
+
+
+def _controlled(control: Control | None, used: Used, outcome: Outcome) -> Outcome | None:
+    """Return how a call comes out that a person skipped or killed; None for any other."""
+    match control:
+        case Control.SKIP:
+            return Skipped()
+        case Control.KILL:
+            work = outcome.work if isinstance(outcome, Done | Dead) else Work()
+            return Dead(
+                reason=DeadReason.KILLED,
+                detail="ended by a person",
+                retryable=False,
+                used=used,
+                work=work,
+            )
+    return None
+
+
+def _is_cancelled() -> bool:
+    """Tell whether it is this task that is cancelled, and not only the attempt that it awaits."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _with_used(outcome: Outcome, used: Used) -> Outcome:
+    return outcome._replace(used=used) if isinstance(outcome, Done) else outcome
+
+
+def _with_work(outcome: Outcome, work: Work) -> Outcome:
+    if isinstance(outcome, Done | Dead) and outcome.work == Work():
+        return outcome._replace(work=work)
+    return outcome
+
+
+def _added(before: Used, now: Used) -> Used:
+    dollars = [one for one in (before.dollars, now.dollars) if one is not None]
+    return Used(
+        tokens=before.tokens + now.tokens,
+        input_tokens=before.input_tokens + now.input_tokens,
+        dollars=sum(dollars) if dollars else None,
+        tools=before.tools + now.tools,
+        model=now.model or before.model,
+    )
+
+
+def _spent(budget: Budget) -> str:
+    tokens = budget.tokens
+    if tokens.total is not None and tokens.is_spent:
+        return f"the budget is spent: {tokens.spent:.0f} of {tokens.total:.0f} tokens"
+    return f"the budget is spent: ${budget.dollars.spent:.2f} of ${budget.dollars.total or 0:.2f}"
+
+
+async def _ended(task: "asyncio.Task[Outcome]") -> None:
+    """Wait until a cancelled attempt has really ended."""
+    task.cancel()
+    await asyncio.wait([task])

@@ -1,0 +1,75 @@
+"""The connection with the process of a script."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from siding.workflows.engine.ports import ScriptProcess
+
+MAX_LINE_BYTES = 256 << 20
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
+
+
+class _Lines(asyncio.Protocol):
+    """Takes lines apart as they come."""
+
+    def __init__(self, on_line: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
+        self._on_line = on_line
+        self._on_end = on_end
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def data_received(self, data: bytes) -> None:
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            self._parts.append(line)
+            whole = b"".join(self._parts)
+            self._parts, self._size = [], 0
+            self._on_line(whole)
+        if rest:
+            self._parts.append(rest)
+            self._size += len(rest)
+            if self._size > MAX_LINE_BYTES:
+                self._on_end()
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        self._on_end()
+
+
+class Link:
+    """Sends messages to the process and gives each of its own to `on_message`.
+
+    `on_end` is called when it says nothing more, also after `close`.
+    """
+
+    def __init__(self, process: ScriptProcess) -> None:
+        self._process = process
+        self._read: asyncio.ReadTransport | None = None
+        self._write: asyncio.WriteTransport | None = None
+
+    async def open(
+        self, on_message: Callable[[dict[str, Any]], None], on_end: Callable[[], None]
+    ) -> None:
+        """Connect with the process."""
+        loop = asyncio.get_running_loop()
+        reading = os.fdopen(self._process.from_program, "rb", buffering=0)
+        writing = os.fdopen(self._process.to_program, "wb", buffering=0)
+        self._read, _ = await loop.connect_read_pipe(
+            lambda: _Lines(lambda line: on_message(json.loads(line)), on_end), reading
+        )
+        self._write, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, writing)
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message; if the process is gone, `on_end` says so."""
+        assert self._write is not None
+        self._write.write(_encode(message).encode() + b"\n")
+
+    def close(self) -> int:
+        """End the process; return its status."""
+        status = self._process.end()
+        for transport in (self._read, self._write):
+            if transport is not None:
+                transport.close()
+        return status
