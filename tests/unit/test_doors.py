@@ -86,6 +86,7 @@ DOORS = {
     "git/refs.py": "git, where refs are not files",
     "git/applying/checkout.py": "shutil",
     "git/worktrees/linked.py": "shutil",
+    "git/worktrees/moving.py": "shutil",
     "hashing.py": "OpenSSL, for what is large",
     "policy/file.py": "yaml",
     "process/broker/follow.py": "stands alone, as the next one",

@@ -16,7 +16,6 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 LONGEST_FILE = 600
 LONGEST_FUNCTION = 70
-MOST_MODULES = 30  # in a folder
 
 # What a command may load. Everything else costs a person time at every start.
 HEAVY = {
@@ -65,12 +64,6 @@ def _functions(tree: ast.AST) -> Iterator[tuple[str, int]]:
             body = node.body[1:] if ast.get_docstring(node) else node.body
             first = body[0].lineno if body else node.lineno
             yield node.name, (node.end_lineno or first) - first + 1
-
-
-def test_no_folder_is_too_full_to_be_read_as_a_map() -> None:
-    folders = {path.parent for path in FILES}
-    full = [each for each in folders if len(list(each.glob("[!_]*.py"))) > MOST_MODULES]
-    assert sorted(full) == []
 
 
 def test_layout_is_the_formatters() -> None:

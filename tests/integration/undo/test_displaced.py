@@ -14,7 +14,8 @@ from siding.app.doctor.doctor import examine
 from siding.files import exchange
 from siding.files.exchange import Entry
 from siding.ledger.details.rollback import RollbackDetail
-from siding.web.acts import ActRequest, carry_out, plan
+from siding.web.act_plans import ActRequest, plan
+from siding.web.acts import carry_out
 
 from .desk import Desk
 
