@@ -76,7 +76,10 @@ ROWS: dict[str, Row] = {
     ),
     "power": Row(
         "a power cut: what was acknowledged is whole, the rest absent or whole",
-        (*GATES, "tests/faults/test_commands_power.py", "tests/faults/test_trash_power.py"),
+        (
+            *GATES,
+            *(f"tests/faults/test_{name}_power.py" for name in ("commands", "records", "trash")),
+        ),
         only=("power",),
         leave_out=PLANTED,
         variables={TIMES: "3"},
@@ -153,6 +156,7 @@ ROWS: dict[str, Row] = {
                 f"tests/faults/test_{name}.py"
                 for name in ("anchor_faults", "commands_power", "harness", "storage_faults")
             ),
+            "tests/faults/test_records_power.py",
             "tests/faults/test_trash_power.py",
             "tests/faults/test_undo_planted.py",
             "tests/integration/sessions/test_faults.py",

@@ -59,6 +59,7 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}paused_runs.py::test_the_next_command_lets_them_go_on_and_recovers": (
         *("all are stopped", "files were moved"),
     ),
+    f"{_FAULTS}records_power.py::test_the_power_fails": ("decide clean",),
     f"{_FAULTS}retention_faults.py::test_a_disk_that_fails": ("full",),
     f"{_FAULTS}retention_faults.py::test_killed_at_any_call_of_a_second_freeing": (),
     f"{_FAULTS}retention_faults.py::test_the_power_fails": ("ordered",),
@@ -131,6 +132,7 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}harness.py::test_the_right_store_passes": ("kill and torn", "power cut, strict"),
     f"{_FAULTS}phase_faults.py::test_the_planted_fault_is_caught": (),
     f"{_FAULTS}policy_faults.py::test_the_gate_sees_a_verdict_that_is_written_too_late": (),
+    f"{_FAULTS}records_power.py::test_one_that_flushes_nothing_would_be_seen": (),
     f"{_FAULTS}retention_faults.py::test_a_freeing_that_flushes_nothing_would_be_seen": (),
     f"{_FAULTS}sandbox_faults.py::test_the_gate_sees_a_quarantine_that_is_forgotten": (),
     f"{_FAULTS}storage_faults.py::test_each_planted_fault_is_caught": ("truncate-rewrite",),

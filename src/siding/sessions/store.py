@@ -27,6 +27,8 @@ from siding.storage.locks import Holder
 _MOST_UNREAD = 64 << 20  # bytes that a list may read of one file to find its title
 _CALLERS_LOOKED_AT = 64  # answers, from the end; enough, as a result comes right after its call
 
+Unreadable = UnreadableFile | OSError  # why the file of a session is not read
+
 
 class SessionRow(NamedTuple):
     """A session in a list; `size` in bytes.
@@ -70,16 +72,22 @@ class SessionStore:
             if name.endswith(".jsonl") and not name.startswith(".")
         ]
 
-    def rows(self, *, hidden: bool = False) -> list[SessionRow]:
+    def rows(
+        self, *, hidden: bool = False, report: Callable[[Unreadable], None] | None = None
+    ) -> list[SessionRow]:
         """Return the sessions, the one with the newest message first.
 
         Of equally new ones, such as a branch and its source, the one written last comes first.
-        Files that cannot be read are left out. With `hidden`, side conversations are included.
+        Files that cannot be read are left out; `report` gets the errors. With `hidden`, side
+        conversations are included.
         """
         found = []
         for session_id in self.ids():
-            with suppress(UnreadableFile, OSError):
+            try:
                 found.append(self.row(session_id))
+            except (UnreadableFile, OSError) as error:
+                if report is not None:
+                    report(error)
         shown = [row for row in found if hidden or not row.listed.hidden]
         return sorted(shown, key=lambda row: (-row.changed_at, -row.written_at, row.id))
 
@@ -123,8 +131,14 @@ class SessionStore:
         return found[0]
 
     def newest(self) -> str:
-        """Return the id of the session with the newest message; raises NotFound."""
-        rows = self.rows()
+        """Return the id of the session with the newest message.
+
+        Raises NotFound, or if none can be read, what kept the first from being read.
+        """
+        unreadable: list[Unreadable] = []
+        rows = self.rows(report=unreadable.append)
+        if unreadable and not rows:
+            raise unreadable[0]
         if not rows:
             raise NotFound("there is no session yet", hint="`siding session import` brings one in")
         return rows[0].id

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from siding.web.acts import ACTS
+from siding.web.act_plans import ACTS
 
 Schema = dict[str, Any]
 NUMBER: Schema = {"type": "integer", "minimum": 0, "maximum": 1 << 40}
