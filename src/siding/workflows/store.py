@@ -132,6 +132,26 @@ class RunFolder:
             return state._replace(status=RunStatus.INTERRUPTED)
         return state
 
+    def known_state(self) -> RunState | None:
+        """Return the state, or what the record says of a run without one; None without either."""
+        state = self.state()
+        if state is not None:
+            return state
+        try:
+            record = self.record()
+        except (UnreadableFile, WorkflowNotFound):
+            return None
+        status = RunStatus.RUNNING if self.is_live() else RunStatus.INTERRUPTED
+        return RunState(run_id=self.run_id, name=record.name, status=status, task=record.task)
+
+    def state_stamp(self) -> tuple[int, int]:
+        """Return a value that changes when the state on disk does; it costs one look at a file."""
+        try:
+            found = self.state_json.stat()
+        except OSError:
+            return (0, 0)
+        return (found.st_mtime_ns, found.st_size)
+
     def write_state(self, state: RunState) -> None:
         """Replace the state. Not flushed: it can be built again from the journal."""
         data = encode_document(state.as_record())
@@ -193,20 +213,8 @@ class RunFolders:
 
         A run whose state cannot be read has what its record says.
         """
-        found = []
-        for folder in self.all():
-            state = folder.state()
-            if state is None:
-                try:
-                    record = folder.record()
-                except (UnreadableFile, WorkflowNotFound):
-                    continue
-                live = folder.is_live()
-                status = RunStatus.RUNNING if live else RunStatus.INTERRUPTED
-                state = RunState(
-                    run_id=folder.run_id, name=record.name, status=status, task=record.task
-                )
-            found.append((folder, state))
+        states = [(folder, folder.known_state()) for folder in self.all()]
+        found = [(folder, state) for folder, state in states if state is not None]
         yield from sorted(found, key=lambda one: one[1].updated_at, reverse=True)
 
     def _names(self) -> list[str]:

@@ -7,8 +7,10 @@ its question again, or the answer.
 import asyncio
 from typing import Any
 
+from siding.app.decisions.lookup import list_decisions
 from siding.app.decisions.question import Cancelled as DecisionCancelled
 from siding.app.decisions.question import NotAnswered, ask, output_or_raise, wait
+from siding.app.decisions.views import DecisionView
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.hashing import sha256_hex
@@ -47,7 +49,7 @@ class DecidingPeople:
     def _ask(self, question: Question) -> str:
         request = _request(question, self._name)
         what = sha256_hex(encode_line(request))[:16]  # an edited script may ask another one here
-        key = f"workflow:{self._run_id}:{question.path}:{what}"
+        key = f"{_keys_of(self._run_id)}{question.path}:{what}"
         asked = ask(self._project, request, key=key, task_id=self._task_id)
         return asked.decision.session_id
 
@@ -58,6 +60,16 @@ class DecidingPeople:
             return None
         except DecisionCancelled as error:
             raise Cancelled(error.message) from None
+
+
+def questions_of(project: Project, run_id: str) -> list[DecisionView]:
+    """Return the questions of a run that wait for an answer, oldest first."""
+    open_ones, _problems = list_decisions(project)
+    return [each for each in open_ones if each.key.startswith(_keys_of(run_id))]
+
+
+def _keys_of(run_id: str) -> str:
+    return f"workflow:{run_id}:"
 
 
 def _request(question: Question, name: str) -> dict[str, Any]:

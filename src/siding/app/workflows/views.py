@@ -6,8 +6,14 @@ from siding.app.workflows.running import folders
 from siding.app.workflows.trusting import is_trusted
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
-from siding.workflows.display import format_token_count
-from siding.workflows.errors import ScriptError
+from siding.workflows.display import (
+    PhaseRow,
+    format_dollars,
+    format_duration,
+    format_token_count,
+    merge_phases,
+)
+from siding.workflows.errors import ScriptError, WorkflowNotFound
 from siding.workflows.events import (
     AgentDone,
     AgentProgress,
@@ -21,10 +27,12 @@ from siding.workflows.events import (
     RunDone,
     RunStarted,
 )
+from siding.workflows.names import is_run_id
 from siding.workflows.outcome import Dead, Done, Skipped
 from siding.workflows.problems import Problem
 from siding.workflows.state import AgentState, RunState, RunStatus
 from siding.workflows.store import RunFolder, RunRecord
+from siding.workflows.summary import RunSummary, summary_of
 
 __all__ = [
     "AgentDone",
@@ -40,6 +48,7 @@ __all__ = [
     "Logged",
     "Origin",
     "PhaseDone",
+    "PhaseRow",
     "PhaseStarted",
     "Problem",
     "RunDone",
@@ -48,13 +57,19 @@ __all__ = [
     "RunStarted",
     "RunState",
     "RunStatus",
+    "RunSummary",
     "RunView",
     "ScriptError",
     "Skipped",
     "WorkflowView",
+    "format_dollars",
+    "format_duration",
     "format_token_count",
+    "is_run_id",
+    "phases_of",
     "run_view",
     "run_views",
+    "summary_of",
     "workflow_views",
 ]
 
@@ -133,12 +148,16 @@ def run_views(project: Project, *, limit: int = 0) -> list[RunView]:
 def run_view(project: Project, named: str) -> RunView:
     """Return a run by its id, the beginning of one, or "last". Raises WorkflowNotFound."""
     folder = folders(project).find(named)
-    state = folder.state()
+    state = folder.known_state()
     if state is None:
-        status = RunStatus.RUNNING if folder.is_live() else RunStatus.INTERRUPTED
-        record = folder.record()
-        state = RunState(run_id=folder.run_id, name=record.name, status=status, task=record.task)
+        raise WorkflowNotFound(f"there is no run {named!r}")
     return _with_record(folder, state)
+
+
+def phases_of(state: RunState) -> list[PhaseRow]:
+    """Return the phases of a run: as declared, as opened, then those that only agents name."""
+    agents = ((agent.phase, agent.status) for agent in state.agents)
+    return merge_phases(state.declared, state.phases, agents)
 
 
 def _with_record(folder: RunFolder, state: RunState) -> RunView:

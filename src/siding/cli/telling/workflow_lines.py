@@ -16,6 +16,7 @@ from siding.app.workflows.views import (
     RunStarted,
     RunState,
     RunStatus,
+    format_dollars,
     format_token_count,
 )
 from siding.cli.screen.screen import Screen, inert, shorten
@@ -92,7 +93,7 @@ def agent_line(agent: AgentState) -> str:
     if agent.used.tools:
         parts.append(counted(agent.used.tools, "tool"))
     if agent.used.dollars is not None:
-        parts.append(money(agent.used.dollars))
+        parts.append(format_dollars(agent.used.dollars))
     if agent.ended_at and agent.started_at:
         parts.append(duration(agent.ended_at - agent.started_at))
     if agent.work.step:
@@ -110,7 +111,7 @@ def run_line(state: RunState) -> str:
     if state.tokens:
         parts.append(f"{format_token_count(state.tokens)} tokens")
     if state.dollars is not None:
-        parts.append(money(state.dollars))
+        parts.append(format_dollars(state.dollars))
     if state.started_at and state.updated_at:
         parts.append(duration(state.updated_at - state.started_at))
     return " · ".join(parts)
@@ -124,11 +125,6 @@ def status_text(screen: Screen, status: RunStatus) -> str:
 def result_text(value: Any) -> str:
     """Return what a script returned: a text as it is, everything else as JSON."""
     return value if isinstance(value, str) else dumps(value, ensure_ascii=False, indent=2)
-
-
-def money(dollars: float) -> str:
-    """Return an amount of dollars."""
-    return f"${dollars:,.2f}" if dollars >= 1 else f"${dollars:.4f}"
 
 
 def _how(agent: AgentState) -> str:

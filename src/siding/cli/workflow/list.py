@@ -10,6 +10,7 @@ from siding.app.place.project import require_project
 from siding.app.workflows.views import (
     RunView,
     WorkflowView,
+    format_dollars,
     format_token_count,
     run_views,
     workflow_views,
@@ -18,7 +19,6 @@ from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
 from siding.cli.screen.words import duration, seconds_ago
-from siding.cli.telling.workflow_lines import money
 
 _SHOWN = 20
 
@@ -58,7 +58,7 @@ def _row(view: RunView, now_ms: int) -> tuple[str, ...]:
         str(state.status) + (" (waits)" if state.waits else ""),
         f"{state.counted('done')}/{len(state.agents)}" + (f" {dead} failed" if dead else ""),
         format_token_count(state.tokens),
-        "-" if state.dollars is None else money(state.dollars),
+        "-" if state.dollars is None else format_dollars(state.dollars),
         duration(took) if took > 0 else "-",
         seconds_ago((now_ms - state.updated_at) // 1000) if state.updated_at else "-",
     )
