@@ -1,7 +1,6 @@
 """Projects in which workflows are run, with scripted agents in the place of real ones."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from sandbox import Sandbox
 from siding.app.place.project import Project, require_project
 from siding.app.place.wiring import open_app
-from siding.app.workflows.finding import at, inline
+from siding.app.workflows.finding import inline, named
 from siding.app.workflows.request import ResumeRequest, WorkflowOptions
 from siding.app.workflows.running import (
     Listen,
@@ -39,8 +38,8 @@ class AtWork:
         request = WorkflowRequest(found=inline(source), task="flows", **more)
         return prepare(self.project(), request)
 
-    def prepare_file(self, path: Path, **more: Any) -> Prepared:
-        found = at(self.project(), str(path), anywhere=True)
+    def prepare_named(self, name: str, **more: Any) -> Prepared:
+        found = named(self.project(), name)
         return prepare(self.project(), WorkflowRequest(found=found, task="flows", **more))
 
     def again(self, run_id: str, **more: Any) -> Prepared:

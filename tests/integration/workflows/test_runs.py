@@ -183,15 +183,15 @@ def test_a_script_of_the_repository_runs_when_a_person_has_allowed_it(work: AtWo
     path.parent.mkdir(parents=True)
     path.write_text("return 1")
     with pytest.raises(NotTrusted):
-        work.prepare_file(path)
+        work.prepare_named("mine")
     project = work.project()
     with pytest.raises(NotTrusted) as refused:
-        work.prepare_file(path)
+        work.prepare_named("mine")
     trust(project, refused.value.found)
-    assert work.carry_out(work.prepare_file(path), OK).value == 1
+    assert work.carry_out(work.prepare_named("mine"), OK).value == 1
     path.write_text("return 2")
     with pytest.raises(NotTrusted):
-        work.prepare_file(path)
+        work.prepare_named("mine")
 
 
 def test_a_script_that_a_script_calls_needs_trust_as_well(work: AtWork) -> None:

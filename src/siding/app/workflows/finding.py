@@ -67,9 +67,10 @@ def named(project: Project, name: str) -> FoundScript:
 
 
 def at(project: Project, path: str, *, anywhere: bool) -> FoundScript:
-    """Return the script in a file, which lies in the project unless it may be `anywhere`.
+    """Return the script in a file.
 
-    Raises WorkflowNotFound, and ScriptError for a path outside.
+    It may lie `anywhere` if a person names it, who means just this file; else it lies in the
+    project, and is the repository's. Raises WorkflowNotFound, and ScriptError for a path outside.
     """
     whole = (project.app.cwd / path).resolve()
     inside = any(contains_path(str(root), str(whole)) for root in _roots(project))
@@ -86,7 +87,7 @@ def at(project: Project, path: str, *, anywhere: bool) -> FoundScript:
         raise ScriptError(f"{path!r} is not UTF-8") from None
     if whole.suffix in _JAVASCRIPT:
         raise _predecessor(whole)
-    origin = Origin.REPOSITORY if inside else Origin.FILE
+    origin = Origin.FILE if anywhere else Origin.REPOSITORY
     return FoundScript(name=whole.stem, origin=origin, path=str(whole), source=source)
 
 
