@@ -14,6 +14,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "attach": ("runs.attach", "show a run in this terminal and type into it"),
     "send": ("runs.send", "type into a run: a line, keys, a file"),
     "stop": ("runs.stop", "end what runs, with everything it started"),
+    "fork": ("verbs.fork", "start a task from the state of another one, or of a step"),
     "log": ("verbs.log", "the steps of a task"),
     "show": ("verbs.show", "one step with its output"),
     "diff": ("verbs.diff", "what a task, a step or a range of steps changed"),
@@ -58,6 +59,9 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "update": ("task.update", "change owner, description, tags, blocked-by"),
             "close": ("task.close", "finish a task; keep or remove its workspace"),
             "reopen": ("task.reopen", "bring a closed or deleted task back"),
+            "keep": ("task.keep", "make a fork of a workflow a task of the board"),
+            "bring-back": ("task.bring_back", "bring a fork's change onto the task it is of"),
+            "drop": ("task.drop", "give the workspaces of forks back"),
         },
     ),
     "worktree": (

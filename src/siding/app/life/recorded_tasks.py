@@ -25,7 +25,9 @@ from siding.ledger.step import Step, step_from
 from siding.namedtuples import NamedTuple
 from siding.storage.codec import NotJson, parse_object
 from siding.storage.journals import Journal
+from siding.tasks.slots import is_slot
 from siding.tasks.states import TaskState
+from siding.tasks.views import is_view
 
 _LEDGER = "task/ledger.jsonl"  # of a deleted task, in its place in the trash
 
@@ -59,17 +61,22 @@ def recorded_tasks(project: Project) -> list[RecordedTask]:
     if not project.snapshots.root.is_dir():
         return []
     gone = {each.id: each for each in deleted_tasks(project)}
-    there = set(project.tasks.ids())
+    there = {*project.tasks.ids(), *project.tasks.fork_ids()}
     return [
         _on_board(project, task_id) if task_id in there else _deleted(project, task_id, gone)
         for task_id in project.snapshots.tasks()
-        if task_id in there or not _is_checkout(project, task_id)
+        if task_id in there or not (_is_checkout(project, task_id) or _is_of_pool(task_id))
     ]
 
 
 def _is_checkout(project: Project, task_id: TaskId) -> bool:
     """Tell whether a part of the snapshot store is that of a checkout: it is no task."""
     return (project.layout.checkouts_dir / task_id).is_dir()
+
+
+def _is_of_pool(task_id: TaskId) -> bool:
+    """Tell whether a part of the snapshot store is that of a worktree of the pool, or of a view."""
+    return is_slot(task_id) or is_view(task_id)
 
 
 def displaced_blobs(project: Project) -> set[str]:

@@ -14,6 +14,8 @@ import os
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
 
+from siding.app.forks.sweep import mend
+from siding.app.forks.trash import free_fork_trash
 from siding.app.life.gc import Freed, Report, Retention, gc, plan_retention
 from siding.app.place.project import require_project
 from siding.app.place.settings import bytes_in
@@ -87,12 +89,17 @@ def run(arguments: Namespace, context: Context) -> int:
         older_s=older_s,
         retention=retention,
     )
+    forks = free_fork_trash(project, older_s, dry_run=arguments.dry_run)
     if not arguments.dry_run:
+        mend(project)
         note_gc(project, report)
     if arguments.json:
-        print_json(context.screen, _record(report, retention))
+        print_json(context.screen, {**_record(report, retention), "forks": forks})
     else:
         _print(context, report, retention, dry_run=arguments.dry_run)
+        if forks:
+            word = "would free" if arguments.dry_run else "freed"
+            context.screen.note(f"{word} {size(forks)} that forks had in the trash")
     failed = bool(report.thinned is not None and report.thinned.failed)
     failed = failed or bool(retention is not None and retention.blocked)
     return 1 if failed or any(each.failed for each in report.done) else 0
