@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -47,9 +48,9 @@ class Turns:
     def forks(self) -> None:
         """One of the state that a worktree waits in, and one of another state."""
         for name, state in (("same", self._states[0]), ("other", self._states[1])):
-            found = self.timed(name, lambda state=state: fork(self._project, state))
+            found = self.timed(name, partial(fork, self._project, state))
             assert isinstance(found, Fork)
-            self.timed("drop", lambda found=found: drop(self._project, found))
+            self.timed("drop", partial(drop, self._project, found))
 
     def back(self) -> None:
         """Let the worktree wait in the first state again."""

@@ -19,6 +19,7 @@ GATES = tuple(
         "policy_faults",
         "sandbox_faults",
         "retention_faults",
+        "fork_faults",
     )
 )
 FAILING = ("err", "full", "short", "fails", "signal", "output", "reader", "screen")
@@ -40,6 +41,10 @@ ROWS: dict[str, Row] = {
         ("tests/integration/undo/test_runs_walk.py",),
         only=("TestRunsWalk",),
         variables={"SIDING_WALKS": "15"},
+    ),
+    "forks": Row(
+        "forks of random states, and two hundred at once: the recorded state, to the byte",
+        ("tests/integration/forks/test_many_forks.py",),
     ),
     "kill": Row(
         "kill -9 at a system call, and again while recovering",

@@ -59,6 +59,7 @@ class ModelServer:
         answers_all: bool = False,
     ) -> None:
         self.requests: list[dict[str, Any]] = []
+        self.by_newest = False  # the script is that of the word that was said last
         self._script = list(script)
         self._answers_all = answers_all  # also requests without tools: the client has none
         self._elsewhere = {word: list(answers) for word, answers in (elsewhere or {}).items()}
@@ -161,8 +162,9 @@ class ModelServer:
         """Return what the script has next for a request. Raises Failed."""
         self.requests.append(body)
         messages = body.get("messages") or body.get("contents") or body.get("input") or ()
-        said = json.dumps(messages[:2])
-        word = next((each for each in self._elsewhere if each in said), "")
+        said = json.dumps(messages if self.by_newest else messages[:2])
+        words = [each for each in self._elsewhere if each in said]
+        word = max(words, key=said.rfind) if self.by_newest and words else "".join(words[:1])
         script = self._elsewhere[word] if word else self._script
         answer = script.pop(0) if script else ["That is all."]
         if isinstance(answer, Failure):

@@ -65,7 +65,7 @@ class Site:
 
     def task_id(self, project: Project, named: str) -> TaskId:
         """Return the id if a task has it; raise NotFound, so no address becomes part of a path."""
-        if named not in project.tasks.ids():
+        if named not in project.tasks.ids() and named not in project.tasks.fork_ids():
             raise NotFound(f"there is no task {named!r}")
         return TaskId(named)
 

@@ -225,3 +225,24 @@ def test_siding_fork_starts_a_task_from_a_step(desk: Desk) -> None:
     desk.sandbox.siding("fork", "other", "--step", "1", "-t", desk.task.id)
     root = desk.sandbox.workspace("other")
     assert ((root / "one").exists(), (root / "two").exists()) == (True, False)
+
+
+def test_ignored_directories_come_along_if_the_lock_files_are_the_same(desk: Desk) -> None:
+    desk.write(".gitignore", "node_modules\n")
+    desk.write("package-lock.json", "{}")
+    desk.write("node_modules/a/index.js", "a")
+    (desk.root / "node_modules/b").symlink_to("a")
+    settings = "version: 1\nforks:\n  warm: [node_modules, src, nowhere]\n"
+    (desk.project.layout.root / "config.yaml").write_text(settings)
+    desk = Desk.again(desk)
+    found = made(desk, state(desk))
+    own, theirs = (root / "node_modules/a/index.js" for root in (found.path, desk.root))
+    assert own.read_text() == "a"
+    assert own.stat().st_ino != theirs.stat().st_ino
+    assert (found.path / "node_modules/b").is_symlink()
+    assert "node_modules" not in git(desk, found.path, "status", "--porcelain")
+    assert not dropped(desk.project, found)
+    at = state(desk)
+    desk.write("package-lock.json", "{ }")
+    again = made(desk, at)
+    assert not (again.path / "node_modules").exists()

@@ -14,6 +14,7 @@ from siding.app.forks.children import Parentage, with_parentage
 from siding.app.forks.pool import Taken, Wanted, taken
 from siding.app.forks.returning import Dropped, give_up
 from siding.app.forks.state import ForkState
+from siding.app.forks.warm import warm
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import require_workspace
 from siding.errors import SidingError, UsageError
@@ -82,12 +83,14 @@ def fork(project: Project, state: ForkState, request: ForkRequest = _NAMELESS) -
     problem = problem_with_name(name)
     if problem is not None:
         raise UsageError(f"{name!r} cannot name a fork: {problem}")
-    name = project.redaction.text(name)
+    said = [project.redaction.text(each) for each in (name, request.group, request.call)]
+    request = ForkRequest(name=said[0], group=said[1], call=said[2])
     wanted = Wanted(owner=task_id, held=state.held, base=state.base)
     with taken(project, wanted) as found:
         lease = _leased(project, task_id)
         try:
-            return _entered(project, found, wanted, state, request._replace(name=name), lease)
+            warm(project, project.registry.of_task(state.task.id), found.path)
+            return _entered(project, found, wanted, state, request, lease)
         except BaseException:
             lease.release()
             raise

@@ -182,6 +182,15 @@ class Project:
         found = self.registry.around(str(here)) if linked else None
         return None if found is None else found.task_id
 
+    def ids_at_work(self) -> list[TaskId]:
+        """Return the ids of the tasks of the board, and of the forks that have a workspace."""
+        if not self.layout.forks.used_dir.is_dir():
+            return self.tasks.ids()
+        from siding.tasks.slots import SlotBooks
+
+        owners = (slot.owner for slot in SlotBooks(self.layout.forks).used())
+        return [*self.tasks.ids(), *(TaskId(owner) for owner in owners if is_fork(owner))]
+
     def task_layout(self, task_id: TaskId) -> TaskLayout:
         """Return the paths of a task's files."""
         return self.layout.task(task_id)

@@ -90,6 +90,7 @@ class Settings(NamedTuple):
     gc_background: bool = False  # whether hosts of long runs start `siding gc`
     gc_older_s: float | None = None  # and with which age; None: without --older
     forks_pool: int = 4  # how many worktrees may wait for the next forks
+    forks_warm: tuple[str, ...] = ()  # ignored directories that come along into a fork
     color: bool = True
     verbose: bool = False
 
@@ -182,6 +183,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     runs = Section(document, path, "runs")
     agents = Section(document, path, "agents")
     gc_background, gc_older_s = Section(document, path, "gc").flag_or_age("background")
+    forks = Section(document, path, "forks")
     output = Section(document, path, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
@@ -210,7 +212,8 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         agents_meter=agents.flag("meter", default.agents_meter),
         gc_background=gc_background,
         gc_older_s=gc_older_s,
-        forks_pool=Section(document, path, "forks").count("pool", default.forks_pool),
+        forks_pool=forks.count("pool", default.forks_pool),
+        forks_warm=forks.commands("warm"),
         color=output.flag("color", default.color),
         verbose=output.flag("verbose", default.verbose),
     )

@@ -14,6 +14,7 @@ import os
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
 
+from siding.app.forks.sweep import mend
 from siding.app.forks.trash import free_fork_trash
 from siding.app.life.gc import CHECKOUT, Freed, Report, Retention, gc, plan_retention
 from siding.app.place.project import require_project
@@ -96,6 +97,7 @@ def run(arguments: Namespace, context: Context) -> int:
     )
     forks = free_fork_trash(project, older_s, dry_run=arguments.dry_run)
     if not arguments.dry_run:
+        mend(project)
         note_gc(project, report)
     if arguments.json:
         print_json(context.screen, {**_record(report, retention), "forks": forks})

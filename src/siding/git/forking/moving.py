@@ -101,8 +101,10 @@ def _files(tree: PoolWorktree, plan: Restoration) -> list[bytes]:
     """Carry the plan out; what was displaced is deleted if it is as the snapshot has it."""
     if not (plan.writes or plan.deletes or plan.chmods or plan.made or plan.removed):
         return []
-    with staged(tree.store, tree.root, plan, tree.aside) as contents:
-        restore(tree.root, plan, contents)
+    # Nothing is flushed, as by git: what a power cut leaves of a file shows as a change, and the
+    # snapshot has it.
+    with staged(tree.store, tree.root, plan, tree.aside, durable_contents=False) as contents:
+        restore(tree.root, plan, contents, durable=False)
     if not tree.aside.is_dir():
         return []
     kept = keep_unrecorded(tree.aside, tree.store.repository.object_format)

@@ -61,9 +61,11 @@ class EventLines(JsonLines):
             case "left_out":
                 seen = seen._replace(left_out=(*seen.left_out, text(event.get("name"))))
             case "done":
+                words = text(event.get("text")) or "".join(self._pieces) or seen.text
                 seen = seen._replace(
-                    text=text(event.get("text")) or "".join(self._pieces) or seen.text,
+                    text=words,
                     result=event.get("output"),
+                    says=last_line(words) or seen.says,
                     ended=True,
                 )
             case "failed":

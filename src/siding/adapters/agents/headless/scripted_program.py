@@ -9,9 +9,9 @@ The table is YAML or JSON. The first answer that fits the prompt is given:
         match: 'fix (\\S+)'             # a regular expression; {1} stands for its first group
         resumed: true                  # only in a conversation that is gone on with
         says: [Looking at it]          # on the way
-        wait: 0.5                      # seconds before the rest
         files: {a.txt: "new\\n"}        # are written; null: deleted
         append: {log.txt: "{prompt}\\n"}
+        wait: 0.5                      # seconds before its answer
         text: Hello
         output: {n: 1}                 # for a call with a schema
         used: {tokens: 20, input_tokens: 100, dollars: 0.01}
@@ -45,11 +45,11 @@ def main(words: "list[str]") -> int:
     places = {"prompt": prompt, "session": session, **groups}
     for line in answer.get("says", ()):
         emit(event="says", text=filled(line, places))
-    time.sleep(float(answer.get("wait", 0)))
     for name, content in answer.get("files", {}).items():
         write(name, None if content is None else filled(content, places), "w")
     for name, content in answer.get("append", {}).items():
         write(name, filled(content, places), "a")
+    time.sleep(float(answer.get("wait", 0)))
     return end(answer, places)
 
 
