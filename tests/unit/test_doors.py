@@ -30,6 +30,8 @@ DOORS = {
     "cli/decide/submit.py": "webbrowser",
     "cli/verbs/mcp.py": "the SDK of the protocol, an extra",
     "adapters/prices.py": "genai-prices with pydantic, an extra: 0.2 s; yaml",
+    "cli/verbs/usage.py": "csv, which the table needs not",
+    "sessions/counting/opencode.py": "urllib.parse with ipaddress, where there is no database",
     "app/usage/report.py": "the prices, where dollars are asked",
     # The project: git, redaction and repairs, for the commands that need them.
     "app/place/project.py": "git; a project that moved or whose links are wrong",

@@ -7,8 +7,12 @@ names a state, and with what the store would get back.
 from collections.abc import Collection, Mapping
 from datetime import timedelta
 
-from siding.app.life.recorded_checkouts import CHECKOUT, recorded_checkouts
-from siding.app.life.recorded_tasks import RecordedTask, recorded_tasks
+from siding.app.life.recorded_tasks import (
+    CHECKOUT,
+    RecordedTask,
+    recorded_checkouts,
+    recorded_tasks,
+)
 from siding.app.place.locks import acting_in
 from siding.app.place.project import Project
 from siding.app.recording.freed import freed_record

@@ -6,8 +6,9 @@ touched. ``turns.jsonl`` is a journal of two kinds of lines: a turn `begins`, an
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 
 from siding.app.place.base_seed import base_seed
 from siding.app.place.project import Checkout, Project
@@ -167,6 +168,31 @@ def turns_in(journal: Journal) -> list[BesideTurn]:
         elif record.get("kind") == "ends" and number in found:
             found[number] = _ended(found[number], record)
     return list(found.values())
+
+
+def freeable_turns(
+    turns: Iterable[BesideTurn], *, before: datetime, named: Collection[str | None]
+) -> dict[str, tuple[str, ...]]:
+    """Return the snapshots of old turns that may be freed, each with the numbers of its turns.
+
+    What is named by a younger turn, by one that has not ended, or by something else stays.
+    """
+    known = list(turns)
+    old = {each.number for each in known if each.after and _is_older(each, before)}
+    stays = {sha for each in known if each.number not in old for sha in (each.before, each.after)}
+    found: dict[str, list[str]] = {}
+    for turn in known:
+        for sha in {turn.before, turn.after} if turn.number in old else ():
+            if sha not in stays and sha not in named:
+                found.setdefault(sha, []).append(str(turn.number))
+    return {sha: tuple(numbers) for sha, numbers in found.items()}
+
+
+def _is_older(turn: BesideTurn, before: datetime) -> bool:
+    try:
+        return datetime.fromisoformat(turn.ended_at or turn.at) < before
+    except (ValueError, TypeError):  # TypeError: the time was written without its offset
+        return False
 
 
 def _begun(record: dict[str, object]) -> BesideTurn:
