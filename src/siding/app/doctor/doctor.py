@@ -10,6 +10,7 @@ from functools import partial
 
 from siding.app.doctor.devices import device_problems
 from siding.app.doctor.findings import Finding, Mended
+from siding.app.doctor.pool import pool_problems
 from siding.app.doctor.projects import Older
 from siding.app.doctor.sandbox import missing_engine
 from siding.app.doctor.snapshots import snapshot_problems
@@ -53,6 +54,7 @@ def examine(project: Project) -> Iterator[Finding]:
         *snapshot_problems(project),
         *problems(project),
         *device_problems(project),
+        *pool_problems(project),
     ):
         yield Finding(what=what, advice=advice, mend=mend_it)
 
