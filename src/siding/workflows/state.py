@@ -6,6 +6,7 @@ The names on disk are those that other readers of such files know (camelCase, mi
 
 from collections.abc import Mapping
 from enum import StrEnum
+from json import dumps
 from typing import Any
 
 from siding.namedtuples import NamedTuple
@@ -139,6 +140,10 @@ class RunState(NamedTuple):
 
     def as_record(self) -> dict[str, Any]:
         """Return the document ``state.json``."""
+        return {"schemaVersion": SCHEMA_VERSION, "run": self.fields()}
+
+    def fields(self) -> dict[str, Any]:
+        """Return the run as JSON has it."""
         run: dict[str, Any] = {
             "runId": self.run_id,
             "workflowName": self.name,
@@ -162,8 +167,7 @@ class RunState(NamedTuple):
             "replayedCount": self.replayed,
             "task": self.task,
         }
-        run.update({name: value for name, value in optional.items() if value})
-        return {"schemaVersion": SCHEMA_VERSION, "run": run}
+        return {**run, **{name: value for name, value in optional.items() if value}}
 
 
 def apply(state: RunState, event: Event, now_ms: int) -> RunState:
@@ -316,8 +320,6 @@ def _shape(output: Any) -> str:
 
 
 def _preview(output: Any) -> str:
-    from json import dumps
-
     text = output if isinstance(output, str) else dumps(output, ensure_ascii=False)
     return text[:_PREVIEW]
 

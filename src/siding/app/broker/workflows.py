@@ -90,7 +90,7 @@ def _status(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[st
     except NotFound:
         return {"found": False, "run_id": run_id}, {}
     state = view.state
-    answer = {"found": True, **state.as_record()["run"], "tokens": state.tokens}
+    answer = {"found": True, **state.fields(), "tokens": state.tokens}
     if state.value is not None:
         answer["summary"] = _summary(state.value)
     return answer, {"run_id": state.run_id, "status": str(state.status)}

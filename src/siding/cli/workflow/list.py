@@ -35,7 +35,7 @@ def run(arguments: Namespace, context: Context) -> int:
         return _scripts(context, workflow_views(project), as_json=arguments.format == "json")
     views = run_views(project, limit=arguments.n)
     if arguments.format == "json":
-        print_json(context.screen, [view.state.as_record()["run"] for view in views])
+        print_json(context.screen, [view.state.fields() for view in views])
         return 0
     if not views:
         context.screen.note("no workflow was run yet; `siding workflow list --scripts` shows some")

@@ -29,7 +29,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.script:
         screen.print(inert(view.folder.source(), lines=True).rstrip("\n"))
     elif arguments.json:
-        print_json(screen, view.state.as_record()["run"])
+        print_json(screen, view.state.fields())
     elif arguments.result:
         screen.print(inert(result_text(view.state.value), lines=True))
     elif arguments.agent is not None:

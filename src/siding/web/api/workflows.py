@@ -37,7 +37,7 @@ def listed(ask: Ask) -> dict[str, Any]:
 def one(ask: Ask) -> dict[str, Any]:
     """Return a run with its agents, as its state has it."""
     state = one_run(ask).state
-    return {**state.as_record()["run"], "status": state.status.value}
+    return {**state.fields(), "status": state.status.value}
 
 
 def code(ask: Ask, fields: Fields) -> dict[str, Any]:
