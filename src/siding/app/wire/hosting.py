@@ -20,11 +20,11 @@ from siding.app.wire.planned import WirePlan
 from siding.errors import SidingError, UsageError
 from siding.files.regular import read_small
 from siding.namedtuples import NamedTuple
+from siding.process.broker.lookout import Lookout
 from siding.process.broker.place import wire_beside
 from siding.process.capture import Running, start
 from siding.process.command import Command
 from siding.process.descriptors import pipe_above_standard
-from siding.process.lookout import Lookout
 from siding.process.sandbox.values import Handover
 from siding.wire.spec import INSIDE, Egress, Route, Spec
 from siding.wire.via import CannotGoVia, variables_in, via_for
