@@ -241,10 +241,10 @@ class SandboxReport(NamedTuple):
     engine: str | None = None  # bwrap, landlock; None: the command ran without a sandbox
     profile: str = ""
     network: str = ""
-    hosts: tuple[str, ...] = ()  # that alone may be reached, with `allow`
     git: str = ""
     not_covered: tuple[str, ...] = ()  # what the sandbox did not restrict, as sentences
     reason: str = ""  # why the engine is not bwrap, or why there was no sandbox
+    hosts: tuple[str, ...] = ()  # that alone may be reached, with the network `allow`
 
     @classmethod
     def from_record(cls, value: object) -> "SandboxReport | None":
@@ -255,10 +255,10 @@ class SandboxReport(NamedTuple):
             engine=text_or_none(value.get("engine")),
             profile=text(value.get("profile")),
             network=text(value.get("network")),
-            hosts=strings(value.get("hosts")),
             git=text(value.get("git")),
             not_covered=strings(value.get("not_covered")),
             reason=text(value.get("reason")),
+            hosts=strings(value.get("hosts")),
         )
 
     def as_record(self) -> dict[str, Any]:

@@ -25,9 +25,10 @@ from siding.wire.via import CannotGoVia, via_for
 
 PATIENCE_S = 30.0  # for a head, or for the first message of TLS
 _HTTP_PORT = 80
+_WEBSOCKET = "websocket"
 _MOST_ADDRESSES = 4  # that are tried
 _TUNNELLED = b"HTTP/1.1 200 Connection established\r\n\r\n"
-_CONNECTING, _AHEAD = "connecting", "ahead"
+_AHEAD, _NO_MORE = "ahead", "no more"
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
@@ -184,6 +185,8 @@ class EgressRelay:
 
         Raises BadHead, and Refused for one that names two hosts.
         """
+        if head.header("upgrade").lower() not in ("", _WEBSOCKET):
+            raise BadHead("it asks for a protocol in which other hosts could be asked for")
         hosts = [Asked.of(each, _HTTP_PORT) for each in head.headers_named("host")]
         if head.method == "CONNECT":
             asked = Asked.of(head.target, TLS_PORT)
@@ -295,8 +298,11 @@ class EgressRelay:
         if response is None:
             return
         response.feed(data)
-        if response.is_upgraded or response.is_odd:
+        if response.is_upgraded:
             self._is_through, self._response = True, None
+        elif response.is_odd:
+            # Nobody knows where it ends, so nothing more is passed on to the server.
+            self.client.hold_back(_NO_MORE)
         elif response.is_over:
             self._note(Ending.WHOLE)
             if response.closes or not self._request.is_over:

@@ -36,9 +36,12 @@ class End(asyncio.Protocol):
         return self._transport is not None and not self._is_lost
 
     @property
-    def port_of_peer(self) -> int:
-        name = None if self._transport is None else self._transport.get_extra_info("peername")
-        return int(name[1]) if isinstance(name, tuple) else 0
+    def ports(self) -> tuple[int, int]:
+        """The ports of the peer and of ours."""
+        assert self._transport is not None
+        names = (self._transport.get_extra_info(each) for each in ("peername", "sockname"))
+        peer, own = (int(name[1]) if isinstance(name, tuple) else 0 for name in names)
+        return peer, own
 
     def write(self, data: bytes) -> None:
         if self._transport is not None and not self._is_lost:

@@ -33,7 +33,7 @@ class Metering(NamedTuple):
     failed: FailedBodies
     at: Callable[[], str]  # the time, as ISO 8601
     now: Callable[[], float]  # milliseconds that only grow
-    is_ours: Callable[[int], bool]  # whether a port of loopback is of this user
+    is_ours: Callable[[int, int], bool]  # whether a connection between two ports is of this user
 
 
 class MeterRelay:
@@ -55,7 +55,7 @@ class MeterRelay:
 
     def met(self, end: End) -> None:
         if end is self.client:
-            if not self._of.is_ours(end.port_of_peer):
+            if not self._of.is_ours(*end.ports):
                 end.reset()
                 return
             self._wait_for_head()

@@ -89,7 +89,7 @@ class Proxy:
             await self._meter(route, listener, anybody)
 
     async def _meter(
-        self, route: Route, listener: socket.socket, owners: Callable[[int], bool]
+        self, route: Route, listener: socket.socket, owners: Callable[[int, int], bool]
     ) -> None:
         metering = Metering(
             reach=self._reach,

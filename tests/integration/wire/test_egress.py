@@ -250,6 +250,29 @@ class TestRefused:
         said = proxy.asks(f"{request_line}\r\nHost: api.example.org\r\n\r\n".encode())
         assert said.split()[1] in (b"400", b"403", b"505")
 
+    def test_a_protocol_in_which_other_hosts_could_be_asked_for(
+        self, proxy: EgressAtWork, server: Server
+    ) -> None:
+        at = f"{NAME}:{server.port}"
+        more = ("Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABk")
+        assert b" 400 " in proxy.asks(get(at, f"http://{at}/", "Upgrade: h2c", *more))
+        assert server.is_alone()
+
+    def test_what_follows_an_answer_whose_end_nobody_knows(
+        self, proxy: EgressAtWork, server: Server
+    ) -> None:
+        at = f"{NAME}:{server.port}"
+        talk = proxy.client()
+        talk.send(get(at, f"http://{at}/"))
+        at_server = server.accept()
+        at_server.until(b"\r\n\r\n")
+        at_server.send(b"ICY 200 OK\r\n\r\n")
+        assert talk.until(b"\r\n\r\n") == b"ICY 200 OK\r\n\r\n"
+        talk.send(get("evil.example", "/"))
+        at_server.sock.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            at_server.rest()
+
     def test_a_head_without_end(self, proxy: EgressAtWork) -> None:
         talk = proxy.client()
         talk.send(b"GET http://api.example.org/ HTTP/1.1\r\nX: " + b"x" * LONGEST_HEAD)

@@ -139,6 +139,17 @@ def test_what_is_listed_is_reached_and_what_is_refused_is_named(task: Sandbox) -
     assert task.siding("verify").returncode == 0
 
 
+def test_a_turn_says_what_was_refused_in_it(task: Sandbox) -> None:
+    script = '"$@"; siding checkpoint -m half'
+    words = ["sh", "-c", script, "sh", *asks("http://evil.example/")]
+    task.siding("run", "--network", "allow", "--", *words)
+    (turn,) = [step for step in task.steps() if step.get("origin") == "turn"]
+    assert turn["wire"]["refused"][0]["host"] == "evil.example"
+    shown = task.siding("show", turn["step_id"]).stdout.decode()
+    assert "refused   evil.example:80, once: not listed" in shown
+    assert "\nwire " not in shown  # nothing was metered
+
+
 def test_programs_find_the_way_by_their_variables(task: Sandbox) -> None:
     done = task.siding("run", "--network", "allow", "--", "env").stdout.decode().splitlines()
     found = dict(line.partition("=")[::2] for line in done)

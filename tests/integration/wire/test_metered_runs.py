@@ -96,6 +96,16 @@ def test_what_passed_is_in_the_step_and_in_a_file(task: Sandbox, model: ModelSer
     assert task.siding("verify").returncode == 0
 
 
+def test_metered_runs_are_listed_and_added_to_nothing(task: Sandbox) -> None:
+    task.siding("run", "--meter", "--", *client("ask", "ask"))
+    task.siding("run", "--", *client("ask"))
+    (row,) = task.json("usage", "--wire", "--format", "json")
+    assert (row["requests"], row["input"], row["output"], row["agent_says"]) == (2, 203, 40, None)
+    assert "metered" in task.siding("usage", "--wire").stdout.decode()
+    assert task.json("usage", "--wire", "--since", "2031-01-01", "--format", "json") == []
+    assert task.json("usage", "--format", "json") == []  # what an agent says: there is none
+
+
 def test_a_file_that_was_changed_is_found(task: Sandbox) -> None:
     task.siding("run", "--meter", "--", *client("ask"))
     (path,) = (task.project / "tasks").glob("*/artifacts/*.wire")

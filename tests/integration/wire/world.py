@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -159,15 +159,20 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def meter(directory: Path, server: Server, **fields: Any) -> Iterator[MeterAtWork]:
-    """The proxy before a server that speaks without TLS."""
+def meter(
+    directory: Path, server: Server, *, env: Mapping[str, str] | None = None, **fields: Any
+) -> Iterator[MeterAtWork]:
+    """The proxy before a server, which speaks without TLS if `fields` of the route do not say so.
+
+    `env` says which certificates are trusted.
+    """
 
     def route(fd: int) -> Route:
         where = f"127.0.0.1:{server.port}"
         made = Route(fd, SECRET, tls=False, host="127.0.0.1", port=server.port, authority=where)
         return made._replace(**fields)
 
-    at_work = MeterAtWork(directory, route)
+    at_work = MeterAtWork(directory, route, env=dict(env or {}))
     try:
         yield at_work
     finally:

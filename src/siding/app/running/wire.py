@@ -18,7 +18,7 @@ from siding.runs.store import WIRE
 if TYPE_CHECKING:
     from siding.app.wire.hosting import RunningProxy
     from siding.app.wire.planned import WirePlan
-    from siding.process.lookout import Lookout
+    from siding.process.broker.lookout import Lookout
     from siding.storage.layout import TaskLayout
 
 

@@ -85,18 +85,11 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
     found = engine_here(project)
     profile = profile_in_force(asked.profile, os.path.basename(command.argv[0]))
     if found.engine is None:
-        return Launched(
-            launch=None,
-            reason=found.reason,
-            report=SandboxReport(profile=profile, reason=found.reason),
-        )
+        return _none(profile, found.reason)
     network = asked.network or Network.ON
     if network is Network.ALLOW and found.engine is Engine.LANDLOCK:
         # Its rules know ports and no hosts, UDP passes, and there is no network of the run's own.
-        reason = f"a list of hosts needs bwrap ({found.reason})"
-        return Launched(
-            launch=None, reason=reason, report=SandboxReport(profile=profile, reason=reason)
-        )
+        return _none(profile, f"a list of hosts needs bwrap ({found.reason})")
     hosts = _hosts(asked, profile, command) if network is Network.ALLOW else None
     git = asked.git or GitAccess.COMMIT
     notes: list[str] = []
@@ -113,18 +106,7 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     agent = places_in(profile)
     _make_room_for_sessions(home, agent)
-    demand = SandboxRequirements(
-        network=network,
-        git=git,
-        read=(
-            *borrowed_from(project.paths.objects),
-            *_named_by_git(home),
-            *_to_ask(command),
-            *((sys.base_prefix,) if hosts is not None else ()),  # of what hands listeners out
-            *(expanded(path, home) for path in asked.read or ()),
-        ),
-        write=tuple(expanded(path, home) for path in asked.write or ()),
-    )
+    demand = _requirements(project, asked, command, network, git, hosts)
     view = plan_view(
         _places(recorder, command),
         demand,
@@ -160,6 +142,35 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
         lock=lock,
         hosts=hosts,
         notes=tuple(notes),
+    )
+
+
+def _requirements(
+    project: Project,
+    asked: "SandboxSettings",
+    command: Command,
+    network: Network,
+    git: GitAccess,
+    hosts: tuple[str, ...] | None,
+) -> SandboxRequirements:
+    home = Path(project.app.env.get("HOME") or "/nonexistent")
+    return SandboxRequirements(
+        network=network,
+        git=git,
+        read=(
+            *borrowed_from(project.paths.objects),
+            *_named_by_git(home),
+            *_to_ask(command),
+            *((sys.base_prefix,) if hosts is not None else ()),  # of what hands listeners out
+            *(expanded(path, home) for path in asked.read or ()),
+        ),
+        write=tuple(expanded(path, home) for path in asked.write or ()),
+    )
+
+
+def _none(profile: str, reason: str) -> Launched:
+    return Launched(
+        launch=None, reason=reason, report=SandboxReport(profile=profile, reason=reason)
     )
 
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from siding.ledger.store import Ledger
 from siding.ledger.usage import UsedTokens
@@ -15,11 +14,12 @@ from siding.wire.sums import sums_of
 _MOST_REFUSED = 50  # that a step names; the file has all
 
 
-def report_of(lines: Iterable[Passed], *, metered: bool) -> WireReport:
-    """Return the sums of lines, as a step has them."""
+def report_of(lines: Iterable[Passed], *, metered: bool = False) -> WireReport:
+    """Return the sums of lines, as a step has them. Lines of requests tell by themselves that they
+    were `metered`."""
     sums = sums_of(lines)
     return WireReport(
-        metered=metered,
+        metered=metered or sums.requests > 0,
         requests=sums.requests,
         failed=sums.failed,
         cut=sums.cut,
@@ -36,7 +36,9 @@ def report_of(lines: Iterable[Passed], *, metered: bool) -> WireReport:
     )
 
 
-def report_of_run(layout: TaskLayout, run_id: str, *, metered: bool, ended_at: str) -> WireReport:
+def report_of_run(
+    layout: TaskLayout, run_id: str, *, metered: bool = False, ended_at: str = ""
+) -> WireReport:
     """Return what passed the proxy of a run that has ended; its file is flushed."""
     path = living(layout, run_id)
     try:
@@ -61,7 +63,7 @@ def report_of_turn(layout: TaskLayout, run_id: str, since: str) -> WireReport | 
         return None
     if not lines:
         return None
-    return report_of(lines, metered=True)._replace(through=end)
+    return report_of(lines)._replace(through=end)
 
 
 def _through(layout: TaskLayout, run_id: str, since: str) -> int:
@@ -81,11 +83,3 @@ def _named(refused: Mapping[tuple[str, int, str], int]) -> tuple[RefusedHost, ..
         for (host, port, why), times in refused.items()
     )
     return tuple(found)[:_MOST_REFUSED]
-
-
-def read_lines(path: Path) -> list[Passed]:
-    """Return the lines of a file; none if it is gone."""
-    try:
-        return read_passed(path)[0]
-    except OSError:
-        return []

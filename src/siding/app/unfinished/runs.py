@@ -117,7 +117,7 @@ def _own_wire(layout: TaskLayout, intent: Intent, detail: RunDetail) -> WireRepo
         numbered.replace(own)
     from siding.app.unfinished.passed import report_of_run  # few runs have a proxy
 
-    return report_of_run(layout, detail.run, metered=True, ended_at="")
+    return report_of_run(layout, detail.run)
 
 
 def _without_a_step(

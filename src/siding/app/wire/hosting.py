@@ -20,11 +20,11 @@ from siding.app.wire.planned import WirePlan
 from siding.errors import SidingError, UsageError
 from siding.files.regular import read_small
 from siding.namedtuples import NamedTuple
+from siding.process.broker.lookout import Lookout
 from siding.process.broker.place import wire_beside
 from siding.process.capture import Running, start
 from siding.process.command import Command
 from siding.process.descriptors import pipe_above_standard
-from siding.process.lookout import Lookout
 from siding.process.sandbox.values import Handover
 from siding.wire.spec import INSIDE, Egress, Route, Spec
 from siding.wire.via import CannotGoVia, variables_in, via_for
@@ -35,6 +35,7 @@ _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS")
 _PROXIED = ("http_proxy", "https_proxy", "all_proxy")
 _LOCAL = "localhost,127.0.0.1,::1"
 _LONGEST_SETTINGS = 4 << 20
+_LONGEST_SPEC = 60_000  # bytes: what a pipe holds, so that nobody waits for the proxy
 
 
 class Wired(NamedTuple):
@@ -183,13 +184,16 @@ def opened(
 
 def _started(project: Project, spec: Spec, given: list[int]) -> RunningProxy:
     reading, writing = pipe_above_standard()
+    told = spec._replace(lifeline=reading).encoded()
     try:
+        if len(told) > _LONGEST_SPEC:
+            raise UsageError("the list of hosts is too long", hint="*.example.org stands for many")
         helper = start(
             # With -m, Python looks for the package in the directory first: it must be one of ours.
             [sys.executable, "-m", "siding.wire.program"],
             env={**project.app.env, "SIDING_HOME": str(project.app.home.root)},
             cwd=project.layout.root,
-            stdin=spec._replace(lifeline=reading).encoded(),
+            stdin=told,
             keep_fds=(reading, *given),
         )
     except BaseException:

@@ -81,6 +81,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="",
         help="what the command leaves running when it ends: keep it (`siding runs`), or end it",
     )
+    _add_agent_arguments(parser)
+    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
+
+
+def _add_agent_arguments(parser: ArgumentParser) -> None:
+    """Add the options about an agent that is run."""
     parser.add_argument(
         "--judge",
         choices=JUDGE,
@@ -108,7 +114,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="limits of what agents may use (`usage` in the settings) do not count for this run",
     )
-    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
 
 
 def run(arguments: Namespace, context: Context) -> int:
