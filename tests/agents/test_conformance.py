@@ -250,7 +250,9 @@ class TestTools:
             [agent.tool("checkpoint", message="half of it")],
             ["Azure it is."],
         )
-        sandboxed = [] if bwrap_problem() else ["--sandbox"]
+        # opencode alone takes most of a minute to begin there on a busy machine.
+        is_slow = agent.name == "opencode"
+        sandboxed = [] if is_slow or bwrap_problem() else ["--sandbox"]
         at_work = Thread(target=agent.prompt, args=("Choose",), kwargs={"options": sandboxed})
         at_work.start()
         session = ""
@@ -258,7 +260,7 @@ class TestTools:
             waiting = agent.task.json("decide", "list", "--json")
             session = waiting[0]["session_id"] if waiting else ""
         agent.task.siding("decide", "answer", session, "-c", "1=azure")
-        at_work.join(100)
+        at_work.join(60)
         answered, marked = json.dumps(model.requests[2]), json.dumps(model.requests[3])
         assert answered.count("azure") > answered.count("crimson")  # each is an option
         assert "recorded as step" in marked
