@@ -98,13 +98,16 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_TURNS}in_a_sandbox": ("claude", "codex", "gemini"),
     f"{_TURNS}without_reports_it_is_as_it_was": ("claude", "codex"),
     f"{_TURNS}the_home_is_as_without_siding": ("claude", "codex"),
+    f"{_TURNS}the_persons_settings_stay_however_it_ends": ("claude-terminated", "codex-killed"),
     f"{_VERDICTS}a_blocked_command_does_not_run_and_the_model_is_told": (
         *("claude", "codex", "gemini", "opencode"),
     ),
     f"{_VERDICTS}a_person_is_asked": (
         *("claude-run-True", "claude-refuse-False", "codex-run-True", "codex-refuse-False"),
     ),
-    f"{_VERDICTS}under_require_nothing_runs_when_the_broker_is_dead": ("claude", "codex"),
+    f"{_VERDICTS}under_require_nothing_runs_without_a_verdict": (
+        *("claude-dead", "codex-lying", "claude-slow"),
+    ),
     f"{_CHANGED}a_branch_goes_on_beside_the_old_one": (),
     f"{_CHANGED}a_summary_is_what_the_model_hears": (),
     f"{_CHANGED}it_goes_on_without_what_was_left_behind": ("claude", "gemini"),
