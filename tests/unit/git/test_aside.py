@@ -1,5 +1,6 @@
 """What no snapshot holds is moved out of a worktree and back: whole, with its modes, durably."""
 
+import errno
 import os
 import stat
 import subprocess
@@ -7,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from flushes import Watcher
+from flushes import Call, Watcher
+from privileges import bound_by_permissions
 from siding.files.exchange import Entry
 from siding.git.errors import WorkspaceReplaced
 from siding.git.restoring import aside as asides
 from siding.git.restoring.aside import listed, move_in, move_out
 from siding.git.restoring.blobs import blob_at
 from siding.git.roots import WorktreeRoot, recorded_root
+from siding.git.treewalk import OpenTree
 
 PATHS = (b"log", b"a/b/log", b"a/link", b"open/x", b"cache")
 
@@ -49,6 +52,14 @@ def everything(top: Path) -> dict[str, tuple[str, str]]:
 
 
 def test_out_and_back(root: WorktreeRoot, tmp_path: Path) -> None:
+    goes_out_and_comes_back(root, tmp_path)
+
+
+def test_out_and_back_of_directories_that_forbid_it(root: WorktreeRoot, tmp_path: Path) -> None:
+    bound_by_permissions(lambda: goes_out_and_comes_back(root, tmp_path))
+
+
+def goes_out_and_comes_back(root: WorktreeRoot, tmp_path: Path) -> None:
     before, aside = everything(root.path), tmp_path / "trash/aside"
     assert move_out(root, [*PATHS, b"missing", b"log/below"], aside) == list(PATHS)
     assert stat.S_IMODE(aside.stat().st_mode) == 0o700
@@ -74,16 +85,18 @@ def test_what_is_taken_meanwhile_stays_aside(root: WorktreeRoot, tmp_path: Path)
     (root.path / "log").symlink_to("nowhere")
     (root.path / "a").write_text("a file\n")
     (root.path / "cache/other").mkdir(parents=True)
+    (root.path / "open/x").mkdir()
     moved, stays = move_in(root, aside)
-    assert (moved, stays) == ([b"cache/deep", b"open/x"], [b"a", b"log"])
-    assert set(everything(aside)) == {"a", "a/b", "a/b/log", "a/link", "log"}
+    assert (moved, stays) == ([b"cache/deep"], [b"a", b"log", b"open/x"])
+    assert set(everything(aside)) == {"a", "a/b", "a/b/log", "a/link", "log", "open", "open/x"}
     assert (root.path / "cache/deep/y").read_text() == "cache/deep/y\n"
     assert (root.path / "a").read_text() == "a file\n"
     # A second time out: to the same place, and past what is there.
     (root.path / "a").unlink()
     (root.path / "a/b").mkdir(parents=True)
     (root.path / "a/b/log").write_text("newer\n")
-    assert move_out(root, [b"log", b"a/b/log", b"open/x"], aside) == [b"open/x"]
+    (root.path / "open/y").write_text("new\n")
+    assert move_out(root, [b"log", b"a/b/log", b"open/y"], aside) == [b"open/y"]
     assert (root.path / "a/b/log").read_text() == "newer\n"
 
 
@@ -119,8 +132,33 @@ def test_a_place_that_is_taken_at_the_last_moment(
         raise FileExistsError
 
     monkeypatch.setattr(asides, "rename_new", taken)
-    assert move_out(root, [b"cache", b"log"], tmp_path / "aside") == []
+    aside = tmp_path / "aside"
+    assert bound_by_permissions(lambda: move_out(root, [b"cache", b"log"], aside)) == []
     assert everything(root.path) == before
+
+
+def test_what_is_made_before_the_disk_fails_is_as_open_as_it_was(
+    root: WorktreeRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later move back has the modes; and nobody looks into a directory that is being made."""
+    seen = []
+    really = OpenTree.set_mode
+
+    def set_mode(tree: OpenTree, path: bytes, mode: int) -> None:
+        seen.append(stat.S_IMODE(tree.mode(path) or 0))
+        really(tree, path, mode)
+
+    def fails(_old: Entry, _new: Entry) -> None:
+        raise OSError(errno.EIO, "the disk fails")
+
+    monkeypatch.setattr(OpenTree, "set_mode", set_mode)
+    monkeypatch.setattr(asides, "rename_new", fails)
+    for path, modes in ((b"a/b/log", {"a": 0o711, "a/b": 0o750}), (b"open/x", {"open": 0o755})):
+        with pytest.raises(OSError, match="the disk fails"):
+            move_out(root, [path], tmp_path / "aside")
+        for name, wanted in modes.items():
+            assert stat.S_IMODE((tmp_path / "aside" / name).stat().st_mode) == wanted
+    assert seen == [0o700] * 3
 
 
 def test_each_move_is_flushed(
@@ -128,16 +166,21 @@ def test_each_move_is_flushed(
 ) -> None:
     aside = tmp_path / "aside"
     aside.mkdir()
+
+    def unflushed(watcher: Watcher) -> set[Call]:
+        there = {(s.st_dev, s.st_ino) for s in map(os.stat, _directories(tmp_path))}
+        return {call for call in watcher.unflushed() if call[1] in there and call[0] == "rename"}
+
     with monkeypatch.context() as patch:
         watcher = Watcher(patch)
         move_out(root, PATHS, aside)
-        there = {(s.st_dev, s.st_ino) for s in map(os.stat, _directories(tmp_path))}
-        assert {call for call in watcher.unflushed() if call[1] in there} == set()
+        assert unflushed(watcher) == set()
+    (root.path / "a/b").mkdir(parents=True)
+    (root.path / "a/link").write_text("in its place\n")
     with monkeypatch.context() as patch:
         watcher = Watcher(patch)
         move_in(root, aside)
-        there = {(s.st_dev, s.st_ino) for s in map(os.stat, _directories(root.path))}
-        assert {call for call in watcher.unflushed() if call[1] in there} == set()
+        assert unflushed(watcher) == set()
 
 
 def _directories(top: Path) -> list[Path]:
@@ -171,6 +214,13 @@ def test_the_id_is_the_one_that_git_gives(
     )
     assert blob_at(link, object_format, "120000") == wanted.stdout.decode().strip()
     assert blob_at(link, object_format, "100644") is None
+
+
+def test_reading_leaves_nothing_open(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    before = os.listdir("/proc/self/fd")
+    blob_at(os.fsencode(tmp_path / "file"), "sha1", "100644")
+    assert os.listdir("/proc/self/fd") == before
 
 
 def test_what_is_no_file_has_no_id(tmp_path: Path) -> None:
