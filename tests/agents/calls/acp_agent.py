@@ -70,7 +70,7 @@ class Told:
     async def prompt(self, session_id: str, prompt: list[Any], **_more: Any) -> PromptResponse:
         said = "".join(block.text for block in prompt)
         answers = json.loads(self._table.read_text())
-        answer = next((it for word, it in answers.items() if word in said), {"text": "?"})
+        answer: Any = next((it for word, it in answers.items() if word in said), {"text": "?"})
         memory = self._memory / session_id
         before = json.loads(memory.read_text())
         memory.write_text(json.dumps([*before, said]))

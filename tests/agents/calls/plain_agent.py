@@ -8,9 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 table, prompt = (Path(word).read_text() for word in sys.argv[1:3])
-answer = next((it for word, it in json.loads(table).items() if word in prompt), {"text": "?"})
+answer: Any = next((it for word, it in json.loads(table).items() if word in prompt), {"text": "?"})
 if "command" in answer:
     subprocess.run(["sh", "-c", answer["command"]], check=False)
 time.sleep(answer.get("wait", 0))

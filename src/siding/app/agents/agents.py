@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from siding.adapters.agents.headless.port import Ask, Invocation, Seen
+from siding.adapters.agents.headless.port import Ask, Invocation, Level, Seen
 from siding.app.agents.asked_files import asked_files
 from siding.app.agents.hop import Bell, hosted
 from siding.app.agents.judging import Facts, is_without_session, judged
@@ -15,6 +15,7 @@ from siding.app.agents.routing import Route, Routing
 from siding.app.agents.settings import WorkflowAgents, workflow_agents
 from siding.app.agents.used import used_by
 from siding.app.agents.watching import Watching
+from siding.app.agents.workplaces import NoPlace, Workplace, Workplaces
 from siding.app.place.project import Project
 from siding.app.policy.in_force import ground_of, policy_in
 from siding.app.policy.ruling import Asker
@@ -24,8 +25,8 @@ from siding.ids import TaskId
 from siding.process.lookup import Program, find_program
 from siding.storage.fields import said
 from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.ports import Agents, AgentUnavailable, Report
-from siding.workflows.outcome import Outcome, Work
+from siding.workflows.engine.ports import Agents, Report
+from siding.workflows.outcome import Dead, DeadReason, Outcome, Work
 from siding.workflows.structured import instructions
 
 
@@ -34,7 +35,8 @@ class ProgramAgents(Agents):
 
     `ask` puts questions of the policy to a person; without it they count as refused. With
     `sandbox` every one runs in a sandbox, whatever the settings say. `known` are the agents that
-    there are in the place of those of the settings.
+    there are in the place of those of the settings. `group` names the workflow run, to which its
+    forks belong.
     """
 
     def __init__(
@@ -45,52 +47,64 @@ class ProgramAgents(Agents):
         ask: Asker | None = None,
         sandbox: bool = False,
         known: WorkflowAgents | None = None,
+        group: str = "",
     ) -> None:
         self._sandbox = sandbox
         self._project = project
         self._given = known
         self._task = task
         self._ask = ask
-        self._turn = asyncio.Lock()  # of those that want the workspace to themselves
+        self._places = Workplaces(project, task, group)
 
     async def run(
         self, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
     ) -> Outcome:
         found = self._routing.of(call)
-        match call.isolation:
-            case "":
-                return await self._attempt(found, call, attempt, report)
-            case "turn":
-                async with self._turn:
-                    return await self._attempt(found, call, attempt, report)
-            case other:
-                raise AgentUnavailable(f"isolation {other!r} is not there yet")
+        try:
+            async with self._places.of(call, attempt) as place:
+                outcome = await self._attempt(found, place, call, attempt, report)
+                return await place.judged(outcome)
+        except NoPlace as error:
+            return Dead(reason=DeadReason.WORKTREE_FAILED, detail=str(error))
 
     async def _attempt(
-        self, found: Route, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+        self,
+        found: Route,
+        place: Workplace,
+        call: AgentCall,
+        attempt: Attempt,
+        report: Callable[[Report], None],
     ) -> Outcome:
-        facts, headless = await self._once(found, call, attempt, report), found.headless
+        if place.reads_only:
+            settings = found.settings._replace(permissions=Level.READ)
+            found = found._replace(settings=settings)
+        facts = await self._once(found, place, call, attempt, report)
         if attempt.session and is_without_session(facts):
             begun_anew = attempt._replace(session="")
-            facts = await self._once(found, call, begun_anew, report)
-        return judged(headless, facts)
+            facts = await self._once(found, place, call, begun_anew, report)
+        return judged(found.headless, facts)
 
     async def _once(
-        self, found: Route, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+        self,
+        found: Route,
+        place: Workplace,
+        call: AgentCall,
+        attempt: Attempt,
+        report: Callable[[Report], None],
     ) -> Facts:
-        layout = self._project.task_layout(self._task)
+        layout = self._project.task_layout(place.task)
         directory = layout.root / "asked" / self._project.app.random_bytes(6).hex()
         ask = self._asked(found, call, attempt, directory)
         invocation = found.headless.invoked(ask)
         stream = found.headless.stream(ask)
         redaction = self._project.redaction
-        watching = Watching(stream, invocation.session, redaction, report)
+        watching = Watching(stream, redaction, report, session=invocation.session, fork=place.fork)
         watching.bell = Bell(asyncio.get_running_loop(), watching.report)
         most_idle_s = found.settings.no_progress_s or self._routing.known.no_progress_s
         with asked_files(directory, invocation.files):
             result, gave_up = await hosted(
                 self._project,
-                self._request(found, call, invocation, directory),
+                self._request(found, place, call, invocation, directory),
                 stdin=invocation.stdin,
                 observe=watching.observe,
                 ask=self._ask,
@@ -136,16 +150,24 @@ class ProgramAgents(Agents):
         )
 
     def _request(
-        self, found: Route, call: AgentCall, invocation: Invocation, directory: Path
+        self,
+        found: Route,
+        place: Workplace,
+        call: AgentCall,
+        invocation: Invocation,
+        directory: Path,
     ) -> RunRequest:
         settings = found.settings
         read = [*([str(directory)] if invocation.files else []), *found.reads]
+        if place.view is not None:
+            read.append(str(place.view))
         return RunRequest(
             argv=invocation.argv,
-            task=self._task,
+            task=place.task,
             timeout_s=call.timeout_s or settings.timeout_s,
             env={**invocation.env, **self._env_of(settings.env)},
             cwd=".",
+            view=place.view,
             name=call.name,
             prompt=call.prompt,
             sandbox=SandboxRequest(

@@ -6,6 +6,7 @@ thread; the loop is told of the newest only, and never has more than one such me
 
 import asyncio
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from siding.app.place.project import Project
 from siding.app.policy.ruling import Asker
@@ -29,6 +30,36 @@ class Bell:
     def _answer(self) -> None:
         self._is_rung = False
         self._call()
+
+
+Got = TypeVar("Got")
+
+
+async def in_thread(work: Callable[[], Got], undo: Callable[[Got], object] | None = None) -> Got:
+    """Return what a function returns that would keep the loop waiting.
+
+    It is not cut off: if this is cancelled meanwhile, what it has made is undone before
+    CancelledError goes on.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await _over(task)
+        if undo is not None and task.exception() is None:
+            await _over(asyncio.ensure_future(asyncio.to_thread(undo, task.result())))
+        raise
+
+
+async def _over(future: "asyncio.Future[Any]") -> bool:
+    """Wait until a future is done, whoever cancels; return whether somebody has."""
+    cancelled = False
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError:
+            cancelled = True
+    return cancelled
 
 
 async def hosted(
@@ -74,11 +105,5 @@ async def hosted(
 async def _end(run: Hosted, over: "asyncio.Future[RunResult]") -> None:
     """End a run and wait until it is recorded; a second cancellation does not hurry it."""
     run.cancel()
-    cancelled = False
-    while not over.done():
-        try:
-            await asyncio.wait([over])
-        except asyncio.CancelledError:
-            cancelled = True
-    if cancelled:
+    if await _over(over):
         raise asyncio.CancelledError

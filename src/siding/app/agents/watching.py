@@ -18,7 +18,13 @@ class Watching:
     """Follows one run. Everything but `report` may be called in the thread of the run."""
 
     def __init__(
-        self, stream: Stream, session: str, redaction: Redaction, tell: Callable[[Report], None]
+        self,
+        stream: Stream,
+        redaction: Redaction,
+        tell: Callable[[Report], None],
+        *,
+        session: str,
+        fork: str,
     ) -> None:
         self._stream = stream
         self._session = session
@@ -27,7 +33,7 @@ class Watching:
         self._told = Report()
         self._moved = time.monotonic()
         self._stderr = b""
-        self._work = Work()
+        self._work = Work(fork=fork)
         self.bell: Bell | None = None
 
     @property
@@ -53,7 +59,7 @@ class Watching:
         """Take what the run is told of."""
         self._moved = time.monotonic()
         if isinstance(event, Began):
-            self._work = Work(task=event.task.id, run=event.run.id)
+            self._work = self._work._replace(task=event.task.id, run=event.run.id)
         elif event.is_stderr:
             self._stderr = (self._stderr + event.data)[-_KEPT:]
             return

@@ -291,9 +291,11 @@ def what_runs(redaction: Redaction, request: RunRequest) -> str:
 def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
     """Judge the command and plan its sandbox. `ask` puts the policy's questions to a person."""
     recorder, project = work.recorder, work.project
-    cwd = _directory(project, recorder, request.cwd)
+    cwd = request.view or _directory(project, recorder, request.cwd)
     task, workspace = recorder.task, recorder.workspace
     port = port_for(project, task.id)
+    if request.view is not None:
+        workspace = workspace._replace(path=str(request.view))
     env = environment_in(project, task, workspace, request.env, cwd=cwd, port=port)
     broker = place_of_broker(work)
     if broker:
@@ -315,7 +317,7 @@ def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunT
     return RunToJudge(
         argv=request.argv,
         cwd=command.cwd,
-        workspace=recorder.root,
+        workspace=request.view or recorder.root,
         env=command.env,
         added=request.env,
         task_id=recorder.task.id,

@@ -1,6 +1,7 @@
 """The request of a run, and its result."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.app.policy.hooks import HookResult
@@ -41,6 +42,7 @@ class RunRequest(NamedTuple):
     timeout_s: float | None = None
     env: Mapping[str, str] = {}
     cwd: str | None = None  # relative to the workspace; None: where the caller stands
+    view: Path | None = None  # a view of the task that it runs in, in the place of the workspace
     record: bool = True
     wait: bool = False
     allow: tuple[str, ...] = ()  # rules whose questions are answered with yes
