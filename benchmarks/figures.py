@@ -15,6 +15,7 @@ FIGURES: dict[str, str] = {
     "F8": "benchmarks.sessions",
     "F11": "benchmarks.dashboard",
     "F12": "benchmarks.recording",
+    "F13": "benchmarks.forks",
     "hooks": "benchmarks.hooks",
     "agents": "benchmarks.agents",
     "F15": "benchmarks.idle_runs",

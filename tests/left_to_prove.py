@@ -15,6 +15,7 @@ _FAULTS = "tests/faults/test_"
 _INTEGRATION = "tests/integration/test_"
 _UNIT = "tests/unit/"
 _AGENTS = "tests/agents/test_taken_back.py::TestGoneOnWith::test_"
+_CHANGED = "tests/agents/test_changed_here.py::test_"
 _TURNS = "tests/agents/test_conformance.py::TestTurns::test_"
 _VERDICTS = "tests/agents/test_conformance.py::TestVerdicts::test_"
 _INTEGRATED = "tests/agents/test_integrated.py::test_"
@@ -58,6 +59,7 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}paused_runs.py::test_the_next_command_lets_them_go_on_and_recovers": (
         *("all are stopped", "files were moved"),
     ),
+    f"{_FAULTS}records_power.py::test_the_power_fails": ("decide clean",),
     f"{_FAULTS}retention_faults.py::test_a_disk_that_fails": ("full",),
     f"{_FAULTS}retention_faults.py::test_killed_at_any_call_of_a_second_freeing": (),
     f"{_FAULTS}retention_faults.py::test_the_power_fails": ("ordered",),
@@ -103,6 +105,9 @@ KEPT: Mapping[str, Collection[str]] = {
         *("claude-run-True", "claude-refuse-False", "codex-run-True", "codex-refuse-False"),
     ),
     f"{_VERDICTS}under_require_nothing_runs_when_the_broker_is_dead": ("claude", "codex"),
+    f"{_CHANGED}a_branch_goes_on_beside_the_old_one": (),
+    f"{_CHANGED}a_summary_is_what_the_model_hears": (),
+    f"{_CHANGED}it_goes_on_without_what_was_left_behind": ("claude", "gemini"),
     "tests/agents/test_conformance.py::TestTools::test_it_asks_a_person_and_is_answered": (
         *("claude", "codex"),
     ),
@@ -127,6 +132,7 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}harness.py::test_the_right_store_passes": ("kill and torn", "power cut, strict"),
     f"{_FAULTS}phase_faults.py::test_the_planted_fault_is_caught": (),
     f"{_FAULTS}policy_faults.py::test_the_gate_sees_a_verdict_that_is_written_too_late": (),
+    f"{_FAULTS}records_power.py::test_one_that_flushes_nothing_would_be_seen": (),
     f"{_FAULTS}retention_faults.py::test_a_freeing_that_flushes_nothing_would_be_seen": (),
     f"{_FAULTS}sandbox_faults.py::test_the_gate_sees_a_quarantine_that_is_forgotten": (),
     f"{_FAULTS}storage_faults.py::test_each_planted_fault_is_caught": ("truncate-rewrite",),

@@ -22,6 +22,24 @@ def new_task_id(random_bytes: Callable[[int], bytes]) -> TaskId:
     return TaskId("".join(letters[:TASK_ID_LENGTH]))
 
 
+FORK_PREFIX = "fork-"
+
+
+def new_fork_id(random_bytes: Callable[[int], bytes]) -> TaskId:
+    """Return an id for a task of a group: no task of the board has one of this form."""
+    return TaskId(FORK_PREFIX + new_task_id(random_bytes))
+
+
+def is_fork(task_id: str) -> bool:
+    """Tell whether an id is that of a task of a group."""
+    letters = task_id.removeprefix(FORK_PREFIX)
+    return (
+        task_id.startswith(FORK_PREFIX)
+        and len(letters) == TASK_ID_LENGTH
+        and set(TASK_ID_ALPHABET).issuperset(letters)
+    )
+
+
 def new_act_id(random_bytes: Callable[[int], bytes]) -> str:
     """Return an id that no other act has: "a" and twelve hexadecimal digits, so no number."""
     return f"a{random_bytes(6).hex()}"

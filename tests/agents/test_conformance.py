@@ -51,8 +51,32 @@ class TestTurns:
         ]
         changed = [turn["diff_stat"]["file_list"] for turn in agent.turns]
         assert changed == [["1.txt"], ["2.txt"], []]
+        if agent.has_transcript:
+            self.each_leads_to_its_call(agent)
         agent.task.siding("undo")
         assert not (agent.task.workspace() / "1.txt").exists()
+
+    def each_leads_to_its_call(self, agent: AgentAtWork) -> None:
+        """From the conversation to the step behind each call, and from the step to the call."""
+        first, second, turn = agent.turns
+        shown = agent.task.siding("session", "show", turn["session"]).stdout.decode()
+        marks = [
+            "echo one >1.txt",
+            f"→ step {first['step_id']} of task talked, this call: 1 file +1 -0",
+            "echo two >2.txt",
+            f"→ step {second['step_id']} of task talked, this call: 1 file +1 -0",
+            "Done.",
+            f"→ step {turn['step_id']} of task talked: no file changed",
+        ]
+        places = [shown.find(mark) for mark in marks]
+        assert -1 not in places, shown
+        assert places == sorted(places), shown
+        told = agent.task.siding("show", second["step_id"]).stdout.decode()
+        (line,) = (each for each in told.splitlines() if "siding session show" in each)
+        words = line[line.index("session show") :].split()
+        part = agent.task.siding(*words).stdout.decode()
+        assert "echo two" in part
+        assert "echo one" not in part
 
     def test_a_commit_is_told_by_what_was_asked(self, agent: AgentAtWork) -> None:
         """And never by a command line, although the task is named after one."""

@@ -39,11 +39,27 @@ def adopt(case: Path, home: str = "home") -> None:
             before = registry.read_bytes()
             data = json.loads(before)
             for row in data["worktrees"]:
-                if row.get("inode") and os.path.isdir(row["path"]):
-                    found = os.lstat(row["path"])
+                moved = registry.parent / "workspaces" / Path(row["path"]).name  # by the project's
+                path = row["path"] if os.path.isdir(row["path"]) else moved
+                if row.get("inode") and os.path.isdir(path):
+                    found = os.lstat(path)
                     row.update(device=found.st_dev, inode=found.st_ino)
         except (OSError, ValueError, LookupError, TypeError):
             continue
         after = json.dumps(data, indent=2, ensure_ascii=False).encode() + b"\n"
         if after != before:
             registry.write_bytes(after)
+    _adopt_pools(case, home)
+
+
+def _adopt_pools(case: Path, home: str) -> None:
+    """Does the same for the worktrees of forks: each has a document, and its fork another one."""
+    for forks in case.glob(f"{home}/projects/*/forks"):
+        documents = [*forks.glob("free/*.json"), *forks.glob("used/*.json")]
+        for path in (*documents, *forks.glob("tasks/*/workspace.json")):
+            data = json.loads(path.read_bytes())
+            root = data.get("path") or forks / "workspaces" / data["name"]
+            if os.path.isdir(root):
+                found = os.lstat(root)
+                data.update(device=found.st_dev, inode=found.st_ino)
+                path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")

@@ -14,6 +14,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "attach": ("runs.attach", "show a run in this terminal and type into it"),
     "send": ("runs.send", "type into a run: a line, keys, a file"),
     "stop": ("runs.stop", "end what runs, with everything it started"),
+    "fork": ("verbs.fork", "start a task from the state of another one, or of a step"),
     "log": ("verbs.log", "the steps of a task"),
     "show": ("verbs.show", "one step with its output"),
     "diff": ("verbs.diff", "what a task, a step or a range of steps changed"),
@@ -22,6 +23,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "pr": ("verbs.pr", "push a task's branch and open a pull request"),
     "rollback": ("back.rollback", "go back to any step, or to the base"),
     "retry": ("back.retry", "go back to before a step and run it, or another command, again"),
+    "race": ("workflow.race", "several agents try a task side by side; the best is brought back"),
     "undo": ("back.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("back.undo:REDO", "do again what an undo took back"),
     "rewind": ("back.rewind", "go back to before a prompt, with the agent's conversation"),
@@ -58,6 +60,9 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "update": ("task.update", "change owner, description, tags, blocked-by"),
             "close": ("task.close", "finish a task; keep or remove its workspace"),
             "reopen": ("task.reopen", "bring a closed or deleted task back"),
+            "keep": ("task.keep", "make a fork of a workflow a task of the board"),
+            "bring-back": ("task.bring_back", "bring a fork's change onto the task it is of"),
+            "drop": ("task.drop", "give the workspaces of forks back"),
         },
     ),
     "worktree": (
@@ -121,6 +126,22 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "show": ("phase.show", "the history of one"),
         },
     ),
+    "workflow": (
+        "scripts that run many agents",
+        {
+            "run": ("workflow.run", "run one: by name, from a file, from standard input"),
+            "list": ("workflow.list", "the runs, and with --scripts the workflows"),
+            "show": ("workflow.show", "a run: its phases, agents, result"),
+            "watch": ("workflow.watch", "a run as it goes"),
+            "resume": ("workflow.resume", "go on with one that was cut off, failed or ended"),
+            "kill": ("workflow.controls:KILL", "end a run, or one of its agents"),
+            "skip": ("workflow.controls:SKIP", "let a run go on without an agent"),
+            "retry": ("workflow.controls:RETRY", "let an agent begin again"),
+            "check": ("workflow.check", "what is wrong with a script, without running it"),
+            "new": ("workflow.new", "begin a script"),
+            "guide": ("workflow.guide", "how to write one, and when it is worth it"),
+        },
+    ),
     "session": (
         "conversations: transcripts that open at once",
         {
@@ -152,6 +173,7 @@ ALONE = "today"  # what `siding` without a verb is
 
 HIDDEN: dict[str, tuple[str, str]] = {
     "__broker": ("verbs.broker", "answers what a run asks"),
+    "__workflow": ("workflow.work", "works on a run of a workflow"),
     "__report": ("integrating.report", "records what an integrated agent reports"),
     "__complete": ("verbs.complete", "values for shell completion"),
 }

@@ -6,6 +6,7 @@ decide in which order the object and the ref are flushed.
 
 import os
 import zlib
+from _thread import get_ident
 from pathlib import Path
 
 from siding.files.durable import flush_dir, make_dirs, write_and_rename
@@ -45,7 +46,8 @@ def write_object(objects: Path, kind: str, body: bytes, object_format: str) -> S
         make_dirs(path.parent)
     if not path.exists():
         data = zlib.compress(f"{kind} {len(body)}\0".encode("ascii") + body, 1)
-        temporary = path.parent / f"tmp_obj_{os.getpid()}_{sha[:12]}"  # a name that git prunes
+        # A name that git prunes. Threads may write the same object at once.
+        temporary = path.parent / f"tmp_obj_{os.getpid()}_{get_ident()}_{sha[:12]}"
         write_and_rename(temporary, path, data, mode=0o444)
     flush_dir(path.parent)
     return sha

@@ -241,6 +241,7 @@ class SandboxReport(NamedTuple):
     engine: str | None = None  # bwrap, landlock; None: the command ran without a sandbox
     profile: str = ""
     network: str = ""
+    hosts: tuple[str, ...] = ()  # that alone may be reached, with `allow`
     git: str = ""
     not_covered: tuple[str, ...] = ()  # what the sandbox did not restrict, as sentences
     reason: str = ""  # why the engine is not bwrap, or why there was no sandbox
@@ -254,6 +255,7 @@ class SandboxReport(NamedTuple):
             engine=text_or_none(value.get("engine")),
             profile=text(value.get("profile")),
             network=text(value.get("network")),
+            hosts=strings(value.get("hosts")),
             git=text(value.get("git")),
             not_covered=strings(value.get("not_covered")),
             reason=text(value.get("reason")),
@@ -265,7 +267,7 @@ class SandboxReport(NamedTuple):
             "mode": self.mode,
             "engine": self.engine,
             "profile": self.profile,
-            **said(network=self.network, git=self.git),
+            **said(network=self.network, hosts=list(self.hosts), git=self.git),
             **inside,
             **said(reason=self.reason),
         }

@@ -164,6 +164,14 @@ class Step(NamedTuple):
         return self.message or text(self.line.get("target") or self.line.get("mode"))
 
     @property
+    def heading(self) -> str:
+        """The title; of a run that a program called, its name and what its agent was asked."""
+        prompt = text(self.line.get("prompt")) if self.kind == StepKind.RUN else ""
+        if not prompt.strip():
+            return self.title
+        return f"{text(self.line.get('name'))}: {prompt.strip().splitlines()[0]}".removeprefix(": ")
+
+    @property
     def reason(self) -> str:
         """Why the step was blocked, stopped or could not start; "" if none of this happened."""
         return text(self.line.get("reason"))

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from siding.hashing import sha256_hex
+from siding.ids import is_fork
 from siding.namedtuples import NamedTuple
 from siding.storage.errors import UnsafeName
 
@@ -43,6 +44,16 @@ class TaskLayout(NamedTuple):
         return self.root / "runs"
 
     @property
+    def workspace_json(self) -> Path:
+        """The entry of the workspace of a task of a group; other tasks have it in the registry."""
+        return self.root / "workspace.json"
+
+    @property
+    def lease(self) -> Path:
+        """The lock of whoever works with a fork: while it is held, no sweep takes the fork away."""
+        return self.root / "lease"
+
+    @property
     def artifacts_dir(self) -> Path:
         return self.root / "artifacts"
 
@@ -73,6 +84,51 @@ class TaskLayout(NamedTuple):
         """
         stem = step if isinstance(step, str) else f"{step:04d}"
         return self.artifacts_dir / checked_name(f"{stem}.{suffix.removeprefix('.')}")
+
+
+class ForkLayout(NamedTuple):
+    """Where a project has its forks and views, and the worktrees that wait for the next ones."""
+
+    root: Path
+
+    @property
+    def tasks_dir(self) -> Path:
+        """The tasks of groups, one directory each, as in ``tasks/``."""
+        return self.root / "tasks"
+
+    @property
+    def workspaces_dir(self) -> Path:
+        """The worktrees of the pool: those that wait, and those that a fork or a view has."""
+        return self.root / "workspaces"
+
+    @property
+    def free_dir(self) -> Path:
+        """A document for each worktree that waits."""
+        return self.root / "free"
+
+    @property
+    def used_dir(self) -> Path:
+        """A document for each worktree that a fork or a view has."""
+        return self.root / "used"
+
+    @property
+    def locks_dir(self) -> Path:
+        """A lock for each worktree: of whoever makes, takes or returns it."""
+        return self.root / "locks"
+
+    @property
+    def views_dir(self) -> Path:
+        """A directory for each view: its document, its lock, and the leases of its readers."""
+        return self.root / "views"
+
+    def workspace(self, slot: str) -> Path:
+        return self.workspaces_dir / checked_name(slot)
+
+    def lock(self, slot: str) -> Path:
+        return self.locks_dir / checked_name(slot)
+
+    def view(self, name: str) -> Path:
+        return self.views_dir / checked_name(name)
 
 
 class ProjectLayout(NamedTuple):
@@ -149,6 +205,11 @@ class ProjectLayout(NamedTuple):
         return self.root / "checkouts"
 
     @property
+    def workflow_runs_dir(self) -> Path:
+        """The runs of workflows, one directory each."""
+        return self.root / "workflow-runs"
+
+    @property
     def terminals_dir(self) -> Path:
         """Which task each terminal is about, one file each."""
         return self.root / "terminals"
@@ -157,8 +218,13 @@ class ProjectLayout(NamedTuple):
         """Return the file of the terminal whose session this process leads."""
         return self.terminals_dir / f"{leader}.json"
 
+    @property
+    def forks(self) -> ForkLayout:
+        return ForkLayout(self.root / "forks")
+
     def task(self, task_id: str) -> TaskLayout:
-        return TaskLayout(root=self.tasks_dir / checked_name(task_id))
+        tasks = self.forks.tasks_dir if is_fork(task_id) else self.tasks_dir
+        return TaskLayout(root=tasks / checked_name(task_id))
 
     def workspace(self, task_id: str) -> Path:
         return self.workspaces_dir / checked_name(task_id)

@@ -1,5 +1,9 @@
 """The registry of workspaces, ``worktrees.json``: the workspace of each task.
 
+A task of a group (`is_fork`) has its entry in a file of its own, ``workspace.json`` in its
+directory: there may be a thousand, which come and go without a lock of the project. `all`, `states`
+and `cut_off` are about the tasks of the board, and leave these out.
+
 If the file is lost or damaged, or lacks an entry, readers get the missing entries from `Elsewhere`
 (the tasks, the disk and the trash). Reading writes nothing. The next change writes the whole
 registry again; a damaged file is copied aside first, byte for byte. Unknown fields are kept.
@@ -11,9 +15,10 @@ from typing import Any, Protocol
 
 from siding.files.durable import copy_aside
 from siding.files.regular import read_bytes
-from siding.ids import Sha, TaskId
+from siding.ids import Sha, TaskId, is_fork
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
+from siding.storage.layout import ProjectLayout
 from siding.tasks.states import WorkspaceState
 
 REGISTRY_VERSION = 1
@@ -85,6 +90,7 @@ class Registry:
         say: Callable[[str], None] = _say_nothing,
     ) -> None:
         self._path = path
+        self._layout = ProjectLayout(path.parent)
         self._elsewhere = elsewhere or _Nowhere()
         self._say = say
 
@@ -98,7 +104,7 @@ class Registry:
 
     def lacks(self, task_id: TaskId) -> bool:
         """Return whether the file has no readable entry of this task."""
-        return self._entered(task_id) is None
+        return not is_fork(task_id) and self._entered(task_id) is None
 
     def mend(self) -> None:
         """Write the whole registry again if something is wrong with the file."""
@@ -119,6 +125,8 @@ class Registry:
 
     def of_task(self, task_id: TaskId) -> Workspace | None:
         """Return the newest workspace of a task; only its own entry is looked at closely."""
+        if is_fork(task_id):
+            return self._of_fork(task_id)
         return self._entered(task_id) or self._elsewhere.of_task(task_id)
 
     def states(self) -> dict[str, str]:
@@ -158,6 +166,13 @@ class Registry:
 
     def put(self, *workspaces: Workspace) -> None:
         """Store the workspaces in one write; each replaces the entry of its task."""
+        for each in workspaces:
+            if is_fork(each.task_id):
+                document = {"version": REGISTRY_VERSION, **_entry_of(each)}
+                write_document(self._layout.task(each.task_id).workspace_json, document)
+        workspaces = tuple(each for each in workspaces if not is_fork(each.task_id))
+        if not workspaces:
+            return
         found = self._look()
         stored = {each.task_id for each in workspaces}
         others = [each for each in found.all if each.task_id not in stored]
@@ -167,6 +182,17 @@ class Registry:
         """Remove the entry of a task."""
         found = self._look()
         self._write(found, [each for each in found.all if each.task_id != task_id])
+
+    def _of_fork(self, task_id: TaskId) -> Workspace | None:
+        path = self._layout.task(task_id).workspace_json
+        try:
+            document = read_document_or_none(
+                path, what="workspace of a fork", version=REGISTRY_VERSION
+            )
+        except DamagedFile:
+            return None  # its worktree is in the pool's books, and is thrown away
+        found = None if document is None else self._read(document)
+        return found if isinstance(found, Workspace) else None
 
     def _entered(self, task_id: TaskId) -> Workspace | None:
         for entry in reversed(self._entries()[0]):
@@ -257,6 +283,7 @@ def _holds(path: str, place: str) -> bool:
 
 def _workspace_from(entry: Mapping[str, Any]) -> Workspace:
     known = dict(entry)
+    known.pop("version", None)
     take = known.pop
     return Workspace(
         name=str(take("name")),

@@ -8,7 +8,7 @@ from os import scandir
 
 from siding.errors import NotFound, UnreadableFile
 from siding.files.durable import make_dirs
-from siding.ids import TaskId
+from siding.ids import TaskId, is_fork
 from siding.storage.documents import DamagedFile, read_document, write_document
 from siding.storage.layout import ProjectLayout
 from siding.tasks.task import TASK_VERSION, Task, document_of, task_from
@@ -25,6 +25,14 @@ class TaskStore:
         try:
             with scandir(self._layout.tasks_dir) as entries:
                 return [TaskId(entry.name) for entry in entries if _holds_task(entry.name)]
+        except FileNotFoundError:
+            return []
+
+    def fork_ids(self) -> list[TaskId]:
+        """Return the ids of the tasks of groups, which are not on the board, in no order."""
+        try:
+            with scandir(self._layout.forks.tasks_dir) as entries:
+                return [TaskId(entry.name) for entry in entries if is_fork(entry.name)]
         except FileNotFoundError:
             return []
 

@@ -52,7 +52,8 @@ class OutputFollower:
 
     def __init__(self, project: Project, task: str, step: str, stream: str) -> None:
         self._project = project
-        if task not in project.tasks.ids() or stream not in ("stdout", "stderr"):
+        known = task in project.tasks.ids() or task in project.tasks.fork_ids()
+        if not known or stream not in ("stdout", "stderr"):
             raise NotFound("there is no such output")
         self._task, self._step, self._stream = TaskId(task), step, stream
         self._converter = Converter()

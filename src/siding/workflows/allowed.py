@@ -64,6 +64,8 @@ INJECTED = (
     "workflow",
     "ask",
     "sleep",
+    "run",
+    "bring_back",
     "args",
     "budget",
 )

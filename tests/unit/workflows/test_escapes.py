@@ -60,7 +60,12 @@ def test_a_log_is_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "script",
-    ["while True:\n    pass", "while True:\n    agent('x')", "10 ** 10 ** 10", "while True: log(1)"],
+    [
+        "while True:\n    pass",
+        "while True:\n    agent('x')",
+        "10 ** 10 ** 10",
+        "while True: log(1)",
+    ],
 )
 def test_a_script_that_computes_without_end_is_ended(script: str, tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"

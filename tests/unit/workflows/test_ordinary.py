@@ -20,7 +20,11 @@ async def _agent(prompt: str) -> str:
 def in_python(snippet: str) -> Any:
     """Return what a snippet returns in Python itself."""
     names: dict[str, Any] = {
-        "__builtins__": {**vars(builtins), "__format_of__": getattr, "print": lambda *_, **__: None},
+        "__builtins__": {
+            **vars(builtins),
+            "__format_of__": getattr,
+            "print": lambda *_, **__: None,
+        },
         "__name__": __name__,
         "agent": _agent,
     }

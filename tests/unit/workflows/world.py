@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.process.linked import start_linked
-from siding.workflows.calls import AgentCall, Attempt, Question
+from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine
 from siding.workflows.engine.plan import Ports, RunPlan
-from siding.workflows.engine.ports import AgentUnavailable, Report
+from siding.workflows.engine.ports import AgentUnavailable, Refused, Report, Workspaces
 from siding.workflows.errors import WorkflowNotFound
 from siding.workflows.events import AgentStarted, Event, Logged, RunDone
 from siding.workflows.limits import Limits, clamp_max_concurrency
@@ -103,6 +103,16 @@ class Answering:
         return self._answers[question.question]
 
 
+class NoWorkspaces:
+    """Commands and forks where there are none."""
+
+    async def run(self, call: CommandCall) -> Mapping[str, Any]:
+        raise Refused(f"there is no workspace for {call.command!r}")
+
+    async def bring_back(self, fork: str) -> Mapping[str, Any]:
+        raise Refused(f"there is no fork {fork!r}")
+
+
 class Ran(NamedTuple):
     """How a run went."""
 
@@ -138,6 +148,7 @@ def run_script(
     stop_after_s: float | None = None,
     control: Callable[[Engine, Event], None] = lambda _engine, _event: None,
     limits: Limits | None = None,
+    workspaces: Workspaces | None = None,
     checked: bool = True,
     silence_s: float = 120.0,
     random: Callable[[], float] = lambda: 0.0,
@@ -156,6 +167,7 @@ def run_script(
     ports = Ports(
         agents=scripted,
         people=people,
+        workspaces=workspaces or NoWorkspaces(),
         sources=Files(files or {}),
         start_script=lambda: start_linked(script_argv(), env=SCRIPT_ENVIRONMENT, cwd=Path("/")),
         emit=emit,

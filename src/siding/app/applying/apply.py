@@ -38,7 +38,7 @@ from siding.app.applying.steps import (
 )
 from siding.app.life.close import Closed, Fate, close_task
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.difference import no_base
 from siding.app.recording.freed import refuse_freed
@@ -137,7 +137,7 @@ class Applied(NamedTuple):
 @contextmanager
 def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, ApplyPlan, Bench]]:
     """Yield what an apply would do now. Takes no lock and leaves no file behind."""
-    task = select(project, request.task)
+    task = require_of_board(select(project, request.task), "`siding apply`")
     workspace = _workspace(project, task)
     if not request.now and Runs(project.task_layout(task.id)).live():
         last = last_state(project, workspace)
@@ -157,7 +157,7 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
 def apply(project: Project, request: ApplyRequest) -> Applied:
     """Apply the task's change. If Conflicting, Overlapping or another error of
     `git.applying.move.UNCHANGED` is raised, nothing was changed."""
-    task = select(project, request.task)
+    task = require_of_board(select(project, request.task), "`siding apply`")
     proof = None if request.only_if is None else _proof(project, request, request.only_if)
     applied = perform(project, task.id, ApplyAct(request, f"applying task {task.name}", proof))
     return _close(project, applied, request)

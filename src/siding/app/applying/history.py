@@ -21,7 +21,7 @@ from siding.git.errors import CommandFailed
 from siding.git.paths import quote_path, unquote_path
 from siding.git.repository import Repository
 from siding.git.snapshots.patches import diff_trees
-from siding.ids import Sha, TaskId
+from siding.ids import Sha, TaskId, is_fork
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.details.rollback import MergedBranch
 from siding.ledger.step import Step, StepStatus
@@ -118,7 +118,7 @@ def newest_merge(project: Project, task_id: TaskId, branch: str | None) -> Step 
         if step is None or (applied and _took_all(applied)):
             return None
         merged = _merged(step)
-        if merged and branch in (None, merged.branch):
+        if merged and branch in (None, merged.branch) and not is_fork(merged.branch):
             return step
     return None
 

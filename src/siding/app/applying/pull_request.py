@@ -19,7 +19,7 @@ from siding.app.applying.task_title import title_of
 from siding.app.place.events import PullRequestChanged
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.app.recording.line_base import line_base
 from siding.errors import SidingError
 from siding.git.applying.commits import (
@@ -115,7 +115,7 @@ def open_pull_request(project: Project, wish: PullRequestRequest) -> PullRequest
 def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
     """Make the commit to push, and store it in the repository, and make the text."""
     project.require_repository()
-    task = select(project, wish.task)
+    task = require_of_board(select(project, wish.task), "`siding pr`")
     remote, url = remote_of(project, wish.remote, task.base_ref)
     what, beside = f"preparing a pull request of {task.name}", beside_of(now=wish.now)
     with (

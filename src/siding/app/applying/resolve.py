@@ -22,7 +22,7 @@ from siding.app.applying.steps import bench_root, sources_of
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, RestoreRequest
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.errors import SidingError, UsageError
 from siding.git import objects
 from siding.git.applying.content import smudged
@@ -54,7 +54,7 @@ def resolve(project: Project, request: ApplyRequest) -> Resolution:
     """Bring the conflicting merge into the workspace as a step. Raises NothingToResolve."""
     if request.steps or request.paths or request.mode is Mode.PATCH:
         raise UsageError("--resolve brings the whole target into the workspace")
-    task = select(project, request.task)
+    task = require_of_board(select(project, request.task), "`siding apply`")
     return perform(project, task.id, MergeAct(request, f"applying task {task.name}"))
 
 
@@ -106,7 +106,7 @@ class MergeAct(RestoreAct[Resolution]):
 
 def continued(project: Project, request: ApplyRequest) -> Applied:
     """Apply the resolved change. Raises UsageError if no merge is being resolved in the task."""
-    task = select(project, request.task)
+    task = require_of_board(select(project, request.task), "`siding apply`")
     target = target_for(project, task, request)
     if newest_merge(project, task.id, target.branch) is None:
         raise UsageError(

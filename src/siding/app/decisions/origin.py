@@ -19,7 +19,7 @@ from siding.storage.locks import FileLock, Holder
 def calling_task(project: Project) -> str:
     """Return the id of the task whose step or workspace the caller is in; "" if there is none."""
     named = project.app.env.get("SIDING_TASK_ID", "")
-    if named and named in project.tasks.ids():
+    if named and named in project.ids_at_work():
         return named
     return standing_in(project) or ""
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 from siding.app.life.branches import fate_of
 from siding.app.place.events import AttemptFailed, WorkspaceChanged
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.tasks.registry import Workspace
@@ -94,7 +94,7 @@ def select_for(project: Project, act: str, named: str | None) -> Task:
     If there is none, that is an attempt that was refused.
     """
     with Attempt(project, act, worktree={"name": named} if named else {}):
-        return select(project, named)
+        return require_of_board(select(project, named), "what you asked for")
 
 
 def naming(workspace: Workspace | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from siding.app.place.events import TaskChanged
 from siding.app.place.locks import Hold, TaskBusy, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
+from siding.app.place.selection import require_of_board
 from siding.app.place.task_workspace import known_workspace
 from siding.app.recording.opening import open_recorder
 from siding.app.recording.recorder import BaseUnknown, Recorder
@@ -82,6 +83,7 @@ def close_task(
     the workspace would be removed while it has changes, unless `force` is set.
     """
     project.require_repository()
+    require_of_board(task, "closing")
     recover_cut_off(project)
     fate = _decided(project, task, fate)
     with (

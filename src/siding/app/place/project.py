@@ -31,7 +31,7 @@ from siding.errors import NotInitialised, SidingError
 from siding.files.durable import create_bytes, make_dirs
 from siding.git.discovery import RepositoryPaths, find_repository
 from siding.git.errors import NotARepository
-from siding.ids import TaskId
+from siding.ids import TaskId, is_fork
 from siding.ledger.store import Ledger
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
@@ -173,8 +173,23 @@ class Project:
             # The registry has the paths as the layout writes them, with the links in them.
             found = self.registry.around(str(self.layout.workspaces_dir / name))
             return TaskId(name) if found is None else found.task_id
+        pool = Path(os.path.realpath(self.layout.forks.workspaces_dir))
+        if here.is_relative_to(pool) and here != pool:
+            from siding.tasks.slots import SlotBooks
+
+            used = SlotBooks(self.layout.forks).is_used(here.relative_to(pool).parts[0])
+            return TaskId(used.owner) if used is not None and is_fork(used.owner) else None
         found = self.registry.around(str(here)) if linked else None
         return None if found is None else found.task_id
+
+    def ids_at_work(self) -> list[TaskId]:
+        """Return the ids of the tasks of the board, and of the forks that have a workspace."""
+        if not self.layout.forks.used_dir.is_dir():
+            return self.tasks.ids()
+        from siding.tasks.slots import SlotBooks
+
+        owners = (slot.owner for slot in SlotBooks(self.layout.forks).used())
+        return [*self.tasks.ids(), *(TaskId(owner) for owner in owners if is_fork(owner))]
 
     def task_layout(self, task_id: TaskId) -> TaskLayout:
         """Return the paths of a task's files."""

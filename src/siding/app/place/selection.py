@@ -2,7 +2,7 @@
 
 from siding.app.place.project import Project
 from siding.errors import NoActiveTask, NotFound, SidingError, UsageError
-from siding.ids import TaskId
+from siding.ids import TaskId, is_fork
 from siding.namedtuples import NamedTuple
 from siding.process.identity import has_terminal
 from siding.runs.run import is_run_id
@@ -180,7 +180,7 @@ def resolve(project: Project, named: str) -> Task:
 
     If several tasks match, closed ones do not count. Raises NotFound or UsageError.
     """
-    if named in project.tasks.ids():
+    if is_fork(named) or named in project.tasks.ids():
         return project.tasks.load(TaskId(named))
     tasks = list(project.tasks.readable())
     found = [task for task in tasks if task.name == named] or [
@@ -193,6 +193,18 @@ def resolve(project: Project, named: str) -> Task:
         ids = ", ".join(sorted(task.id for task in opened))
         raise UsageError(f"{named!r} could be any of several tasks: {ids}", hint="use the id")
     return opened[0]
+
+
+def require_of_board(task: Task, act: str) -> Task:
+    """Return the task; raise UsageError if it is a fork. `act` is what is refused, as a command."""
+    if is_fork(task.id):
+        raise UsageError(
+            f"{task.id} is a fork: {act} is for tasks of the board",
+            hint=f"`siding task bring-back {task.id}` brings its change onto the task that it was "
+            f"made from, `siding task keep {task.id}` makes it a task of the board, `siding task "
+            f"drop {task.id}` gives its workspace back",
+        )
+    return task
 
 
 def _closest(named: str, tasks: list[Task]) -> str:

@@ -86,8 +86,11 @@ class Settings(NamedTuple):
     agents_tools: bool = True  # and get tools to ask it with, if `mcp` is installed
     agents_steps: str = "turn"  # one of STEPS: what of them is a step
     agents_judge: str = "on"  # one of JUDGE: whether their commands are judged before they run
+    agents_meter: bool = False  # their requests to models are measured on the wire
     gc_background: bool = False  # whether hosts of long runs start `siding gc`
     gc_older_s: float | None = None  # and with which age; None: without --older
+    forks_pool: int = 4  # how many worktrees may wait for the next forks
+    forks_warm: tuple[str, ...] = ()  # ignored directories that come along into a fork
     color: bool = True
     verbose: bool = False
 
@@ -180,6 +183,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     runs = Section(document, path, "runs")
     agents = Section(document, path, "agents")
     gc_background, gc_older_s = Section(document, path, "gc").flag_or_age("background")
+    forks = Section(document, path, "forks")
     output = Section(document, path, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
@@ -205,8 +209,11 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         agents_tools=agents.flag("tools", default.agents_tools),
         agents_steps=agents.one_of("steps", STEPS, default.agents_steps),
         agents_judge=agents.one_of("judge", JUDGE, default.agents_judge),
+        agents_meter=agents.flag("meter", default.agents_meter),
         gc_background=gc_background,
         gc_older_s=gc_older_s,
+        forks_pool=forks.count("pool", default.forks_pool),
+        forks_warm=forks.commands("warm"),
         color=output.flag("color", default.color),
         verbose=output.flag("verbose", default.verbose),
     )
@@ -275,6 +282,14 @@ class Section:
         if size is None:
             raise self._wrong(key, "a size such as 100MiB", value)
         return size
+
+    def count(self, key: str, default: int) -> int:
+        value = self._values.get(key)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self._wrong(key, "a number such as 4", value)
+        return value
 
     def seconds(self, key: str) -> float | None:
         value = self._values.get(key)

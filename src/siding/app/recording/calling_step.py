@@ -51,7 +51,7 @@ def calling_steps(project: Project) -> tuple[CallingStep, ...]:
 def _under_way(project: Project) -> list[tuple[CallingStep, Intent]]:
     """Return the steps in progress of all tasks, with their intents."""
     found = []
-    for task_id in project.tasks.ids():
+    for task_id in project.ids_at_work():
         intents = Intents(project.task_layout(task_id))
         try:
             begun = intents.all()

@@ -46,11 +46,16 @@ class Search(NamedTuple):
     def finds(self, step: Step) -> bool:
         """Return whether a step matches everything that is asked for."""
         return (
-            self.text.casefold() in f"{step.title}\n{step.message}\n{step.reason}".casefold()
+            self.text.casefold()
+            in f"{step.title}\n{step.heading}\n{step.message}\n{step.reason}".casefold()
             and (not self.agent or step.agent == self.agent)
             and (not self.failed or has_failed(step))
             and (not self.path or _touches(step, self.path))
         )
+
+
+def _searched(step: Step) -> str:
+    return f"{step.title}\n{step.heading}\n{step.message}\n{step.reason}"
 
 
 class Logged(NamedTuple):

@@ -16,6 +16,7 @@ from siding.ledger.step import StepStatus
 from siding.process.command import Command, Ending, Outcome, StreamPlan
 
 HOOK_FAILED_EXIT = 1
+_LONGEST_PROMPT = 4000  # characters that are kept
 
 
 def draft_of(
@@ -35,6 +36,7 @@ def draft_of(
             limits=limits,
             retries=request.retries.step if request.retries else "",
             returns=request.retries.before if request.retries else None,
+            prompt=recorder.redaction.text(request.prompt[:_LONGEST_PROMPT]),
         ),
     )
 

@@ -26,7 +26,7 @@ def is_due(project: Project) -> bool:
 
 def somebody_works(project: Project) -> bool:
     """Tell whether a command holds a lock of the project: only then can another wait for it."""
-    locks = [project.task_layout(task_id).lock for task_id in project.tasks.ids()]
+    locks = [project.task_layout(task_id).lock for task_id in project.ids_at_work()]
     with suppress(FileNotFoundError):
         locks += [path for path in project.layout.locks_dir.iterdir() if path.is_file()]
     return any(FileLock(path).is_locked() for path in locks)

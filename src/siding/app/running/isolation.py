@@ -23,6 +23,7 @@ from siding.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
 from siding.namedtuples import NamedTuple
 from siding.runs.store import is_at_work
 from siding.tasks.registry import Workspace
+from siding.tasks.slots import is_slot
 from siding.tasks.states import WorkspaceState
 
 if TYPE_CHECKING:
@@ -330,6 +331,9 @@ class _Others:
                 return change.how != "moved" or self._at_work(owner)
             return self._applied()
         if change.what == "worktree":
+            if is_slot(change.name):  # forks and views come and go beside a run
+                known = self._project.layout.forks.lock(change.name).exists()
+                return known or change.how == "removed"
             owner = next(
                 (each for each in self._all if Path(each.git_dir).name == change.name), None
             )

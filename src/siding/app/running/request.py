@@ -45,6 +45,7 @@ class RunRequest(NamedTuple):
     wait: bool = False
     allow: tuple[str, ...] = ()  # rules whose questions are answered with yes
     name: str = ""  # of the run, for `siding stop` and `siding output`
+    prompt: str = ""  # what its agent is asked, if it is not in `argv`
     sandbox: SandboxRequest = SandboxRequest()  # sandbox, network and limits
     retries: Retried | None = None
     turns: AskedTurns = AskedTurns()
@@ -52,6 +53,7 @@ class RunRequest(NamedTuple):
     judge: str = ""  # one of `settings.JUDGE`: of the commands that an agent runs; "": as set
     reports: bool = True  # an agent that can is told to report, if that is set
     over_limit: bool = False  # limits of what agents may use do not count
+    meter: bool | None = None  # its requests to models are measured; None: as set
     leave: str = ""  # one of `settings.LEAVE`: what becomes of processes that outlive the command
 
 

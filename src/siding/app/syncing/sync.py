@@ -10,7 +10,7 @@ from siding.app.back.git_part import state_at, state_now
 from siding.app.back.restore_act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
 from siding.app.back.survey import Destination, RestoreRequest
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import require_of_board, select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.difference import no_base
 from siding.app.recording.line_base import note_sync
@@ -46,14 +46,14 @@ class Synced(NamedTuple):
 def sync(project: Project, request: SyncRequest) -> Synced:
     """Bring the branch in. Raises CannotSync, CannotRebase and the errors of a rollback; then
     nothing was changed."""
-    task = select(project, request.task)
+    task = require_of_board(select(project, request.task), "`siding sync`")
     return perform(project, task.id, SyncAct(request, f"syncing task {task.name}"))
 
 
 @contextmanager
 def preview(project: Project, request: SyncRequest) -> Iterator[tuple[Task, SyncPlan]]:
     """Yield what a sync would do. Takes no lock and leaves no file behind."""
-    task = select(project, request.task)
+    task = require_of_board(select(project, request.task), "`siding sync`")
     workspace = require_workspace(project, task)
     snapshots = TaskSnapshots(project, workspace)
     tip = snapshots.tip()

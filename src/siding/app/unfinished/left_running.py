@@ -158,7 +158,7 @@ def live_runs(project: Project) -> list[Run]:
     """Return what lives in the whole project: a run can have started runs of other tasks."""
     return [
         run
-        for task_id in project.tasks.ids()
+        for task_id in project.ids_at_work()
         for run in Runs(project.task_layout(task_id)).live()
         if run.boot == boot_id()
     ]

@@ -81,7 +81,7 @@ def quarantine_lock(task: TaskLayout) -> FileLock:
 
 def refused_quarantines(project: Project) -> Iterator[tuple[TaskId, Path, str]]:
     """Yield the quarantines that could not be taken over: the task, the directory, the reason."""
-    for task_id in project.tasks.ids():
+    for task_id in project.ids_at_work():
         top = quarantine_of(project.task_layout(task_id)) / REFUSED
         for kept in sorted(top.iterdir()) if top.is_dir() else ():
             try:
@@ -97,7 +97,7 @@ def sweep_refused(project: Project) -> int:
     Tasks in which a command works are skipped.
     """
     count = 0
-    for task_id in project.tasks.ids():
+    for task_id in project.ids_at_work():
         top = quarantine_of(project.task_layout(task_id)) / REFUSED
         if not top.is_dir():
             continue

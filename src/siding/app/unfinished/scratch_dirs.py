@@ -39,6 +39,7 @@ def _places(project: Project) -> Iterator[Path]:
     """Yield the directories in which documents are written."""
     layout = project.layout
     others = {layout.workspaces_dir, layout.trash_dir, layout.snapshots_git}
+    others.add(layout.forks.workspaces_dir)
     for directory, inside, _names in os.walk(layout.root):
         where = Path(directory)
         yield where

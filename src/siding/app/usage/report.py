@@ -1,5 +1,6 @@
 """Add up what agents used, by day, model, client, project, task, run, session or turn."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -68,15 +69,15 @@ class UsageReport(NamedTuple):
 def report(app: App, question: Question) -> UsageReport:
     """Return what was used. Raises UsageError for a question that has no sense."""
     counts = count(app)
-    spent = [each for each in counts.spent if _is_asked(each, question)]
+    spent = counts.spent
+    if question.session or question.since is not None or question.until is not None:
+        spent = [each for each in spent if _is_asked(each, question)]
     if question.here or question.by in ("task", "run"):
         project = require_project(app)
         spent = [each for each in spent if holds(project, each.call.cwd)]
     prices = prices_here(app) if question.cost else None
     sums = _Sums(prices)
-    name = _namer(app, question.by)
-    for each in spent:
-        sums.add(name(each), each)
+    sums.add(spent, _namer(app, question.by))
     return UsageReport(sums.rows(), sums.total(), sums.unknown(), counts.problems)
 
 
@@ -160,13 +161,15 @@ class _Sums:
 
     def __init__(self, prices: "Prices | None") -> None:
         self._prices = prices
-        self._rows: dict[tuple[str, bool], list[Call]] = {}
+        self._rows: defaultdict[tuple[str, bool], list[Call]] = defaultdict(list)
         self._made: list[UsageRow] = []
         self._unknown: set[str] = set()
 
-    def add(self, name: str, spent: Spent) -> None:
-        """Add one call to the row of this name."""
-        self._rows.setdefault((name, spent.hidden), []).append(spent.call)
+    def add(self, spent: Iterable[Spent], name: Namer) -> None:
+        """Add calls, each to the row of its name."""
+        rows = self._rows
+        for each in spent:
+            rows[name(each), each.hidden].append(each.call)
 
     def rows(self) -> list[UsageRow]:
         """Return the rows by name, the hidden one of a name behind the other."""

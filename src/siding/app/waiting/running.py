@@ -76,14 +76,14 @@ class LeftRow(NamedTuple):
 
 def running(project: Project, task: TaskId | None = None) -> list[RunningRow]:
     """Return the runs of a task, or of all tasks of the project, oldest first."""
-    ids = project.tasks.ids() if task is None else [task]
+    ids = project.ids_at_work() if task is None else [task]
     found = [row for task_id in ids for row in _in_task(project, task_id)]
     return sorted(found, key=lambda row: row.started_at)
 
 
 def left_running(project: Project, task: TaskId | None = None) -> list[LeftRow]:
     """Return the runs of a task, or of all tasks, that ended and left something running."""
-    ids = project.tasks.ids() if task is None else [task]
+    ids = project.ids_at_work() if task is None else [task]
     found = [
         LeftRow(
             run=left.run.id,

@@ -9,6 +9,7 @@ again.
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.forks.sweep import sweep
 from siding.app.life.attempts import select_for
 from siding.app.life.close import Closed, Fate, close_task
 from siding.app.place.project import Project, require_project
@@ -41,6 +42,11 @@ def run(arguments: Namespace, context: Context) -> int:
     closed = close_task(
         project, task, fate=fate, force=arguments.force, keep_branch=arguments.keep_branch
     )
+    swept = sweep(project, parent=task.id) if project.tasks.fork_ids() else None
+    for fork in () if swept is None else (*swept.differ, *swept.busy):
+        context.screen.note(
+            f"fork {fork} of it has changes of its own, or is worked with, and stays"
+        )
     if arguments.format == "json":
         print_json(context.screen, _record(project, closed))
     else:

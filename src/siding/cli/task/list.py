@@ -2,7 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.place.project import require_project
+from siding.app.forks.listing import fork_rows
+from siding.app.place.project import Project, require_project
+from siding.app.place.selection import resolve
 from siding.app.waiting.tasks import TaskRow, listed
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
@@ -12,11 +14,17 @@ from siding.cli.screen.words import ago, counted
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-a", "--all", action="store_true", help="closed tasks too")
+    parser.add_argument(
+        "--children", nargs="?", const="", metavar="TASK", help="the forks of workflows instead"
+    )
+    parser.add_argument("--group", help="the forks of this group instead")
     add_format(parser, "table", "json")
 
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
+    if arguments.children is not None or arguments.group is not None:
+        return _list_forks(project, arguments, context)
     found, unreadable = listed(project, include_closed=arguments.all)
     if unreadable:
         context.screen.warn(
@@ -31,6 +39,35 @@ def run(arguments: Namespace, context: Context) -> int:
         return 0
     context.screen.table(
         ("", "ID", "NAME", "STATUS", "STEPS", "LAST", "UPDATED"), [_cells(row) for row in found]
+    )
+    return 0
+
+
+def _list_forks(project: Project, arguments: Namespace, context: Context) -> int:
+    parent = resolve(project, arguments.children).id if arguments.children else None
+    rows = fork_rows(project, parent=parent, group=arguments.group, closed=arguments.all)
+    if arguments.format == "json":
+        print_json(context.screen, [row._asdict() for row in rows])
+        return 0
+    if not rows:
+        context.screen.note(
+            "no fork" if arguments.all else "no fork has a workspace; --all: closed"
+        )
+        return 0
+    context.screen.table(
+        ("ID", "GROUP", "CALL", "OF", "STATUS", "STEPS", "UPDATED"),
+        [
+            (
+                row.id,
+                shorten(row.group, 24),
+                shorten(row.call, 32),
+                f"{row.parent}@{row.step}",
+                row.status + (" (brought back)" if row.applied else ""),
+                str(row.steps),
+                ago(row.updated_at),
+            )
+            for row in rows
+        ],
     )
     return 0
 

@@ -216,7 +216,7 @@ def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
     return (
         f"({step.id})" if left_behind else step.id,
         step.kind_shown,
-        step.title,
+        step.heading,
         ago(step.ended_at),
         duration(step.duration_ms) if step.duration_ms else "-",
         tokens_of(step) or "-",

@@ -93,6 +93,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_false",
         help="do not have the agent report its turns",
     )
+    meter = parser.add_mutually_exclusive_group()
+    meter.add_argument(
+        "--meter",
+        action="store_true",
+        default=None,
+        help="measure its requests to models on the wire: tokens, latency, errors (`siding show`)",
+    )
+    meter.add_argument(
+        "--no-meter", dest="meter", action="store_false", help="do not, if it is set"
+    )
     parser.add_argument(
         "--over-limit",
         action="store_true",
@@ -206,6 +216,7 @@ def _request(arguments: Namespace) -> RunRequest:
         reports=arguments.reports,
         survives=arguments.survive,
         over_limit=arguments.over_limit,
+        meter=arguments.meter,
         turns=AskedTurns(
             _turn_time("every", arguments.checkpoint_every),
             _turn_time("quiet", arguments.checkpoint_quiet),

@@ -5,7 +5,7 @@ be imported. Subagents are included. `(not shown)` are calls in no line of a tra
 (compactions, titles), known from the running total that Claude Code keeps.
 """
 
-import csv
+import gc
 import io
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -29,6 +29,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    # Everything that was ever counted is looked at, and nothing of it is in circles: to look for
+    # some takes a quarter of the time.
+    gc.disable()
     now = context.app.clock.now().astimezone()
     found = report(
         context.app,
@@ -91,6 +94,8 @@ def _record(by: str, row: UsageRow) -> dict[str, Any]:
 
 
 def _csv(by: str, rows: list[UsageRow]) -> str:
+    import csv  # the table needs none
+
     text = io.StringIO()
     records = [_record(by, row) for row in rows]
     writer = csv.DictWriter(text, list(records[0]) if records else [by], lineterminator="\n")

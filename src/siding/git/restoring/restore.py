@@ -26,8 +26,15 @@ from siding.git.treewalk import OpenTree
 _STAYS = (*STILL_IN_USE, errno.EBUSY, errno.EACCES, errno.EPERM)
 
 
-def restore(root: WorktreeRoot, plan: Restoration, staged: Staged, *, unlock: bool = True) -> None:
-    """Carry `plan` out with the contents in `staged`; durable on return.
+def restore(
+    root: WorktreeRoot,
+    plan: Restoration,
+    staged: Staged,
+    *,
+    unlock: bool = True,
+    durable: bool = True,
+) -> None:
+    """Carry `plan` out with the contents in `staged`; durable on return, unless that is not asked.
 
     The caller holds the task's lock, has the present state in a snapshot, and has looked for
     `obstacles`. A directory that forbids writing is opened for it with `unlock`; else it is a
@@ -45,9 +52,12 @@ def restore(root: WorktreeRoot, plan: Restoration, staged: Staged, *, unlock: bo
             touched |= _make_empty(tree, path)
         for path in plan.removed:
             touched |= _remove_empty(tree, path)
-        flush_names(staged.fd)
-        tree.flush(touched)
-        _set_modes(tree, plan, narrowed)
+        if durable:
+            flush_names(staged.fd)
+            tree.flush(touched)
+        changed = _set_modes(tree, plan, narrowed)
+        if durable:
+            tree.flush_modes(changed)
 
 
 def _narrow(tree: OpenTree, plan: Restoration) -> list[bytes]:
@@ -68,8 +78,8 @@ def _narrow(tree: OpenTree, plan: Restoration) -> list[bytes]:
     return narrowed
 
 
-def _set_modes(tree: OpenTree, plan: Restoration, narrowed: list[bytes]) -> None:
-    """Set all permissions durably, the deepest paths first; flush also those `narrowed` before."""
+def _set_modes(tree: OpenTree, plan: Restoration, narrowed: list[bytes]) -> set[bytes]:
+    """Set all permissions, the deepest paths first; return those to flush, with the `narrowed`."""
     wanted = {change.path: (change.after, change.is_directory) for change in plan.chmods}
     final = {path: (mode, True) for path, mode in tree.unlocked.items()}
     if plan.modes is not None:
@@ -83,7 +93,7 @@ def _set_modes(tree: OpenTree, plan: Restoration, narrowed: list[bytes]) -> None
         with suppress(PermissionError):  # it shows in the end that it is not as planned
             tree.set_mode(path, mode)
             changed.add(path)
-    tree.flush_modes(changed)
+    return changed
 
 
 def _delete(tree: OpenTree, plan: Restoration, staged: Staged) -> set[bytes]:

@@ -47,14 +47,20 @@ class Staged:
 
 @contextmanager
 def staged(
-    store: SnapshotStore, root: WorktreeRoot, plan: Restoration, directory: Path
+    store: SnapshotStore,
+    root: WorktreeRoot,
+    plan: Restoration,
+    directory: Path,
+    *,
+    durable_contents: bool = True,
 ) -> Iterator[Staged]:
     """Yield the contents that `plan` writes, durable in a new `directory`.
 
     It is on the worktree's file system. In the end it holds what the restoration displaced; it is
     removed if that is nothing, also if the restoration failed before it displaced anything.
     Permissions are those of the plan; where it has none, a file keeps the ones that the file it
-    replaces has, but for the executable bits, which the snapshot decides.
+    replaces has, but for the executable bits, which the snapshot decides. Without
+    `durable_contents` nothing is flushed: for a worktree that can be made again.
     """
     durable.make_dirs(directory)
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -65,8 +71,9 @@ def staged(
         if changes:
             write_names(fd, changes)
         if plan.writes:
-            _write_all(store, root, plan, directory, fd)
-        durable.flush_names(fd)
+            _write_all(store, root, plan, directory, fd, flush=durable_contents)
+        if durable_contents:
+            durable.flush_names(fd)
         yield contents
     finally:
         os.close(fd)
@@ -90,6 +97,8 @@ def _write_all(
     plan: Restoration,
     directory: Path,
     fd: int,
+    *,
+    flush: bool,
 ) -> None:
     writes, modes = plan.writes, plan.modes
     contents = directory / os.fsdecode(CONTENTS)
@@ -104,7 +113,7 @@ def _write_all(
         )
     leaders = {path: group[0] for group in plan.links for path in group[1:]}
     names = {change.path: entry_name(number) for number, change in enumerate(writes)}
-    singly = len(writes) <= _FLUSHED_SINGLY
+    singly = flush and len(writes) <= _FLUSHED_SINGLY
     with contents.open("rb") as source, OpenTree(root.path) as tree:
         for number, change in enumerate(writes):
             size = _read_header(source, change)
@@ -115,7 +124,7 @@ def _write_all(
             mode = None if modes is None else _wanted(tree, change, modes)
             _write_entry(tree, change, source, size, (fd, entry_name(number)), mode, flush=singly)
             source.read(1)  # the newline after each object
-    if not singly:
+    if flush and not singly:
         os.sync()
     contents.unlink()
 

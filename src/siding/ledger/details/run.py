@@ -14,6 +14,7 @@ from siding.ledger.reports import (
     SandboxReport,
 )
 from siding.ledger.usage import UsedTokens, usage_from, usage_record
+from siding.ledger.wire import WireReport
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import (
     mapping,
@@ -46,10 +47,12 @@ class RunDetail(NamedTuple):
     isolation: IsolationReport | None = None  # None: cut off before the repository was checked
     run: str = ""  # the id of the run; "" in lines of earlier versions
     name: str = ""  # the name that the run was given
+    prompt: str = ""  # what its agent was asked, if a program called it; perhaps cut
     since: str = ""  # the newest step when the run began, or BASE; "" if it is the one before
     requests: RequestsReport | None = None  # what it asked its broker; None: nothing
     reported: AgentReport | None = None  # None: its agent was not told to report, or it has none
     usage: Mapping[str, UsedTokens] = {}  # what its agent used, by model; {}: not known
+    wire: WireReport | None = None  # what passed its proxy; None: it had none
     retries: str = ""  # the id of the step that was done again
     returns: str | None = None  # of a retry: the snapshot that an undo restores
 
@@ -76,10 +79,12 @@ class RunDetail(NamedTuple):
             isolation=IsolationReport.from_record(record.get("isolation")),
             run=text(record.get("run")),
             name=text(record.get("name")),
+            prompt=text(record.get("prompt")),
             since=text(record.get("since")),
             requests=RequestsReport.from_record(record.get("requests")),
             reported=AgentReport.from_record(record.get("reported")),
             usage=usage_from(record.get("usage")),
+            wire=WireReport.from_record(record.get("wire")),
             retries=text(record.get("retries")),
             returns=text_or_none(record.get("returns")),
         )
@@ -97,6 +102,7 @@ class RunDetail(NamedTuple):
             **({} if self.sandbox is None else {"sandbox": self.sandbox.as_record()}),
             **({} if self.requests is None else {"requests": self.requests._asdict()}),
             **({} if self.reported is None else {"reported": self.reported._asdict()}),
+            **({} if self.wire is None else {"wire": self.wire.as_record()}),
             **said(
                 ending=self.ending,
                 notes=list(self.notes),
@@ -105,6 +111,7 @@ class RunDetail(NamedTuple):
                 limits=dict(self.limits),
                 run=self.run,
                 name=self.name,
+                prompt=self.prompt,
                 since=self.since,
                 usage=usage_record(self.usage),
                 retries=self.retries,

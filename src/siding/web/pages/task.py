@@ -10,8 +10,8 @@ from siding.app.recording.status import status
 from siding.app.recording.steps import Step
 from siding.app.waiting.running import running
 from siding.errors import UsageError
-from siding.web.acts import ACTS, ActRequest
-from siding.web.acts import plan as plan_act
+from siding.web.act_plans import ACTS, ActRequest
+from siding.web.act_plans import plan as plan_act
 from siding.web.ask import Ask
 from siding.web.rendering import Page
 from siding.web.stepping import newest

@@ -14,6 +14,7 @@ from siding.workflows.child.body import body_of, compile_body
 from siding.workflows.child.budget import budget_for
 from siding.workflows.child.builtins import names_for
 from siding.workflows.child.calls import Calls
+from siding.workflows.child.commands import Commands
 from siding.workflows.child.containment import (
     Forbidden,
     private_pipes,
@@ -74,6 +75,7 @@ def _run(wire: Wire, scheduler: Scheduler, calls: Calls, start: dict[str, Any]) 
         return await prepare(source, args)()
 
     hooks = Hooks(scheduler, calls, run_child)
+    commands = Commands(scheduler, calls)
     modules = Modules(hooks.gather, hooks.sleep)
 
     def prepare(source: str, args: Any) -> Callable[[], Coroutine[Any, Any, Any]]:
@@ -88,6 +90,8 @@ def _run(wire: Wire, scheduler: Scheduler, calls: Calls, start: dict[str, Any]) 
             "workflow": hooks.workflow,
             "ask": hooks.ask,
             "sleep": hooks.sleep,
+            "run": commands.run,
+            "bring_back": commands.bring_back,
             "args": args,
             "budget": budget,
         }

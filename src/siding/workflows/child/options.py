@@ -20,6 +20,8 @@ AGENT_OPTIONS: dict[str, tuple[type, ...]] = {
     "timeout": (int, float),
     "effort": (str,),
     "retries": (int,),
+    "bring_back": (bool,),
+    "details": (bool,),
 }
 _CHOICES = {"isolation": ISOLATIONS, "effort": EFFORTS}
 _ASK_OPTIONS: dict[str, tuple[type, ...]] = {

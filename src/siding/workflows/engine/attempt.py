@@ -8,7 +8,7 @@ from typing import Any
 from siding.storage.errors import NotStorable
 from siding.workflows.allowed import CPU_S
 from siding.workflows.budget import Account, Budget
-from siding.workflows.calls import AgentCall, agent_call, question
+from siding.workflows.calls import AgentCall, agent_call, command_call, question
 from siding.workflows.child.errors import SILENT
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
 from siding.workflows.engine.answers import Answers
@@ -16,7 +16,7 @@ from siding.workflows.engine.controls import Control
 from siding.workflows.engine.edited import EDITED, source_of
 from siding.workflows.engine.link import Link
 from siding.workflows.engine.plan import Ports, RunPlan
-from siding.workflows.engine.ports import AgentUnavailable, Cancelled
+from siding.workflows.engine.ports import AgentUnavailable, Cancelled, Refused
 from siding.workflows.errors import ScriptError
 from siding.workflows.events import (
     AgentDone,
@@ -38,6 +38,7 @@ from siding.workflows.outcome import (
     Used,
     Work,
     as_record,
+    with_details,
 )
 from siding.workflows.resume import Scope
 from siding.workflows.script import read_script
@@ -57,6 +58,7 @@ class ScriptAttempt:
         self._recorded = recorded
         self._writer = writer
         self._link = Link(ports.start_script())
+        self._commands = asyncio.Semaphore(plan.limits.concurrency)
         self._answers = Answers(writer, self._send, recorded.next_seq)
         limits = plan.limits
         self._runs = AgentRuns(
@@ -219,6 +221,8 @@ class ScriptAttempt:
                 await self._sleep(message)
             case "workflow":
                 self._workflow(message)
+            case "run" | "bring_back":
+                await self._in_workspace(message)
 
     async def _agent(self, message: Mapping[str, Any], call: AgentCall) -> None:
         self._say_why(message, call)
@@ -250,6 +254,8 @@ class ScriptAttempt:
         self, message: Mapping[str, Any], call: AgentCall, outcome: Outcome
     ) -> Outcome:
         """Record how the call came out, and answer it; return what was recorded."""
+        if call.details and isinstance(outcome, Done):
+            outcome = with_details(outcome)
         value = outcome.output if isinstance(outcome, Done) else None
         tokens = outcome.used.tokens if isinstance(outcome, Done | Dead) else 0
         try:
@@ -285,6 +291,20 @@ class ScriptAttempt:
             self._at_work[call.path] = begun
             self._answers.write()  # what was noted before this call stands before it
             self._writer.write([begun], flushed=False)
+
+    async def _in_workspace(self, message: Mapping[str, Any]) -> None:
+        path, asked, workspaces = message["path"], message["asked"], self._ports.workspaces
+        try:
+            if message["kind"] == "run":
+                async with self._commands:
+                    done = await workspaces.run(command_call(path, asked))
+                self._say(f"{asked['command']!r}: exit {done['exit']}")
+            else:
+                done = await workspaces.bring_back(asked["fork"])
+        except Refused as error:
+            self._refuse(message, str(error), message["kind"])
+            return
+        self._answer(message, {"kind": "ok", "output": done}, done)
 
     async def _ask(self, message: Mapping[str, Any]) -> None:
         asked = question(message["path"], message["asked"])

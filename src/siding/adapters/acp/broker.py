@@ -1,0 +1,53 @@
+"""The broker of the run that the bridge is in: it is told of turns, and judges commands.
+
+An agent that speaks ACP has no hooks, so the bridge reports for it, in plain words
+(`adapters.agents.plain_words`). Without a broker nothing is told, and nothing is judged.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from siding.adapters.agents.table import ANY
+from siding.process.broker import client
+
+
+class Broker:
+    """Asked from the loop; a person may take hours to answer."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._socket = env.get(client.VARIABLE, "")
+
+    async def tell(self, moment: str, **fields: Any) -> None:
+        """Report a moment of the conversation."""
+        await self._report({"moment": moment, **fields})
+
+    async def refuses(self, command: str, cwd: str) -> str | None:
+        """Return why a command must not run, "" if it may; None if nobody could be asked."""
+        answer = await self._report({"moment": "tool", "command": command, "cwd": cwd})
+        if answer is None:
+            return None
+        output = answer.get("output")
+        said = json.loads(output) if output else {}
+        return str(said.get("deny", ""))
+
+    async def _report(self, payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if not self._socket:
+            return None
+        try:
+            return await asyncio.to_thread(self._ask, payload)
+        except (OSError, ValueError, KeyError):
+            return None
+
+    def _ask(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        connection = client.connect(self._socket)
+        try:
+            line = json.dumps({"do": "report", "agent": ANY, "payload": payload})
+            answer = json.loads(client.ask_line(connection, line.encode()))
+        finally:
+            connection.close()
+        if answer["ok"] is not True:
+            raise ValueError("the broker has refused")
+        result: Mapping[str, Any] = answer["result"]
+        return result

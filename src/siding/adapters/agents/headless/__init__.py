@@ -1,0 +1,1 @@
+"""Agents that are given one prompt and end: how each is told, and what its output says."""

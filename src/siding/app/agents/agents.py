@@ -1,0 +1,194 @@
+"""The port of agents, over programs: each attempt at a call is a run in a task's workspace."""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from siding.adapters.agents.headless.port import Ask, Invocation, Seen
+from siding.app.agents.asked_files import asked_files
+from siding.app.agents.hop import Bell, hosted
+from siding.app.agents.judging import Facts, is_without_session, judged
+from siding.app.agents.routing import Route, Routing
+from siding.app.agents.settings import WorkflowAgents, workflow_agents
+from siding.app.agents.used import used_by
+from siding.app.agents.watching import Watching
+from siding.app.place.project import Project
+from siding.app.policy.in_force import ground_of, policy_in
+from siding.app.policy.ruling import Asker
+from siding.app.running.request import RunRequest, RunResult
+from siding.app.sandbox.sandbox import SandboxRequest
+from siding.ids import TaskId
+from siding.process.lookup import Program, find_program
+from siding.storage.fields import said
+from siding.workflows.calls import AgentCall, Attempt
+from siding.workflows.engine.ports import Agents, AgentUnavailable, Report
+from siding.workflows.outcome import Outcome, Work
+from siding.workflows.structured import instructions
+
+
+class ProgramAgents(Agents):
+    """Runs the agents of one workflow run, in its task.
+
+    `ask` puts questions of the policy to a person; without it they count as refused. With
+    `sandbox` every one runs in a sandbox, whatever the settings say. `known` are the agents that
+    there are in the place of those of the settings.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        task: TaskId,
+        *,
+        ask: Asker | None = None,
+        sandbox: bool = False,
+        known: WorkflowAgents | None = None,
+    ) -> None:
+        self._sandbox = sandbox
+        self._project = project
+        self._given = known
+        self._task = task
+        self._ask = ask
+        self._turn = asyncio.Lock()  # of those that want the workspace to themselves
+
+    async def run(
+        self, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+    ) -> Outcome:
+        found = self._routing.of(call)
+        match call.isolation:
+            case "":
+                return await self._attempt(found, call, attempt, report)
+            case "turn":
+                async with self._turn:
+                    return await self._attempt(found, call, attempt, report)
+            case other:
+                raise AgentUnavailable(f"isolation {other!r} is not there yet")
+
+    async def _attempt(
+        self, found: Route, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+    ) -> Outcome:
+        facts, headless = await self._once(found, call, attempt, report), found.headless
+        if attempt.session and is_without_session(facts):
+            begun_anew = attempt._replace(session="")
+            facts = await self._once(found, call, begun_anew, report)
+        return judged(headless, facts)
+
+    async def _once(
+        self, found: Route, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+    ) -> Facts:
+        layout = self._project.task_layout(self._task)
+        directory = layout.root / "asked" / self._project.app.random_bytes(6).hex()
+        ask = self._asked(found, call, attempt, directory)
+        invocation = found.headless.invoked(ask)
+        stream = found.headless.stream(ask)
+        redaction = self._project.redaction
+        watching = Watching(stream, invocation.session, redaction, report)
+        watching.bell = Bell(asyncio.get_running_loop(), watching.report)
+        most_idle_s = found.settings.no_progress_s or self._routing.known.no_progress_s
+        with asked_files(directory, invocation.files):
+            result, gave_up = await hosted(
+                self._project,
+                self._request(found, call, invocation, directory),
+                stdin=invocation.stdin,
+                observe=watching.observe,
+                ask=self._ask,
+                idle_s=watching.idle_s,
+                most_idle_s=most_idle_s,
+            )
+        seen = watching.over()
+        seen = seen._replace(
+            text=redaction.text(seen.text),
+            result=redaction.record(seen.result),
+            error=redaction.text(seen.error),
+        )
+        return Facts(
+            result=result,
+            seen=seen,
+            last_error=watching.last_error,
+            gave_up=gave_up,
+            idle_s=most_idle_s or 0.0,
+            wants_object=call.schema is not None,
+            used=used_by(self._project.app, result.step, seen),
+            work=_work(watching.work, result),
+            extra=_extra(invocation, seen),
+        )
+
+    def _asked(self, found: Route, call: AgentCall, attempt: Attempt, directory: Path) -> Ask:
+        settings, prompt, schema = found.settings, call.prompt, call.schema
+        if schema is not None and not found.headless.takes_schema(schema):
+            prompt, schema = prompt + instructions(schema), None
+        return Ask(
+            prompt=prompt + attempt.correction,
+            program=found.program,
+            directory=str(directory),
+            options=settings.options,
+            model=call.model or settings.model,
+            effort=call.effort or settings.effort,
+            tools=call.allowed_tools or settings.tools,
+            level=settings.permissions,
+            text=settings.text,
+            session=attempt.session,
+            new_session=str(uuid.UUID(bytes=self._project.app.random_bytes(16), version=4)),
+            schema=schema,
+            env=self._project.app.env,
+        )
+
+    def _request(
+        self, found: Route, call: AgentCall, invocation: Invocation, directory: Path
+    ) -> RunRequest:
+        settings = found.settings
+        read = [*([str(directory)] if invocation.files else []), *found.reads]
+        return RunRequest(
+            argv=invocation.argv,
+            task=self._task,
+            timeout_s=call.timeout_s or settings.timeout_s,
+            env={**invocation.env, **self._env_of(settings.env)},
+            cwd=".",
+            name=call.name,
+            prompt=call.prompt,
+            sandbox=SandboxRequest(
+                sandbox=self._sandbox or settings.sandbox,
+                network=settings.network,
+                read=tuple(read),
+            ),
+        )
+
+    def _env_of(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables of an agent; `$NAME` stands for one of our own."""
+        own = self._project.app.env
+        return {
+            name: own.get(value[1:], "") if value.startswith("$") else value
+            for name, value in given.items()
+        }
+
+    @cached_property
+    def _routing(self) -> Routing:
+        project = self._project
+        known = workflow_agents(project) if self._given is None else self._given
+        judges = project.settings.agents_judge != "off" and policy_in(ground_of(project)).on
+        return Routing(known, installed=self._is_installed, is_judged=judges)
+
+    def _is_installed(self, program: str) -> bool:
+        app = self._project.app
+        # One with a "/" is looked up in the workspace when it is started.
+        return "/" in program or isinstance(find_program([program], app.env, app.cwd), Program)
+
+
+def _work(work: Work, result: RunResult) -> Work:
+    """Return where the work is, with the step and the transcript, which are known at the end."""
+    step = result.step
+    run = None if step is None else step.as_run
+    reported = None if run is None else run.reported
+    return work._replace(
+        task=result.task.id,
+        step=step.id if step is not None else "",
+        session=work.session or (reported.session if reported is not None else ""),
+        transcript=reported.transcript if reported is not None else "",
+    )
+
+
+def _extra(invocation: Invocation, seen: Seen) -> dict[str, Any]:
+    left_out = (*invocation.left_out, *seen.left_out)
+    return said(left_out=list(left_out), denied=list(seen.denied))

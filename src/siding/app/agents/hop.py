@@ -1,0 +1,84 @@
+"""The one place where a coroutine and the thread of a run meet.
+
+A run is hosted in a thread of its own (`app.running.hosting`). What it prints is read in that
+thread; the loop is told of the newest only, and never has more than one such message waiting.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from siding.app.place.project import Project
+from siding.app.policy.ruling import Asker
+from siding.app.running.hosting import Hosted, InputClosed, RunEvent, host
+from siding.app.running.request import RunRequest, RunResult
+
+
+class Bell:
+    """Has a function called in the loop, soon: many rings before it is called are one."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+        self._loop, self._call = loop, call
+        self._is_rung = False
+
+    def ring(self) -> None:
+        """Called in any thread."""
+        if not self._is_rung:
+            self._is_rung = True
+            self._loop.call_soon_threadsafe(self._answer)
+
+    def _answer(self) -> None:
+        self._is_rung = False
+        self._call()
+
+
+async def hosted(
+    project: Project,
+    request: RunRequest,
+    *,
+    stdin: str,
+    observe: Callable[[RunEvent], None],
+    ask: Asker | None,
+    idle_s: Callable[[], float],
+    most_idle_s: float | None,
+) -> tuple[RunResult, bool]:
+    """Run a command, and return its result and whether it was ended because nothing happened.
+
+    `observe` is called in the thread of the run. `idle_s` says for how long it has done nothing; at
+    `most_idle_s` seconds it is ended. If this is cancelled, the run is ended with all that it has
+    started, and recorded, before CancelledError goes on. Raises what refused the run.
+    """
+    run = host(project, request, observe=observe, ask=ask)
+    try:
+        if stdin:
+            run.send(stdin.encode("utf-8", "surrogateescape"))
+        run.end_input()
+    except InputClosed:
+        pass  # it was refused, or has ended already: its result says so
+    over = asyncio.wrap_future(run.future)
+    gave_up = False
+    try:
+        while not over.done():
+            left_s = None if most_idle_s is None else max(0.05, most_idle_s - idle_s())
+            await asyncio.wait([over], timeout=left_s)
+            if most_idle_s is not None and not over.done() and idle_s() >= most_idle_s:
+                gave_up = True
+                await _end(run, over)
+    except asyncio.CancelledError:
+        await _end(run, over)
+        if not over.cancelled():
+            over.exception()  # nobody asks for it any more
+        raise
+    return over.result(), gave_up
+
+
+async def _end(run: Hosted, over: "asyncio.Future[RunResult]") -> None:
+    """End a run and wait until it is recorded; a second cancellation does not hurry it."""
+    run.cancel()
+    cancelled = False
+    while not over.done():
+        try:
+            await asyncio.wait([over])
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError

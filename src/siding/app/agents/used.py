@@ -1,0 +1,44 @@
+"""What an attempt used: what the agent says, else what its transcript says."""
+
+from siding.adapters.agents.headless.port import Seen
+from siding.app.agents.watching import used_in
+from siding.app.place.wiring import App
+from siding.app.usage.brief import usage_of
+from siding.app.usage.report import prices_here
+from siding.errors import SidingError
+from siding.ledger.step import Step
+from siding.ledger.usage import Usage, summed
+from siding.workflows.outcome import Used
+
+
+def used_by(app: App, step: Step | None, seen: Seen) -> Used:
+    """Return what was used. Dollars are the agent's own, else by the prices that are known here."""
+    said = used_in(seen)
+    recorded = usage_of(step) if step is not None else {}
+    if not said.tokens and recorded:
+        total = summed(recorded)
+        model = said.model or next(iter(recorded))
+        said = said._replace(tokens=total.output, input_tokens=total.sent, model=model)
+    if said.dollars is None and recorded:
+        said = said._replace(dollars=_dollars(app, recorded))
+    return said
+
+
+def _dollars(app: App, usage: Usage) -> float | None:
+    """Return what a usage costs; None if a price is not known. Larger contexts may cost more."""
+    try:
+        prices = prices_here(app)
+    except SidingError:
+        return None
+    if prices.is_empty:
+        return None
+    total, at_ms = 0.0, int(app.clock.now().timestamp() * 1000)
+    for model, used in usage.items():
+        rates = prices.rates("", model, at_ms, 0)
+        if rates is None:
+            return None
+        total += used.input * rates.input + used.output * rates.output
+        total += used.cache_read * rates.cache_read
+        total += used.cache_write_5m * rates.cache_write_5m
+        total += used.cache_write_1h * rates.cache_write_1h
+    return total
