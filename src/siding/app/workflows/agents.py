@@ -30,6 +30,5 @@ class _WithDefaults:
 
 def make_agents(project: Project, task: Task, run_id: str, options: WorkflowOptions) -> Agents:
     """Return what runs the agents of a run."""
-    del run_id
-    agents = ProgramAgents(project, task.id, sandbox=options.sandbox)
+    agents = ProgramAgents(project, task.id, sandbox=options.sandbox, group=run_id)
     return _WithDefaults(agents, options)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from siding.app.place.project import Project
+from siding.app.workflows.notifying import tell_ended
 from siding.app.workflows.running import MakeAgents, Prepared, carry_out
 from siding.process.detach import Background, Begun, in_background
 from siding.workflows.events import Event
@@ -23,6 +24,7 @@ def carry_out_detached(project: Project, prepared: Prepared, make_agents: MakeAg
 
         own = Project(project.app._replace(pid=background.pid), project.layout, project.paths)
         carry_out(own, prepared, make_agents, listen)
+        tell_ended(own, prepared.folder.run_id, detached=True)
         return 0
 
     begun = in_background(work)

@@ -16,6 +16,7 @@ from siding.app.place.project import Project, ensure_project
 from siding.app.workflows.agents import make_agents
 from siding.app.workflows.background import carry_out_detached
 from siding.app.workflows.finding import FoundScript, at, inline, named
+from siding.app.workflows.notifying import tell_ended
 from siding.app.workflows.request import WorkflowOptions, args_from_words
 from siding.app.workflows.running import Prepared, WorkflowRequest, carry_out, prepare
 from siding.app.workflows.trusting import is_trusted, trust
@@ -87,6 +88,7 @@ def carry_out_and_tell(
             context.screen.note(f"it goes on: `siding workflow watch {run_id}`")
         return status
     done = carry_out(project, prepared, make_agents, RunLines(context.screen))
+    tell_ended(project, run_id, detached=False)
     return say_end(context.screen, done)
 
 

@@ -42,6 +42,11 @@ def task(ask: Ask) -> Page:
         "total": ask.site.total(task_id, last.snapshot) if last and last.snapshot else None,
         "waiting": [each for each in ask.site.waiting(ask.project) if each.task == task_id],
         "card": dict(found.task.start),
+        "workflows": [
+            run
+            for run in ask.site.workflow_runs.all(ask.project)
+            if run.is_live and run.task == task_id
+        ],
     }
     return Page("task.html", found.task.name, values, watch=task_id)
 

@@ -64,7 +64,7 @@ function shown() {
   titled(`${article?.dataset.title ?? ""} · Siding`);
   offer(main);
   look();
-  for (const link of document.querySelectorAll("nav a")) {
+  for (const link of document.querySelectorAll(".bar nav a")) {
     const { pathname } = new URL(link.href);
     const here = pathname === "/" ? /^\/($|tasks)/.test(location.pathname) : location.pathname.startsWith(pathname);
     if (here) link.setAttribute("aria-current", "page");
@@ -86,7 +86,8 @@ function heard(message) {
   if (message.topic.startsWith("workflow")) return heardRun(message, soon);
   if (message.topic !== "project") return heardOutput(message);
   look();
-  const watch = main.querySelector("article")?.dataset.watch;
+  const { watch, hears } = main.querySelector("article")?.dataset ?? {};
+  if (hears && message.changed?.events.some((name) => name.startsWith(hears))) return soon();
   const tasks = message.changed?.tasks ?? [];
   if (!message.lost && (!watch || (watch !== "*" && tasks.length && !tasks.includes(watch)))) return;
   soon();

@@ -3,7 +3,7 @@
 
 import { say } from "./codes.js";
 import { morph, piece } from "./pieces.js";
-import { sayTimes } from "./times.js";
+import { sayDurations, sayTimes } from "./times.js";
 
 const SLOWLY = 400; // milliseconds; a page that is fetched whole may be long
 
@@ -19,6 +19,7 @@ export function heardRun(message, refresh) {
     stretch(message.span);
     article.dataset.version = message.version;
     sayTimes(article);
+    sayDurations(article);
   } else if (agent === undefined || message.again || message.lost || message.agents?.includes(Number(agent))) {
     refresh(SLOWLY);
   }

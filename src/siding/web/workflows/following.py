@@ -125,7 +125,8 @@ def _is_drawn_anew(before: RunState, after: RunState, changed: list[AgentState])
     """Tell whether so much is different that the page is fetched whole."""
     known = {phase.key for phase in phases_shown(before)}
     is_new = any(phase.key not in known for phase in phases_shown(after))
-    return is_new or len(changed) > _MOST_PARTS or before.status is not after.status
+    is_other = before.status is not after.status or before.waits != after.waits
+    return is_new or is_other or len(changed) > _MOST_PARTS
 
 
 def _row(agent: AgentState, state: RunState, sessions: frozenset[str]) -> dict[str, str]:

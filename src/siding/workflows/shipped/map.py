@@ -29,7 +29,11 @@ async def main(args):
     log(f"{len(items)} items")
     done = await pipeline(items, one)
     results = [
-        {"item": item, "result": found["output"], "conflicts": found.get("conflicts", [])}
+        {
+            "item": item,
+            "result": found["output"],
+            "conflicts": found.get("brought_back", {}).get("conflict", []),
+        }
         for item, found in zip(items, done, strict=True)
         if found
     ]

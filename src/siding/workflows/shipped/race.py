@@ -54,7 +54,9 @@ async def main(args):
         ]
     )
     entries = [entry for entry in tried if entry]
-    good = [entry for entry in entries if entry["fork"] and entry["passed"] is not False]
+    good = [
+        entry for entry in entries if entry["changed"].get("files") and entry["passed"] is not False
+    ]
     if not good:
         log("no result passes" if entries else "no agent came to a result")
         return {"winner": None, "why": "nothing to choose from", "entries": entries}
