@@ -97,7 +97,8 @@ def agent_line(agent: AgentState) -> str:
     if agent.ended_at and agent.started_at:
         parts.append(duration(agent.ended_at - agent.started_at))
     if agent.work.step:
-        parts.append(f"step {agent.work.step}")
+        of_fork = f" of {agent.work.fork}" if agent.work.fork else ""
+        parts.append(f"step {agent.work.step}{of_fork}")
     return "  ".join(parts).rstrip()
 
 
