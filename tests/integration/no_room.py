@@ -107,7 +107,16 @@ ROWS: dict[str, tuple[Row, ...]] = {
         writes("task start never --no-workspace"),
         writes("task start never --from new"),
     ),
-    "task list": (reads("task list"), reads("task list --format json")),
+    "fork": (writes("fork never"),),
+    "task list": (
+        reads("task list"),
+        reads("task list --format json"),
+        reads("task list --children"),
+    ),
+    # There is no fork in this world: what they do with one is in tests/faults/test_fork_faults.py.
+    "task keep": (reads("task keep fork-22222222", status=1),),
+    "task bring-back": (reads("task bring-back fork-22222222", status=1),),
+    "task drop": (reads("task drop"),),
     "task show": (reads("task show"), reads("task show old")),
     "task switch": (writes("task switch planned"),),
     # Not earlier: a run that was refused leaves one name free, and that is all it needs.
