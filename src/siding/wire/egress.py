@@ -1,107 +1,27 @@
 """The proxy by which a sandboxed run reaches the hosts of its list, and no others.
 
 A run has no other way out, so it does not matter which programs ask: by CONNECT for a tunnel, or
-for one URL of plain HTTP. A name is resolved here and once, and the address that was judged is the
-one that is connected to. In a tunnel the first message of TLS has to be for the name that the
-tunnel was asked for; on port 443 nothing but TLS passes, on port 80 nothing but requests for that
-name. What is inside of TLS nobody here can see.
+for one URL of plain HTTP. What may be reached is judged in `allowance`. In a tunnel the first
+message of TLS has to be for the name that the tunnel was asked for; on port 443 nothing but TLS
+passes, on port 80 nothing but requests for that name. What is inside of TLS nobody here can see.
 """
 
 import asyncio
-import socket
-from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import urlsplit
 
-from siding.namedtuples import NamedTuple
+from siding.wire.allowance import HTTP_PORT, Allowance, Asked, Refused, places_of
 from siding.wire.call import Ending, Kind, Passed
 from siding.wire.ends import End
 from siding.wire.heads import BadHead, RequestHead, RequestReader, ResponseReader, without_hops
 from siding.wire.hello import hello_in
-from siding.wire.hosts import TLS_PORT, HostList, address_in, plain_name
-from siding.wire.journal import WireJournal
+from siding.wire.hosts import TLS_PORT, address_in, plain_name
 from siding.wire.plain import plain_answer
-from siding.wire.reaching import Reach, Server, Unreachable
-from siding.wire.via import CannotGoVia, via_for
+from siding.wire.reaching import Unreachable
 
 PATIENCE_S = 30.0  # for a head, or for the first message of TLS
-_HTTP_PORT = 80
 _WEBSOCKET = "websocket"
-_MOST_ADDRESSES = 4  # that are tried
 _TUNNELLED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 _AHEAD, _NO_MORE = "ahead", "no more"
-Resolve = Callable[[str, int], Awaitable[list[str]]]
-
-
-class Allowance(NamedTuple):
-    """What all connections of a run share."""
-
-    hosts: HostList
-    reach: Reach
-    resolve: Resolve
-    journal: WireJournal
-    at: Callable[[], str]
-    now: Callable[[], float]
-    proxies: Mapping[str, str] = {}  # the person's own variables about proxies
-
-
-class Asked(NamedTuple):
-    """A host that somebody asks for."""
-
-    host: str
-    port: int
-
-    @classmethod
-    def of(cls, authority: str, usual: int) -> "Asked":
-        """Return the host in ``HOST:PORT``. Raises BadHead."""
-        try:
-            parts = urlsplit(f"//{authority}")
-            port = usual if parts.port is None else parts.port
-        except ValueError:
-            raise BadHead("its host cannot be read") from None
-        if not parts.hostname or "@" in authority or parts.path or not port:
-            raise BadHead("its host cannot be read")
-        return cls(plain_name(parts.hostname), port)
-
-
-class Refused(Exception):
-    """A host is not allowed; the message says why. `host` is the one that is to be named."""
-
-    def __init__(self, asked: Asked, why: str) -> None:
-        super().__init__(why)
-        self.asked = asked
-
-
-async def addresses_of(host: str, port: int) -> list[str]:
-    """Return the addresses of a name. Raises Unreachable."""
-    loop = asyncio.get_running_loop()
-    try:
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise Unreachable(f"its name is not known: {error.strerror or error}") from error
-    return list(dict.fromkeys(str(each[4][0]) for each in found))
-
-
-async def places_of(allowance: Allowance, asked: Asked) -> list[Server]:
-    """Return where to connect for a host, the best first. Raises Refused and Unreachable.
-
-    Through the person's own proxy names are resolved there, and nobody here sees the address.
-    """
-    if not allowance.hosts.allows(*asked):
-        raise Refused(asked, "not listed")
-    try:
-        via = via_for(allowance.proxies, asked.host, tls=asked.port != _HTTP_PORT)
-    except CannotGoVia as error:
-        raise Unreachable(str(error)) from None
-    if via is not None:
-        return [Server(asked.host, asked.port, via=via)]
-    if address_in(asked.host) is not None:
-        return [Server(asked.host, asked.port, address=asked.host)]
-    addresses = await allowance.resolve(*asked)
-    good = [each for each in addresses if allowance.hosts.may_lead_to(each)]
-    if not good:
-        where = ", ".join(addresses[:3]) or "nothing"
-        raise Refused(asked, f"its name leads to {where}, which is not public and not listed")
-    return [Server(asked.host, asked.port, address=each) for each in good[:_MOST_ADDRESSES]]
 
 
 class EgressRelay:
@@ -187,7 +107,7 @@ class EgressRelay:
         """
         if head.header("upgrade").lower() not in ("", _WEBSOCKET):
             raise BadHead("it asks for a protocol in which other hosts could be asked for")
-        hosts = [Asked.of(each, _HTTP_PORT) for each in head.headers_named("host")]
+        hosts = [Asked.of(each, HTTP_PORT) for each in head.headers_named("host")]
         if head.method == "CONNECT":
             asked = Asked.of(head.target, TLS_PORT)
             for each in hosts:
@@ -204,14 +124,14 @@ class EgressRelay:
             parts = urlsplit(head.target)
             if parts.scheme.lower() != "http":
                 raise BadHead("this is a proxy: it is asked for http://HOST/PATH, or CONNECT")
-            asked = Asked.of(parts.netloc, _HTTP_PORT)
+            asked = Asked.of(parts.netloc, HTTP_PORT)
             target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         if len(hosts) != 1:
             raise BadHead("it has to name its host")
         if hosts[0] != asked:
             raise Refused(hosts[0], f"named in a request for {asked.host}")
         name = f"[{asked.host}]" if ":" in asked.host else asked.host
-        shown = name if asked.port == _HTTP_PORT else f"{name}:{asked.port}"
+        shown = name if asked.port == HTTP_PORT else f"{name}:{asked.port}"
         return asked, without_hops(head.redirected(target, shown))
 
     async def _carry_out(self, head: RequestHead, asked: Asked, passed_on: bytes) -> None:
@@ -342,7 +262,7 @@ class EgressRelay:
     @property
     def _is_http(self) -> bool:
         """Whether requests are read, in a tunnel to port 80 as well as without one."""
-        return self._tunnel is None or self._tunnel.port == _HTTP_PORT
+        return self._tunnel is None or self._tunnel.port == HTTP_PORT
 
     def _line(self, kind: Kind, asked: Asked, ending: Ending | None, why: str) -> None:
         at, began = self._began

@@ -15,7 +15,8 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from siding.wire.egress import Allowance, EgressRelay, addresses_of
+from siding.wire.allowance import Allowance, addresses_of
+from siding.wire.egress import EgressRelay
 from siding.wire.ends import End
 from siding.wire.exchange import FailedBodies
 from siding.wire.hosts import HostList

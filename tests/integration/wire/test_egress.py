@@ -202,7 +202,7 @@ class TestRefused:
     def test_another_host_in_a_tunnel_for_plain_requests(
         self, proxy: EgressAtWork, server: Server, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(egress, "_HTTP_PORT", server.port)
+        monkeypatch.setattr(egress, "HTTP_PORT", server.port)
         talk = proxy.tunnel(f"{NAME}:{server.port}")
         at_server = server.accept()
         talk.send(get(NAME, "/"))

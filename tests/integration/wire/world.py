@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from siding.wire.egress import Allowance, EgressRelay
+from siding.wire.allowance import Allowance
+from siding.wire.egress import EgressRelay
 from siding.wire.hosts import HostList
 from siding.wire.journal import WireJournal
 from siding.wire.reaching import Reach

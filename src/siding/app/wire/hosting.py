@@ -184,16 +184,13 @@ def opened(
 
 def _started(project: Project, spec: Spec, given: list[int]) -> RunningProxy:
     reading, writing = pipe_above_standard()
-    told = spec._replace(lifeline=reading).encoded()
     try:
-        if len(told) > _LONGEST_SPEC:
-            raise UsageError("the list of hosts is too long", hint="*.example.org stands for many")
         helper = start(
             # With -m, Python looks for the package in the directory first: it must be one of ours.
             [sys.executable, "-m", "siding.wire.program"],
             env={**project.app.env, "SIDING_HOME": str(project.app.home.root)},
             cwd=project.layout.root,
-            stdin=told,
+            stdin=_short_enough(spec._replace(lifeline=reading).encoded()),
             keep_fds=(reading, *given),
         )
     except BaseException:
@@ -202,6 +199,12 @@ def _started(project: Project, spec: Spec, given: list[int]) -> RunningProxy:
     finally:
         os.close(reading)
     return RunningProxy(helper, writing, project)
+
+
+def _short_enough(told: bytes) -> bytes:
+    if len(told) > _LONGEST_SPEC:
+        raise UsageError("the list of hosts is too long", hint="*.example.org stands for many")
+    return told
 
 
 def _handover(at: str, ports: list[int]) -> tuple[Handover, socket.socket]:
