@@ -181,11 +181,11 @@ def test_what_it_reports_comes_in_order_and_in_the_loop(subject: Subject) -> Non
 
 
 def test_two_at_once(subject: Subject) -> None:
-    subject.told(one=Told(text="the first"), two=Told(text="the second"))
+    subject.told(lemon=Told(text="the first"), mango=Told(text="the second"))
     bench = Bench(subject)
 
     async def both(agents: ProgramAgents) -> list[Outcome]:
-        calls = [call("say one", 1), call("say two", 2)]
+        calls = [call("say lemon", 1), call("say mango", 2)]
         runs = [agents.run(each, Attempt(), lambda _report: None) for each in calls]
         return list(await asyncio.gather(*runs))
 
