@@ -196,7 +196,7 @@ def test_two_at_once(subject: Subject) -> None:
 
 async def _begun(subject: Subject, task: "asyncio.Task[Outcome]") -> None:
     """Wait until the agent's command waits."""
-    begun, until = subject.task.workspace() / "begun", time.monotonic() + 30
+    begun, until = subject.task.workspace() / "begun", time.monotonic() + 90
     while not begun.exists():
         assert not task.done(), task.result()
         assert time.monotonic() < until
