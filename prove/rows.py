@@ -81,7 +81,10 @@ ROWS: dict[str, Row] = {
     ),
     "power": Row(
         "a power cut: what was acknowledged is whole, the rest absent or whole",
-        (*GATES, "tests/faults/test_commands_power.py", "tests/faults/test_trash_power.py"),
+        (
+            *GATES,
+            *(f"tests/faults/test_{name}_power.py" for name in ("commands", "records", "trash")),
+        ),
         only=("power",),
         leave_out=PLANTED,
         variables={TIMES: "3"},
@@ -158,6 +161,7 @@ ROWS: dict[str, Row] = {
                 f"tests/faults/test_{name}.py"
                 for name in ("anchor_faults", "commands_power", "harness", "storage_faults")
             ),
+            "tests/faults/test_records_power.py",
             "tests/faults/test_trash_power.py",
             "tests/faults/test_undo_planted.py",
             "tests/integration/sessions/test_faults.py",
@@ -169,6 +173,7 @@ ROWS: dict[str, Row] = {
     "kinds": Row(
         "every case of what has many of a kind: git's parts, masks, searches, what is left running",
         (
+            "tests/agents/test_changed_here.py",
             "tests/agents/test_conformance.py",
             "tests/agents/test_hard_sessions.py",
             "tests/agents/test_integrated.py",
@@ -188,8 +193,8 @@ ROWS: dict[str, Row] = {
             *("do_not_need_it", "removed_longer_ago", "looks_at_all_steps", "says_the_same"),
             *("numbers_that_began", "every_part", "killed_at_any_call_is", "made_to_be_slow"),
             *("listed_and_ended", "end_leaves_nothing"),
-            *("test_conformance.py", "test_hard_sessions.py", "test_integrated.py"),
-            "test_taken_back.py",
+            *("test_changed_here.py", "test_conformance.py", "test_hard_sessions.py"),
+            *("test_integrated.py", "test_taken_back.py"),
         ),
         draws=False,
     ),

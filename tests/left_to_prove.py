@@ -15,6 +15,7 @@ _FAULTS = "tests/faults/test_"
 _INTEGRATION = "tests/integration/test_"
 _UNIT = "tests/unit/"
 _AGENTS = "tests/agents/test_taken_back.py::TestGoneOnWith::test_"
+_CHANGED = "tests/agents/test_changed_here.py::test_"
 _TURNS = "tests/agents/test_conformance.py::TestTurns::test_"
 _VERDICTS = "tests/agents/test_conformance.py::TestVerdicts::test_"
 _INTEGRATED = "tests/agents/test_integrated.py::test_"
@@ -22,10 +23,21 @@ _CALLS = "tests/agents/calls/test_conformance.py::test_"
 # test -> its cases in the suite; none where another test of the suite covers the way through
 KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}aimed_writers.py::test_no_byte_of_a_writer_is_lost": (
-        *("rollback", "sync", "retry", "apply --mode merge", "undo of an apply"),
-        *("task close", "worktree remove"),
+        *("rollback", "sync", "apply --mode merge", "undo of an apply", "task close"),
     ),
     f"{_FAULTS}anchor_faults.py::test_killed_at_every_call_from_the_line_to_the_end": ("first",),
+    f"{_FAULTS}anchor_faults.py::test_killed_again_while_recovering": (),
+    f"{_FAULTS}anchor_faults.py::test_killed_while_a_task_gets_another_base": (),
+    f"{_FAULTS}anchor_faults.py::test_what_was_promised_is_anchored_after_a_power_cut": (
+        "appended-ordered",
+    ),
+    f"{_FAULTS}commands_damage.py::test_a_damaged_file_is_named_and_the_rest_is_read": (
+        "of-a-task",
+    ),
+    f"{_FAULTS}commands_damage.py::"
+    "test_a_directory_in_the_place_of_a_file_of_runs_stops_no_command": (
+        *("runs/r7.json", "runs/paused"),
+    ),
     f"{_FAULTS}commands_damage.py::test_a_file_of_a_newer_version_is_refused_and_never_rewritten": (
         *("project/worktrees.json", "project/state.json", "alpha/task.json"),
     ),
@@ -44,8 +56,7 @@ KEPT: Mapping[str, Collection[str]] = {
         *("run-again0", "task close-again3"),
     ),
     f"{_FAULTS}commands_kill.py::test_killed_at_any_call": (
-        *("first run", "run", "checkpoint", "task start", "task close", "task update"),
-        *("worktree add", "worktree remove", "doctor"),
+        *("first run", "run", "checkpoint", "task close", "worktree add", "doctor"),
     ),
     f"{_FAULTS}commands_power.py::test_the_power_fails_and_nothing_arrives_in_order": (
         *("run", "task update"),
@@ -59,16 +70,29 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}paused_runs.py::test_the_next_command_lets_them_go_on_and_recovers": (
         *("all are stopped", "files were moved"),
     ),
+    f"{_FAULTS}records_power.py::test_the_power_fails": ("decide clean",),
     f"{_FAULTS}retention_faults.py::test_a_disk_that_fails": ("full",),
     f"{_FAULTS}retention_faults.py::test_killed_at_any_call_of_a_second_freeing": (),
+    f"{_FAULTS}retention_faults.py::test_killed_where_it_deletes": (),
     f"{_FAULTS}retention_faults.py::test_the_power_fails": ("ordered",),
     f"{_FAULTS}run_kills.py::test_nothing_goes_on_unseen": (
         *("host-foreground-freezing", "keeper-sandboxed-idle", "agent-detached-writing"),
         *("both-foreground-writing",),
     ),
+    # A journal and a document; the others are made of the same two writes.
+    f"{_FAULTS}storage_faults.py::test_killed_or_torn_at_any_call": ("append", "document", "move"),
+    f"{_FAULTS}storage_faults.py::test_one_call_fails": ("append", "document", "move"),
+    f"{_FAULTS}storage_faults.py::test_the_disk_is_full_from_one_call_on": ("append", "document"),
+    f"{_FAULTS}storage_faults.py::test_the_power_fails_at_any_moment": (
+        *("strict-append", "strict-document", "strict-move", "ordered-append", "ordered-migrate"),
+    ),
     f"{_FAULTS}trash_power.py::test_the_power_fails": (
         *("gc of several packs", "rollback --force", "redo"),
     ),
+    f"{_FAULTS}undo_faults.py::test_close": ("kill", "full"),
+    f"{_FAULTS}undo_faults.py::test_gc": ("kill", "full"),
+    f"{_FAULTS}undo_faults.py::test_rollback": ("kill", "torn", "full"),
+    f"{_FAULTS}undo_faults.py::test_sync": ("kill", "err:EIO"),
     f"{_FAULTS}undo_recovery.py::test_killed_again_while_recovering": (
         *("apply", "close", "rollback", "undo of an apply"),
     ),
@@ -84,6 +108,11 @@ KEPT: Mapping[str, Collection[str]] = {
         *("ref_moved_back", "objects_removed", "task_base", "task_branch", "workspace_base"),
         *("anchor_removed", "anchor_is_a_link", "anchor_with_another_head", "old_anchor"),
     ),
+    "tests/integration/sessions/test_faults.py::test_killed_or_torn_at_any_call": (
+        *("say", "compact"),
+    ),
+    "tests/integration/sessions/test_faults.py::"
+    "test_one_call_fails_or_is_short_or_the_disk_is_full": ("say", "branch"),
     # Real agents: each goes one of the two ways in the suite.
     f"{_AGENTS}the_copy_can_be_gone_back_in_as_well_and_to_the_beginning": ("codex",),
     f"{_AGENTS}a_redo_leaves_it_whole_and_what_was_taken_back_is_not_heard": ("claude",),
@@ -97,13 +126,19 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_TURNS}in_a_sandbox": ("claude", "codex", "gemini"),
     f"{_TURNS}without_reports_it_is_as_it_was": ("claude", "codex"),
     f"{_TURNS}the_home_is_as_without_siding": ("claude", "codex"),
+    f"{_TURNS}the_persons_settings_stay_however_it_ends": ("claude-terminated", "codex-killed"),
     f"{_VERDICTS}a_blocked_command_does_not_run_and_the_model_is_told": (
         *("claude", "codex", "gemini", "opencode"),
     ),
     f"{_VERDICTS}a_person_is_asked": (
         *("claude-run-True", "claude-refuse-False", "codex-run-True", "codex-refuse-False"),
     ),
-    f"{_VERDICTS}under_require_nothing_runs_when_the_broker_is_dead": ("claude", "codex"),
+    f"{_VERDICTS}under_require_nothing_runs_without_a_verdict": (
+        *("claude-dead", "codex-lying", "claude-slow"),
+    ),
+    f"{_CHANGED}a_branch_goes_on_beside_the_old_one": (),
+    f"{_CHANGED}a_summary_is_what_the_model_hears": (),
+    f"{_CHANGED}it_goes_on_without_what_was_left_behind": ("claude", "gemini"),
     "tests/agents/test_conformance.py::TestTools::test_it_asks_a_person_and_is_answered": (
         *("claude", "codex"),
     ),
@@ -141,6 +176,7 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}harness.py::test_the_right_store_passes": ("kill and torn", "power cut, strict"),
     f"{_FAULTS}phase_faults.py::test_the_planted_fault_is_caught": (),
     f"{_FAULTS}policy_faults.py::test_the_gate_sees_a_verdict_that_is_written_too_late": (),
+    f"{_FAULTS}records_power.py::test_one_that_flushes_nothing_would_be_seen": (),
     f"{_FAULTS}retention_faults.py::test_a_freeing_that_flushes_nothing_would_be_seen": (),
     f"{_FAULTS}sandbox_faults.py::test_the_gate_sees_a_quarantine_that_is_forgotten": (),
     f"{_FAULTS}storage_faults.py::test_each_planted_fault_is_caught": ("truncate-rewrite",),
@@ -171,8 +207,7 @@ KEPT: Mapping[str, Collection[str]] = {
         *("False-0002_0", "True-9998"),
     ),
     "tests/integration/undo/test_git_parts.py::test_every_part_is_there_again": (
-        *("git merge aside", "git rebase aside", "git bisect start HEAD HEAD~"),
-        *("git checkout -q --detach aside", "echo n >n; git add -N n"),
+        *("git merge aside", "git checkout -q --detach aside", "echo n >n; git add -N n"),
         *("git branch -m renamed", "rm $(git rev-parse --git-dir)/index"),
     ),
     f"{_UNIT}process/test_kill.py::test_a_recovery_killed_at_any_call_is_repeated": (
@@ -180,11 +215,9 @@ KEPT: Mapping[str, Collection[str]] = {
     ),
     f"{_UNIT}redaction/test_bounds.py::test_what_is_made_to_be_slow": (
         *("b'-----BEGIN PRIVATE KEY-----'", "b'://a:b@'", "b'password='", "b'eyJ-'"),
-        *("b'aaaaaaaaaaaaaaaaaaaa.'", "b'Authorization: '", r"b'token\\x1b[0m'", r"b'\\\\'"),
-        *(r"b'A\\n'", "b'machine a.b login c password '"),
     ),
     f"{_UNIT}storage/test_kills.py::test_every_change_may_be_the_last": (
-        *("append-to-torn", "document", "migrate", "move_file"),
+        *("append-to-torn", "move_file"),
     ),
     f"{_UNIT}storage/test_kills.py::test_the_gate_catches_a_planted_fault": (),
     # All of them are planted together in `test_no_command_runs_any_of_it`.

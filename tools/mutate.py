@@ -2,6 +2,7 @@
 
     .venv/bin/python -m tools.mutate                      every module of `mutate.toml`
     .venv/bin/python -m tools.mutate storage/locks.py     this one; several may be named
+    .venv/bin/python -m tools.mutate 'git/applying/*'     those of this name
     .venv/bin/python -m tools.mutate --lines 40-80 MODULE changes that begin on these lines
     .venv/bin/python -m tools.mutate --one-in 3 MODULE    a third of the changes, always the same
     .venv/bin/python -m tools.mutate --again LOG MODULE   those that a run survived, by its output
@@ -13,12 +14,10 @@ missing test, code that nobody needs, or a change that makes no difference. The 
 again. The run is reproducible: Hypothesis draws the same examples every time.
 
 Nothing in the checkout is changed. The package is copied, the copy comes first on the path, and the
-one changed file is written there; a test that starts another Python sees it too. The tests that
-found the latest changes come first, then the fastest, and the first failure ends a run. One that
-takes far longer than the unchanged module's is stopped and counts as noticed (`trial.py`).
-
-Some modules have `later` tests besides, of whole acts. A change that the tests of its module do not
-notice is shown to those of them that call the function; `tests` of its own stay the aim.
+one changed file is written there; a test that starts another Python sees it too. A change is shown
+to those tests of its group that run its line, in whatever process, and the first failure ends it.
+A test that takes far longer than with the unchanged module is stopped and counts as noticed. Tests
+that take more than `--most` seconds together are not all run: the fastest are (`trial.py`).
 
 What is changed is in `mutations.py`. Texts are not: no test should repeat each message.
 """
@@ -27,30 +26,59 @@ import argparse
 import compileall
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
+import pytest
+
 from tools.mutations import Mutation, mutations_of
-from tools.trial import CHECKOUT, FAILED, STOPPED, SURVIVED, Trial
+from tools.trial import CHECKOUT, FAILED, OPTIONS, STOPPED, SURVIVED, Trial
 
 TOOLS = Path(__file__).resolve().parent
 EQUIVALENT = TOOLS / "mutants-equivalent.txt"
+_SCRATCH = "MUTANTS_SCRATCH"  # the directory of the copy, for ourselves started again
 
 
 @contextmanager
 def scratch_copy() -> Iterator[Path]:
-    """A directory with a copy of the package, compiled but for what is going to be changed."""
+    """A directory with a copy of the package, compiled, and what Python is to load at its start."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         shutil.copytree(CHECKOUT / "src", Path(name, "src"))
         compileall.compile_dir(Path(name, "src"), quiet=1)
+        shutil.copy(TOOLS / "site/sitecustomize.py", Path(name, "src"))
         yield Path(name)
+
+
+class Group(NamedTuple):
+    """Modules that the same tests run."""
+
+    modules: list[str]
+    tests: list[str]
+
+
+def groups(wanted: Sequence[str]) -> Iterator[Group]:
+    """Yield the groups of `mutate.toml`, of their modules those that are wanted."""
+    for each in tomllib.loads((TOOLS / "mutate.toml").read_text("utf-8"))["group"]:
+        source = CHECKOUT / "src/siding"
+        modules = [
+            str(path.relative_to(source))
+            for pattern in each["modules"]
+            for path in sorted(source.glob(pattern))
+            if path.read_bytes().strip()
+        ]
+        chosen = [m for m in modules if not wanted or any(fnmatch(m, word) for word in wanted)]
+        if chosen:
+            yield Group(chosen, each["tests"])
 
 
 def equivalents() -> dict[tuple[str, str, str], str]:
@@ -71,7 +99,6 @@ class Chosen(NamedTuple):
     lines: range
     one_in: int  # a sample, by a sum of what is changed: no other place in the file alters it
     again: frozenset[tuple[str, ...]] | None = None  # none but these: place, line and change
-    only_later: bool = False
 
     def has(self, mutation: Mutation, key: tuple[str, ...]) -> bool:
         if self.again is not None and key not in self.again:
@@ -88,26 +115,11 @@ def survivors(log: str) -> frozenset[tuple[str, ...]]:
     )
 
 
-class Tests(NamedTuple):
-    """The tests of a module, and those that are asked `later`."""
-
-    first: Sequence[str]
-    later: Sequence[str] = ()
-
-
-def try_module(scratch: Path, module: str, tests: Tests, chosen: Chosen) -> str:
+def try_module(trial: Trial, module: str, chosen: Chosen) -> str:
     """Try every change of a module; print what survives; return its row of the table."""
-    trial = Trial(scratch, module, tests.first)
-    later = Trial(scratch, module, tests.later, by_function=True) if tests.later else None
-    for cached in trial.path.parent.glob(f"__pycache__/{trial.path.stem}.*"):
-        cached.unlink()
-    for each in (None if chosen.only_later else trial, later):
-        if each is not None and each.unchanged().outcome != SURVIVED:
-            print((scratch / "out").read_text(errors="replace")[-3000:])
-            return f"{module:34} the tests fail without any change"
     known, counts, began = equivalents(), Counter[str](), time.monotonic()
     met: set[tuple[str, str, str]] = set()
-    for mutation in mutations_of(trial.source):
+    for mutation in mutations_of(trial.path(module).read_bytes()):
         key = (f"{module} {mutation.function}".strip(), mutation.line_text, mutation.change)
         met.add(key)
         if not chosen.has(mutation, key):
@@ -115,61 +127,94 @@ def try_module(scratch: Path, module: str, tests: Tests, chosen: Chosen) -> str:
         if key in known:
             counts["equivalent"] += 1
             continue
-        outcome = SURVIVED if chosen.only_later else trial.verdict(mutation).outcome
-        if outcome == SURVIVED and later is not None:
-            outcome = later.verdict(mutation).outcome
-            counts["later"] += outcome != SURVIVED
-        counts[outcome] += 1
-        if outcome == SURVIVED:
-            print(f"# line {mutation.line}", *key, "", sep="\n", flush=True)
+        verdict = trial.verdict(module, mutation)
+        counts[verdict.outcome] += 1
+        if verdict.outcome == SURVIVED:
+            place = f"# line {mutation.line}, run by {verdict.tests} tests"
+            print(place, *key, "", sep="\n", flush=True)
     for stale in sorted(key for key in known if key[0].split()[0] == module and key not in met):
         print(f"no such change any more in {EQUIVALENT.name}:", *stale, sep="\n  ")
-    return _row(module, counts, time.monotonic() - began)
+    row = _row(module, counts, time.monotonic() - began)
+    print(HEAD, row, sep="\n", end="\n\n", flush=True)
+    return row
 
 
-def _row(module: str, counts: Counter[str], took_s: float) -> str:
+def _row(module: str, counts: Mapping[str, int], took_s: float) -> str:
     noticed = counts[FAILED] + counts[STOPPED]
     tried = noticed + counts[SURVIVED]
     share = 100 * noticed / tried if tried else 100
-    columns = (
-        *(tried, counts[FAILED], counts[STOPPED], counts["later"]),
-        *(counts[SURVIVED], counts["equivalent"]),
-    )
+    columns = (tried, counts[FAILED], counts[STOPPED], counts[SURVIVED], counts["equivalent"])
     return (
         f"{module:34}" + "".join(f"{each:>9}" for each in columns) + f"{share:8.1f}%{took_s:7.0f}s"
     )
 
 
-HEAD = f"{'module':34}    tried   killed  timeout    later survived    equiv.   noticed"
+HEAD = f"{'module':34}    tried   killed  timeout survived    equiv.   noticed"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Change modules and see whether tests notice.")
-    parser.add_argument("modules", nargs="*", metavar="MODULE", help="as mutate.toml names them")
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="below src/siding")
     parser.add_argument("--lines", default="1-100000", help="FIRST-LAST")
     parser.add_argument("--one-in", type=int, default=1, metavar="N", help="only a sample")
     parser.add_argument("--again", type=Path, metavar="LOG", help="only what survived there")
-    parser.add_argument("--only-later", action="store_true", help="ask the later tests alone")
+    parser.add_argument("--most", type=float, default=60, metavar="SECONDS", help="of tests")
     parser.add_argument("--list", action="store_true", help="show the changes, run nothing")
     chosen = parser.parse_args()
-    settings: dict[str, Any] = tomllib.loads((TOOLS / "mutate.toml").read_text("utf-8"))
-    targets = settings["tests"]
     first, _, last = chosen.lines.partition("-")
     again = survivors(chosen.again.read_text("utf-8")) if chosen.again else None
-    lines = range(int(first), int(last or first) + 1)
-    changes = Chosen(lines, chosen.one_in, again, chosen.only_later)
-    os.chdir(CHECKOUT)
+    changes = Chosen(range(int(first), int(last or first) + 1), chosen.one_in, again)
+    if chosen.list:
+        for module in (module for group in groups(chosen.modules) for module in group.modules):
+            for each in mutations_of((CHECKOUT / "src/siding" / module).read_bytes()):
+                print(f"{module}:{each.line}: {each.change}")
+        return
+    if _SCRATCH not in os.environ:
+        with scratch_copy() as scratch:
+            sys.exit(_started_again(scratch))
     rows = []
-    with scratch_copy() as scratch:
-        for module in chosen.modules or targets:
-            if chosen.list:
-                for each in mutations_of((CHECKOUT / "src/siding" / module).read_bytes()):
-                    print(f"{module}:{each.line}: {each.change}")
-            else:
-                tests = Tests(targets[module], settings["later"].get(module, ()))
-                rows.append(try_module(scratch, module, tests, changes))
-                print(HEAD, rows[-1], sep="\n", end="\n\n", flush=True)
+    for group in groups(chosen.modules):
+        rows += _try_group(Path(os.environ[_SCRATCH]), group, changes, chosen.most)
     print(HEAD, *rows, sep="\n")
+
+
+def _started_again(scratch: Path) -> int:
+    """Run this program again, with the copy first on the path of all that it starts."""
+    path = f"{scratch / 'src'}:{CHECKOUT}"
+    env = {**os.environ, "PYTHONPATH": path, _SCRATCH: str(scratch)}
+    words = [sys.executable, "-m", "tools.mutate", *sys.argv[1:]]
+    return subprocess.run(words, cwd=Path.cwd(), env=env, check=False).returncode
+
+
+def _try_group(scratch: Path, group: Group, changes: Chosen, most_s: float) -> list[str]:
+    """Try the changes of a group's modules in a fork, as a session of pytest leaves traces."""
+    rows: list[str] = []
+    pid = os.fork()
+    if pid == 0:
+        os.chdir(CHECKOUT)
+        sys.path.append(str(CHECKOUT / "tests"))
+        for module in group.modules:
+            _forget_compiled(scratch / "src/siding" / module)
+        trial = Trial(
+            scratch,
+            group.modules,
+            most_s,
+            lambda trial: rows.extend(try_module(trial, each, changes) for each in group.modules),
+        )
+        status = int(pytest.main([*OPTIONS, *group.tests], plugins=[trial]))
+        (scratch / "rows").write_text("\n".join(rows), "utf-8")
+        sys.stdout.flush()
+        os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if status:
+        return [f"{group.modules[0]} and its group: pytest ended with {status}"]
+    return (scratch / "rows").read_text("utf-8").splitlines()
+
+
+def _forget_compiled(path: Path) -> None:
+    """A module's cached code is told from another's by time and size, too roughly for us."""
+    for cached in path.parent.glob(f"__pycache__/{path.stem}.*"):
+        cached.unlink()
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ class Mutation(NamedTuple):
     """One change: the bytes from `start` to `end` become `new`."""
 
     line: int
+    lines: range  # of the statement, up to where the changed part ends: which tests run it
     line_text: str
     function: str  # the innermost one around it; "" for none
     start: int
@@ -57,7 +58,7 @@ def mutations_of(source: bytes) -> Iterator[Mutation]:
     for line in lines:
         offsets.append(offsets[-1] + len(line))
     found: list[Mutation] = []
-    for node, new, function in _changes(ast.parse(source), None):
+    for node, new, function, first in _changes(ast.parse(source), None, 1):
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = offsets[node.lineno - 1] + node.col_offset
@@ -65,6 +66,7 @@ def mutations_of(source: bytes) -> Iterator[Mutation]:
         found.append(
             Mutation(
                 line=node.lineno,
+                lines=range(first, node.end_lineno + 1),
                 line_text=lines[node.lineno - 1].decode().strip(),
                 function="" if function is None else function.name,
                 start=start,
@@ -74,7 +76,7 @@ def mutations_of(source: bytes) -> Iterator[Mutation]:
             )
         )
     met = Counter[tuple[str, str, str]]()
-    for each in sorted(found):
+    for each in sorted(found, key=lambda each: (each.start, each.end, each.change)):
         key = (each.function, each.line_text, each.change)
         met[key] += 1
         which = f" (number {met[key]})" if met[key] > 1 else ""
@@ -86,15 +88,17 @@ Change = tuple[ast.expr | ast.stmt, str]
 
 
 def _changes(
-    node: ast.AST, function: Function | None
-) -> Iterator[tuple[ast.expr | ast.stmt, str, Function | None]]:
-    """Yield nodes, what they become, and the function they are in."""
+    node: ast.AST, function: Function | None, first: int
+) -> Iterator[tuple[ast.expr | ast.stmt, str, Function | None, int]]:
+    """Yield nodes, what they become, the function they are in, and their statement's line."""
+    if isinstance(node, ast.stmt):
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
     for changed, new in _of_node(node, None if function is None else function.returns):
-        yield changed, new, function
+        yield changed, new, function, first
     if isinstance(node, Function):
         function = node
     for child in _worked_on(node):
-        yield from _changes(child, function)
+        yield from _changes(child, function, first)
 
 
 def _worked_on(node: ast.AST) -> Iterator[ast.AST]:

@@ -1,202 +1,219 @@
-"""Run the tests of one module on a copy of the package in which it is changed.
+"""The tests as one session of pytest that is forked for each change: nothing is loaded again.
 
-Each run is in a fork of this process, which has pytest and Hypothesis loaded already.
+A plugin takes the place of pytest's loop. First all tests run once, in a fork, and it is noted how
+long each took and which lines of the chosen modules it ran, in whatever process. Then each change
+is tried in a fork of its own by the tests that ran its line: those that found the latest changes
+first, then the fastest, until one fails. A fork has the change by `site/sitecustomize.py`, and so
+have the commands that the tests fork and start.
 """
 
 import json
 import os
 import resource
+import shutil
 import signal
+import subprocess
 import sys
-import threading
 import time
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from types import FrameType
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-import hypothesis.stateful  # noqa: F401 - so that no fork has to load it
 import pytest
-from hypothesis import Phase, settings
+from _pytest.runner import runtestprotocol
 
+from tools.in_place import replaceable
 from tools.mutations import Mutation
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 OPTIONS = (
-    *("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"),
-    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of plugins: loaded before the fork
+    *("-s", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--no-summary"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 )
 SURVIVED, FAILED, STOPPED = "survived", "killed", "timeout"
+_STOPPED_BY = (-signal.SIGXCPU, -signal.SIGALRM, -signal.SIGKILL)
 
 
 class Verdict(NamedTuple):
-    """How the tests ended, the test that failed first, and what it took."""
+    """How the tests of a change ended, how many ran its line, and which failed first."""
 
     outcome: str
-    test: str
-    took_s: float
-    cpu_s: float
+    tests: int
+    test: str = ""
 
 
-class Observer:
-    """A pytest plugin: chooses the tests, their order and Hypothesis's examples, and tells how they
-    went and, with `package`, which functions of its modules each of them called.
+class Trial:
+    """A pytest plugin: the session in which changes are tried, and what is known of its tests.
 
-    With `only` no other tests are run.
+    `most_s` is how long the tests of one change may take together: the fastest are chosen.
     """
 
     def __init__(
-        self, order: Mapping[str, float], told: Path, *, package: str, only: Collection[str] | None
+        self, scratch: Path, modules: Sequence[str], most_s: float, work: Callable[["Trial"], None]
     ) -> None:
-        self.order, self.told, self.package, self.only = order, told, package, only
-        self.called: set[str] = set()
+        self.scratch, self.modules, self.most_s, self.work = scratch, modules, most_s, work
+        self.took_s: dict[str, float] = {}
+        self.lines: dict[str, set[tuple[str, int]]] = {}  # what each test runs
+        self.latest: dict[str, int] = {}  # tests that found a change, by its number
+        self.items: dict[str, pytest.Item] = {}
+        self.tried = 0
 
     def pytest_sessionstart(self) -> None:
         """After conftest.py, which chooses its own profile, and before any test is loaded."""
+        from hypothesis import Phase, settings
+
         usual = settings.get_profile("siding")
         phases = (Phase.explicit, Phase.generate)  # nobody reads the example: do not shrink it
         settings.register_profile("mutants", parent=usual, derandomize=True, phases=phases)
         settings.load_profile("mutants")
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        if self.only is not None:
-            items[:] = [item for item in items if item.nodeid in self.only]
-        items.sort(key=lambda item: self.order.get(item.nodeid, 0.0))
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        import forked
 
-    def pytest_runtest_setup(self) -> None:
-        self.called.clear()
-        if self.package:
-            threading.settrace(self._note)
-            sys.settrace(self._note)
+        if session.testsfailed:
+            return False  # some could not be loaded
+        self.items = {item.nodeid: item for item in session.items}
+        forked.start()  # once, and without a change
+        self._note()
+        self.work(self)
+        return True
 
-    def _note(self, frame: FrameType, _event: str, _argument: object) -> None:
-        code = frame.f_code
-        if code.co_filename.startswith(self.package):
-            self.called.add(f"{code.co_filename.removeprefix(self.package)}:{code.co_name}")
+    def path(self, module: str) -> Path:
+        return self.scratch / "src/siding" / module
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" or report.failed:
-            with open(self.told, "a", encoding="utf-8") as told:
-                told.write(f"{report.outcome} {report.duration} {report.nodeid}\n")
-                if self.called:
-                    told.write(f"called {' '.join(sorted(self.called))} : {report.nodeid}\n")
-
-
-class Trial:
-    """A copy of the package in which one module is changed, and the tests that are to notice.
-
-    With `by_function` a change in a function is shown only to those tests that call it in the
-    process of the tests: what another process calls is not seen.
-    """
-
-    def __init__(
-        self, scratch: Path, module: str, tests: Sequence[str], *, by_function: bool = False
-    ) -> None:
-        self.by_function = by_function
-        self.callers: dict[str, set[str]] = {}  # the tests by the functions that they call
-        self.scratch, self.module, self.tests = scratch, module, tests
-        self.path = scratch / "src/siding" / module
-        self.source = self.path.read_bytes()
-        self.order: dict[str, float] = {}  # of the tests: what failed lately, then the fastest
-        self.tried = 0
-        self.limit_s = 600.0
-        self.limit_cpu_s = 600
-
-    def unchanged(self) -> Verdict:
-        """Run the tests on the module as it is: they must pass, and it is the measure of time."""
-        verdict = self._recalled() if self.by_function else None
-        if verdict is None:
-            verdict = self._run(notes_calls=self.by_function)
-            if self.by_function and verdict.outcome == SURVIVED:
-                kept = (*verdict, self.tests, self._told())
-                (self.scratch / "calls").write_text(json.dumps(kept), "utf-8")
-        self.limit_s = verdict.took_s * 6 + 10  # others may want the processors too
-        self.limit_cpu_s = int(verdict.cpu_s * 2) + 3
-        for line in self._told():
-            if line.startswith("called "):
-                functions, _, name = line.removeprefix("called ").partition(" : ")
-                for function in functions.split():
-                    self.callers.setdefault(function, set()).add(name)
+    def _note(self) -> None:
+        """Run all tests once; what fails without a change is named and not asked."""
+        (self.scratch / "noting").write_text("\n".join(str(self.path(m)) for m in self.modules))
+        told = self.scratch / "told"
+        _, status = self._forked(lambda: self._run_noted(told))
+        (self.scratch / "noting").unlink()
+        assert status == 0, (self.scratch / "out").read_text(errors="replace")[-3000:]
+        for line in told.read_text("utf-8").splitlines():
+            test, took_s, failed, places = json.loads(line)
+            if failed:
+                print(f"fails without any change and is not asked: {test}", flush=True)
                 continue
-            _outcome, took_s, name = line.split(" ", 2)
-            self.order[name] = float(took_s)
-        return verdict
+            self.took_s[test] = took_s
+            self.lines[test] = {(path, int(number)) for number, path in places}
 
-    def _recalled(self) -> Verdict | None:
-        """Return what the unchanged package's run of these tests said, if there was one."""
-        try:
-            *verdict, tests, told = json.loads((self.scratch / "calls").read_text("utf-8"))
-        except FileNotFoundError:
-            return None
-        if tests != list(self.tests):
-            return None
-        (self.scratch / "told").write_text("\n".join(told), "utf-8")
-        return Verdict(*verdict)
+    def _run_noted(self, told: Path) -> int:
+        sitecustomize = import_module("sitecustomize")  # of `site/`: loaded at Python's start
+        lines = self.scratch / "lines"
+        lines.touch()
+        with told.open("w", encoding="utf-8") as out:
+            for item, following in _each_with_next(list(self.items.values())):
+                os.truncate(lines, 0)
+                sitecustomize.seen.clear()
+                began = time.monotonic()
+                failed = _fails(item, following)
+                places = [line.split(" ", 1) for line in lines.read_text("utf-8").splitlines()]
+                out.write(json.dumps([item.nodeid, time.monotonic() - began, failed, places]))
+                out.write("\n")
+        return 0
 
-    def verdict(self, mutation: Mutation) -> Verdict:
-        """Return what the tests say of the changed module."""
-        only = self._callers(mutation.function) if self.by_function else None
-        if only is not None and not only:
-            return Verdict(SURVIVED, "", 0.0, 0.0)
-        self.path.write_bytes(mutation.applied(self.source))
+    def verdict(self, module: str, mutation: Mutation) -> Verdict:
+        """Return what the tests that run the changed line say."""
+        path = self.path(module)
+        tests = self._tests(str(path), mutation)
+        if not tests:
+            return Verdict(SURVIVED, 0)
+        source = path.read_bytes()
+        changed = mutation.applied(source)
+        name = "siding." + module.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+        path.write_bytes(changed)
+        (self.scratch / "change").write_text(name)
         try:
-            found = self._run(only=only)
+            loaded = sys.modules.get(name)
+            if loaded is not None and replaceable(loaded, source, changed):
+                failed, status = self._forked(lambda: self._run_changed(tests))
+            else:
+                failed, status = self._forked(lambda: self._run_fresh(tests))
         finally:
-            self.path.write_bytes(self.source)
+            path.write_bytes(source)
+            (self.scratch / "change").unlink()
         self.tried += 1
-        if found.test:
-            self.order[found.test] = -self.tried
-        return found
+        if failed:
+            self.latest[failed] = self.tried
+        outcome = SURVIVED if status == 0 else STOPPED if status in _STOPPED_BY else FAILED
+        return Verdict(outcome, len(tests), failed)
 
-    def _callers(self, function: str) -> set[str]:
-        """Return the tests that call the function; without one, any of the module."""
-        if function:
-            return self.callers.get(f"{self.module}:{function}", set())
-        mine = [found for called, found in self.callers.items() if called.startswith(self.module)]
-        return set().union(*mine)
+    def _tests(self, path: str, mutation: Mutation) -> list[str]:
+        """Choose the tests that run the line; what a module does when it is loaded, none runs."""
+        numbers = mutation.lines if mutation.function else None
+        tests = [
+            test
+            for test, lines in self.lines.items()
+            if any(where == path and (not numbers or line in numbers) for where, line in lines)
+        ]
+        ranks = self._ranks(tests)
+        tests.sort(key=lambda test: (-self.latest.get(test, 0), ranks[test], self.took_s[test]))
+        chosen: list[str] = []
+        room_s = self.most_s
+        for test in tests:
+            room_s -= self.took_s[test]
+            if room_s >= 0 or not chosen:
+                chosen.append(test)
+        return chosen
 
-    def _run(self, *, notes_calls: bool = False, only: Collection[str] | None = None) -> Verdict:
-        began = time.monotonic()
-        (self.scratch / "told").unlink(missing_ok=True)
+    def _ranks(self, tests: Iterable[str]) -> dict[str, int]:
+        """Number the tests of each file, the fastest first: each file says something of its own."""
+        met = Counter[str]()
+        ranks = {}
+        for test in sorted(tests, key=lambda test: self.took_s[test]):
+            file = test.partition("::")[0]
+            ranks[test] = met[file]
+            met[file] += 1
+        return ranks
+
+    def _run_changed(self, tests: Sequence[str]) -> int:
+        for item, following in _each_with_next([self.items[test] for test in tests]):
+            # Others may want the processors too: twelve times as long is long enough.
+            signal.setitimer(signal.ITIMER_REAL, 12 * self.took_s[item.nodeid] + 10)
+            if _fails(item, following):
+                (self.scratch / "told").write_text(item.nodeid)
+                return 1
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return 0
+
+    def _run_fresh(self, tests: Sequence[str]) -> NoReturn:
+        os.environ["PYTHONPATH"] = f"{self.scratch / 'src'}:{CHECKOUT}"
+        signal.setitimer(signal.ITIMER_REAL, 12 * sum(self.took_s[test] for test in tests) + 60)
+        options = [*OPTIONS, "-q", f"--basetemp={self.scratch / 'tmp'}", *tests]
+        os.execv(sys.executable, [sys.executable, "-m", "pytest", *options])
+
+    def _forked(self, run: Callable[[], int]) -> tuple[str, int]:
+        """Run this in a fork; return the test that failed there, and the exit status."""
+        told = self.scratch / "told"
+        told.unlink(missing_ok=True)
         pid = os.fork()
         if pid == 0:
-            self._become_tests(f"{self.scratch / 'src/siding'}/" if notes_calls else "", only)
-        status, cpu_s = _ended(pid, began + self.limit_s)
-        took_s = time.monotonic() - began
-        failed = [line.split(" ", 2)[2] for line in self._told() if line.startswith("failed ")]
-        outcome = STOPPED if status is None else FAILED if status else SURVIVED
-        return Verdict(outcome, failed[0] if failed else "", took_s, cpu_s)
+            self._become(run)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        _remove(self.scratch / "tmp")
+        return told.read_text("utf-8") if told.exists() and status == 1 else "", status
 
-    def _told(self) -> list[str]:
-        try:
-            return (self.scratch / "told").read_text("utf-8").splitlines()
-        except FileNotFoundError:
-            return []  # the module could not be loaded
-
-    def _become_tests(self, package: str, only: Collection[str] | None) -> NoReturn:
-        status: int = 70
+    def _become(self, run: Callable[[], int]) -> NoReturn:
+        status = 70
         try:
             os.setsid()
-            resource.setrlimit(resource.RLIMIT_CPU, (self.limit_cpu_s, self.limit_cpu_s))
+            os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # it would be told by size and second
             out = os.open(self.scratch / "out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             os.dup2(out, 1)
             os.dup2(out, 2)
-            # A module's cached code is told from another's by time and size, too roughly for us.
-            sys.dont_write_bytecode = True
-            os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-            os.environ["PYTHONPATH"] = str(self.scratch / "src")
-            sys.path[:0] = [str(self.scratch / "src"), str(CHECKOUT / "tests")]
-            _without_commands()
-            options = [*OPTIONS, f"--basetemp={self.scratch / 'tmp'}", *self.tests]
-            told = self.scratch / "told"
-            observer = Observer(self.order, told, package=package, only=only)
-            status = int(pytest.main(options, plugins=[observer]))
-            import siding
-
-            if siding.__file__ != str(self.scratch / "src/siding/__init__.py"):
-                status = 71
+            _, most = resource.getrlimit(resource.RLIMIT_CPU)
+            used = int(time.process_time())
+            resource.setrlimit(resource.RLIMIT_CPU, (used + 900, most))
+            config = next(iter(self.items.values())).config
+            (self.scratch / "tmp").mkdir(mode=0o700)
+            config._tmp_path_factory._basetemp = self.scratch / "tmp"  # type: ignore[attr-defined]
+            status = run()
         except BaseException:  # noqa: BLE001 - a forked child must never return
             traceback.print_exc()
         finally:
@@ -204,30 +221,20 @@ class Trial:
             os._exit(status)
 
 
-def _without_commands() -> None:
-    """Let conftest.py not load all of Siding in a process of its own: no test here asks it."""
-    import forked
-
-    really, calls = forked.start, []
-
-    def start() -> str:
-        calls.append(1)
-        return "" if len(calls) == 1 else really()
-
-    forked.start = start  # type: ignore[assignment]  # a plain function for a cached one
+def _fails(item: pytest.Item, following: pytest.Item | None) -> bool:
+    reports = runtestprotocol(item, log=False, nextitem=following)
+    for report in reports:
+        if report.failed:
+            print(item.nodeid, report.longreprtext, sep="\n", flush=True)
+    return any(report.failed for report in reports)
 
 
-def _ended(pid: int, end: float) -> tuple[int | None, float]:
-    """Wait for a process and end all that it left; return its status, None when it was stopped,
-    and its processor time."""
-    done = 0
-    while not done and time.monotonic() < end:
-        time.sleep(0.005)
-        done, told, used = os.wait4(pid, os.WNOHANG)
-    with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
-    if not done:
-        _, told, used = os.wait4(pid, 0)
-    status = os.waitstatus_to_exitcode(told)
-    stopped = not done or status in (-signal.SIGXCPU, -signal.SIGKILL)
-    return None if stopped else status, used.ru_utime + used.ru_stime
+def _each_with_next(items: Sequence[Any]) -> Iterable[tuple[Any, Any]]:
+    return zip(items, [*items[1:], None], strict=True)
+
+
+def _remove(directory: Path) -> None:
+    """Remove what tests left, some of it without a permission to write."""
+    if directory.exists():
+        subprocess.run(["chmod", "-R", "u+rwX", str(directory)], check=False, capture_output=True)
+        shutil.rmtree(directory, ignore_errors=True)

@@ -10,7 +10,7 @@ import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 
@@ -27,6 +27,13 @@ class Failure(NamedTuple):
     status: int  # of HTTP
 
 
+class Cut(NamedTuple):
+    """An answer that the server does not bring to its end: it hangs up after so many events."""
+
+    text: str
+    events: int = 2
+
+
 class Failed(Exception):
     """A request gets no answer but a status."""
 
@@ -34,7 +41,7 @@ class Failed(Exception):
         self.status = status
 
 
-Answer = Sequence["str | Call"] | Failure
+Answer = Sequence["str | Call"] | Failure | Cut
 Elsewhere = Mapping[str, Sequence[Answer]]
 
 
@@ -57,7 +64,9 @@ class ModelServer:
         self._answers_all = answers_all  # also requests without tools: the client has none
         self._elsewhere = {word: list(answers) for word, answers in (elsewhere or {}).items()}
         self._numbers = count(1)
+        self.answered: list[int] = []  # the number of each call that was counted
         self._lock = threading.Lock()
+        self._cuts: list[int] = []  # how many events the next streams have before they end
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -100,7 +109,8 @@ class ModelServer:
                 self.send_header("content-type", "text/event-stream")
                 self.send_header("connection", "close")
                 self.end_headers()
-                for event in events:
+                cut = outer._cuts.pop() if outer._cuts else None
+                for event in islice(events, cut):
                     named = f"event: {event['type']}\n" if "type" in event else ""
                     text = f"{named}data: {json.dumps(event)}\n\n"
                     self.wfile.write(text.encode())
@@ -135,6 +145,19 @@ class ModelServer:
             return {"input_tokens": 10, "totalTokens": 10}
         return _begun(self.events(body)) if body.get("stream") else self.message(body)
 
+    @property
+    def used(self) -> tuple[int, int, int]:
+        """What this server says that was used: tokens in and out, and how many calls."""
+        return (
+            sum(100 + each for each in self.answered),
+            20 * len(self.answered),
+            len(self.answered),
+        )
+
+    def _counted(self) -> int:
+        self.answered.append(next(self._numbers))
+        return self.answered[-1]
+
     def _next(self, body: dict[str, Any]) -> "Sequence[str | Call]":
         """Return what the script has next for a request. Raises Failed."""
         self.requests.append(body)
@@ -146,13 +169,16 @@ class ModelServer:
         answer = script.pop(0) if script else ["That is all."]
         if isinstance(answer, Failure):
             raise Failed(answer.status)
+        if isinstance(answer, Cut):
+            self._cuts.append(answer.events)
+            return [answer.text]
         return answer
 
     def message(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the next message for a request."""
         with self._lock:
             answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
-            number = next(self._numbers)
+            number = self._counted()
         content = [_block(part, f"toolu_{number:04d}_{at}") for at, part in enumerate(answer)]
         calls = any(block["type"] == "tool_use" for block in content)
         return {
@@ -184,7 +210,7 @@ class ModelServer:
         """Yield the next answer as the events of the Responses API."""
         with self._lock:
             answer = self._next(body)
-            number = next(self._numbers)
+            number = self._counted()
         begun = {"id": f"resp_{number:04d}", "object": "response", "status": "in_progress"}
         yield {"type": "response.created", "response": begun}
         for at, part in enumerate(answer):
@@ -200,7 +226,7 @@ class ModelServer:
         """Return the next answer as the Gemini API has it."""
         with self._lock:
             answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
-            number = next(self._numbers)
+            number = self._counted()
         parts = [
             {"text": part}
             if isinstance(part, str)
@@ -218,7 +244,7 @@ class ModelServer:
         """Return the next answer as a chat completion."""
         with self._lock:
             answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
-            number = next(self._numbers)
+            number = self._counted()
         said = "".join(part for part in answer if isinstance(part, str))
         calls = [
             {

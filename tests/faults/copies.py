@@ -39,8 +39,10 @@ def adopt(case: Path, home: str = "home") -> None:
             before = registry.read_bytes()
             data = json.loads(before)
             for row in data["worktrees"]:
-                if row.get("inode") and os.path.isdir(row["path"]):
-                    found = os.lstat(row["path"])
+                moved = registry.parent / "workspaces" / Path(row["path"]).name  # by the project's
+                path = row["path"] if os.path.isdir(row["path"]) else moved
+                if row.get("inode") and os.path.isdir(path):
+                    found = os.lstat(path)
                     row.update(device=found.st_dev, inode=found.st_ino)
         except (OSError, ValueError, LookupError, TypeError):
             continue

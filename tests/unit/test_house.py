@@ -66,6 +66,10 @@ def _functions(tree: ast.AST) -> Iterator[tuple[str, int]]:
             yield node.name, (node.end_lineno or first) - first + 1
 
 
+def test_layout_is_the_formatters() -> None:
+    assert [path for path in FILES if "fmt: " in path.read_text(encoding="utf-8")] == []
+
+
 def test_named_tuples_are_ours() -> None:
     """One of the standard library's costs every command that loads it 130 µs."""
     theirs = re.compile(r"from typing import [^()\n]*?\bNamedTuple|\btyping\.Named|namedtuple\(")

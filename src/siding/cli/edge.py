@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 
+from siding import __version__
 from siding.errors import SidingError
 
 BUG = 70  # EX_SOFTWARE
@@ -86,8 +87,6 @@ def _drop_stdout() -> None:
 def _report_bug(error: Exception) -> int:
     import tempfile
     import traceback
-
-    from siding import __version__
 
     report = "".join(traceback.format_exception(error))
     text = f"siding {__version__}, python {sys.version}\ncommand: {sys.argv!r}\n\n{report}"

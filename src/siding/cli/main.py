@@ -53,8 +53,24 @@ def _dispatch(words: list[str]) -> int:
         return _group(verb, arguments, flags)
     found = VERBS.get(verb) or HIDDEN.get(verb)
     if found is None:
-        return _unknown("siding", verb, [*VERBS, *GROUPS])
+        return _workflow_or_unknown(verb, arguments, flags, [*VERBS, *GROUPS])
     return _run_verb(f"siding {verb}", found, arguments, flags)
+
+
+def _workflow_or_unknown(
+    verb: str, arguments: list[str], flags: dict[str, object], known: list[str]
+) -> int:
+    """Run the workflow of this name, if there is one: its name is as good as a verb."""
+    from argparse import Namespace
+
+    from siding.cli.globals import context_from
+    from siding.cli.table import GROUPS
+    from siding.cli.workflow.by_name import is_workflow
+
+    if not is_workflow(context_from(Namespace(**flags)), verb):
+        return _unknown("siding", verb, known)
+    found = GROUPS["workflow"][1]["run"]
+    return _run_verb(f"siding {verb}", found, [verb, *arguments], flags)
 
 
 def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:

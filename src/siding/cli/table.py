@@ -23,6 +23,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "pr": ("verbs.pr", "push a task's branch and open a pull request"),
     "rollback": ("back.rollback", "go back to any step, or to the base"),
     "retry": ("back.retry", "go back to before a step and run it, or another command, again"),
+    "race": ("workflow.race", "several agents try a task side by side; the best is brought back"),
     "undo": ("back.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("back.undo:REDO", "do again what an undo took back"),
     "rewind": ("back.rewind", "go back to before a prompt, with the agent's conversation"),
@@ -125,6 +126,22 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "show": ("phase.show", "the history of one"),
         },
     ),
+    "workflow": (
+        "scripts that run many agents",
+        {
+            "run": ("workflow.run", "run one: by name, from a file, from standard input"),
+            "list": ("workflow.list", "the runs, and with --scripts the workflows"),
+            "show": ("workflow.show", "a run: its phases, agents, result"),
+            "watch": ("workflow.watch", "a run as it goes"),
+            "resume": ("workflow.resume", "go on with one that was cut off, failed or ended"),
+            "kill": ("workflow.controls:KILL", "end a run, or one of its agents"),
+            "skip": ("workflow.controls:SKIP", "let a run go on without an agent"),
+            "retry": ("workflow.controls:RETRY", "let an agent begin again"),
+            "check": ("workflow.check", "what is wrong with a script, without running it"),
+            "new": ("workflow.new", "begin a script"),
+            "guide": ("workflow.guide", "how to write one, and when it is worth it"),
+        },
+    ),
     "session": (
         "conversations: transcripts that open at once",
         {
@@ -156,6 +173,7 @@ ALONE = "today"  # what `siding` without a verb is
 
 HIDDEN: dict[str, tuple[str, str]] = {
     "__broker": ("verbs.broker", "answers what a run asks"),
+    "__workflow": ("workflow.work", "works on a run of a workflow"),
     "__report": ("integrating.report", "records what an integrated agent reports"),
     "__complete": ("verbs.complete", "values for shell completion"),
 }

@@ -244,6 +244,7 @@ class SandboxReport(NamedTuple):
     git: str = ""
     not_covered: tuple[str, ...] = ()  # what the sandbox did not restrict, as sentences
     reason: str = ""  # why the engine is not bwrap, or why there was no sandbox
+    hosts: tuple[str, ...] = ()  # that alone may be reached, with the network `allow`
 
     @classmethod
     def from_record(cls, value: object) -> "SandboxReport | None":
@@ -257,6 +258,7 @@ class SandboxReport(NamedTuple):
             git=text(value.get("git")),
             not_covered=strings(value.get("not_covered")),
             reason=text(value.get("reason")),
+            hosts=strings(value.get("hosts")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -265,7 +267,7 @@ class SandboxReport(NamedTuple):
             "mode": self.mode,
             "engine": self.engine,
             "profile": self.profile,
-            **said(network=self.network, git=self.git),
+            **said(network=self.network, hosts=list(self.hosts), git=self.git),
             **inside,
             **said(reason=self.reason),
         }

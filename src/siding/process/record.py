@@ -23,7 +23,7 @@ from siding.process.command import (
     StdinPlan,
 )
 from siding.process.control.control import Control
-from siding.process.drive import Drive
+from siding.process.drive import Beside, Drive
 from siding.process.keeper.child import Child, Survival
 from siding.process.limits import LIMIT_EXIT_CODE, LimitWatch
 from siding.process.looks import Looks
@@ -68,6 +68,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     ends_left: bool = False,
     survival: Survival | None = None,
     looks: Sequence[Callable[[ProcessTree], Looks]] = (),
+    beside: Sequence[Beside] = (),
 ) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
@@ -96,6 +97,8 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     told when the command has ended.
 
     ``door`` makes the socket at which the command's processes reach their broker.
+
+    ``beside`` is what else the loop serves while the command lives; the caller closes it.
 
     With ``survival`` the command goes on when this process is killed, and its keeper holds what is
     in it until then.
@@ -131,6 +134,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         ends_left=ends_left,
         survival=survival,
         looks=looks,
+        beside=beside,
     )
     try:
         for tries_left in reversed(range(_SANDBOX_TRIES)):
@@ -181,7 +185,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
             _enter_sandbox(sandboxed, child, tree, drive)
         try:
             _serve(run, drive, side, inbox, stack)
-            drive.serve(*door)
+            drive.serve(*door, *run.beside)
             if run.on_started is not None:
                 run.on_started(child)
             drive.run()

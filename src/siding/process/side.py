@@ -27,6 +27,7 @@ from siding.process.tree import ProcessTree
 
 if TYPE_CHECKING:
     from siding.process.broker.door import Door
+    from siding.process.drive import Beside
     from siding.process.requests import Requests
     from siding.process.sandbox.start import Sandboxed
 
@@ -65,6 +66,7 @@ class Plan(NamedTuple):
     ends_left: bool
     survival: Survival | None
     looks: Sequence[Callable[[ProcessTree], Looks]]
+    beside: "Sequence[Beside]"
 
 
 class Side:

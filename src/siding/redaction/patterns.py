@@ -6,6 +6,10 @@ take more than linear time.
 """
 
 import re
+
+# A private module (CPython has it since 3.11): the standard library has no public way to see the
+# parts of a regular expression.
+from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 from siding.redaction.rules import Pattern
@@ -35,10 +39,6 @@ def pattern(kind: str, text: str) -> Pattern:
 
 
 def _check(text: bytes) -> None:
-    # A private module (CPython has it since 3.11): the standard library has no public way to see
-    # the parts of a regular expression.
-    from re import _parser  # type: ignore[attr-defined]
-
     parsed = _parser.parse(text)
     if parsed.state.flags & (re.VERBOSE | re.LOCALE):
         raise ValueError("the pattern may not use the flags x and L")

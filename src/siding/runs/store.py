@@ -32,6 +32,7 @@ from siding.storage.locks import FileLock, Holder, LockBusy
 
 RUN_VERSION = 1
 _RECORD, _LOCK, _SOCKET, _FATE, _LAST = ".json", ".lock", ".sock", ".fate", "last"
+WIRE = ".wire"  # what passed the proxy of the run (`siding.wire`)
 AGENT = ".agent"  # what the run's agent has reported (`reported`)
 # What a lock that cannot be opened says: something else stands in its place, or it is not ours.
 _NO_LOCK = (NotARegularFile, PermissionError)
@@ -242,7 +243,7 @@ def _read(directory: Path, number: int) -> Run | None:
 def _remove(directory: Path, run: Run) -> None:
     if run.broker:
         remove_place(run.broker)
-    for suffix in (_RECORD, _RECORD + NEW, _SOCKET, _FATE, AGENT, AGENT + NEW, _LOCK):
+    for suffix in (_RECORD, _RECORD + NEW, _SOCKET, _FATE, AGENT, AGENT + NEW, WIRE, _LOCK):
         remove_small(directory / f"{run.id}{suffix}")
 
 

@@ -1,7 +1,7 @@
 """The sessions of one project: list, find, open, continue, branch and rewind them."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +26,8 @@ from siding.storage.locks import Holder
 
 _MOST_UNREAD = 64 << 20  # bytes that a list may read of one file to find its title
 _CALLERS_LOOKED_AT = 64  # answers, from the end; enough, as a result comes right after its call
+
+Unreadable = UnreadableFile | OSError  # why the file of a session is not read
 
 
 class SessionRow(NamedTuple):
@@ -70,16 +72,22 @@ class SessionStore:
             if name.endswith(".jsonl") and not name.startswith(".")
         ]
 
-    def rows(self, *, hidden: bool = False) -> list[SessionRow]:
+    def rows(
+        self, *, hidden: bool = False, report: Callable[[Unreadable], None] | None = None
+    ) -> list[SessionRow]:
         """Return the sessions, the one with the newest message first.
 
         Of equally new ones, such as a branch and its source, the one written last comes first.
-        Files that cannot be read are left out. With `hidden`, side conversations are included.
+        Files that cannot be read are left out; `report` gets the errors. With `hidden`, side
+        conversations are included.
         """
         found = []
         for session_id in self.ids():
-            with suppress(UnreadableFile, OSError):
+            try:
                 found.append(self.row(session_id))
+            except (UnreadableFile, OSError) as error:
+                if report is not None:
+                    report(error)
         shown = [row for row in found if hidden or not row.listed.hidden]
         return sorted(shown, key=lambda row: (-row.changed_at, -row.written_at, row.id))
 
@@ -123,8 +131,14 @@ class SessionStore:
         return found[0]
 
     def newest(self) -> str:
-        """Return the id of the session with the newest message; raises NotFound."""
-        rows = self.rows()
+        """Return the id of the session with the newest message.
+
+        Raises NotFound, or if none can be read, what kept the first from being read.
+        """
+        unreadable: list[Unreadable] = []
+        rows = self.rows(report=unreadable.append)
+        if unreadable and not rows:
+            raise unreadable[0]
         if not rows:
             raise NotFound("there is no session yet", hint="`siding session import` brings one in")
         return rows[0].id
@@ -240,10 +254,18 @@ class SessionStore:
             ) from None
 
 
-def branch_session(store: SessionStore, source: str, target: str) -> str:
+def branch_session(
+    store: SessionStore,
+    source: str,
+    target: str,
+    *,
+    into: SessionStore | None = None,
+    first: Sequence[Record] = (),
+) -> str:
     """Create the session `target` as a branch of the live chain of `source`; return its title.
 
-    Its file appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
+    It is made in the store `into`, if one is given, and begins with the lines `first`. Its file
+    appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
     """
     with store.live(source) as transcript:
         transcript.require_known_version()
@@ -260,9 +282,8 @@ def branch_session(store: SessionStore, source: str, target: str) -> str:
         replacements=metadata.replacements_of(source),
         title=title,
     )
-    create_bytes(
-        store.layout(target).transcript, b"".join(encode_line(each) + b"\n" for each in lines)
-    )
+    path = (into or store).layout(target).transcript
+    create_bytes(path, b"".join(encode_line(each) + b"\n" for each in [*first, *lines]))
     return title
 
 

@@ -210,6 +210,11 @@ class ProjectLayout(NamedTuple):
         return self.root / "checkouts"
 
     @property
+    def workflow_runs_dir(self) -> Path:
+        """The runs of workflows, one directory each."""
+        return self.root / "workflow-runs"
+
+    @property
     def terminals_dir(self) -> Path:
         """Which task each terminal is about, one file each."""
         return self.root / "terminals"

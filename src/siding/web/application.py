@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from siding.app.workflows.views import is_run_id
 from siding.devices.refusals import DeviceRefused
 from siding.errors import NotFound, SidingError, UsageError
 from siding.web.access import Key
@@ -25,10 +26,11 @@ from siding.web.api.reading import read_object
 from siding.web.api.routes import api_routes
 from siding.web.ask import Ask
 from siding.web.devices import device_routes
-from siding.web.pages.table import PAGES, PIECES
+from siding.web.pages.table import PAGES, PIECES, SHARED
 from siding.web.rendering import Page, render
 from siding.web.sessions import Serving
 from siding.web.site import Site
+from siding.web.workflows.values import WEIGHTS
 
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {
@@ -64,7 +66,11 @@ def build(site: Site, *, key: Key, serving: Serving | None) -> ASGIApp:
     routes = [
         *(Route(path, empty_page, methods=["GET"]) for path in PAGES),
         *(
-            Route(f"/view{path}", _view(site, handler, shared=path in PAGES), methods=["GET"])
+            Route(
+                f"/view{path}",
+                _view(site, handler, shared=path in SHARED),
+                methods=["GET"],
+            )
             for path, handler in {**PAGES, **PIECES}.items()
         ),
         *api_routes(site),
@@ -121,8 +127,10 @@ def _view(site: Site, handler: Callable[[Ask], Page | str], *, shared: bool) -> 
 
 def _is_topic(name: str) -> bool:
     words = name.split(".")
-    if words[0] == "project":
+    if words[0] in ("project", "workflows"):
         return len(words) == 1
+    if words[0] == "workflow":
+        return len(words) == 3 and is_run_id(words[1]) and words[2] in WEIGHTS
     if words[0] != "output" or len(words) != 4:
         return False
     return len(words[2]) <= 10 and words[2].removeprefix("r").isdigit()

@@ -6,8 +6,10 @@ what has grown is read. A topic does its work once, however many follow it: they
 are handed the same bytes. A follower that cannot keep up is told to look again, and never slows
 the others.
 
-Topics: ``project`` (its board, decisions, everything in `events.jsonl`) and
-``output.<task>.<step>.<stream>`` (a running step's output, as rows of HTML).
+Topics: ``project`` (its board, decisions, everything in `events.jsonl`),
+``output.<task>.<step>.<stream>`` (a running step's output, as rows of HTML), ``workflows`` (the
+runs of workflows that are at work) and ``workflow.<run>.<weight>`` (one of them, as parts of its
+page).
 """
 
 import asyncio
@@ -19,6 +21,7 @@ from typing import Any, Protocol
 from siding.app.place.listeners import Heard, Listeners
 from siding.app.place.project import Project
 from siding.web.following import OutputFollower, ProjectFollower
+from siding.web.workflows.following import RunFollower, RunsFollower
 
 LOOK_EVERY_S = 0.25
 HEARTBEAT_S = 15.0
@@ -84,6 +87,10 @@ class Hub:
         kind, *words = name.split(".")
         if kind == "output":
             return OutputFollower(self._project(), words[0], words[1], words[2])
+        if kind == "workflow":
+            return RunFollower(self._project(), words[0], words[1])
+        if kind == "workflows":
+            return RunsFollower(self._project())
         return ProjectFollower(self._project())
 
 

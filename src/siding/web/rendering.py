@@ -8,6 +8,8 @@ from jinja2 import Environment, FileSystemLoader, Undefined
 from markupsafe import Markup, escape
 
 from siding.app.usage.brief import brief, tokens_of, usage_of
+from siding.app.waiting.inbox import moment_iso
+from siding.app.workflows.views import format_dollars, format_duration, format_token_count
 from siding.ids import run_or_step
 from siding.namedtuples import NamedTuple
 from siding.web.inert import inert
@@ -60,6 +62,10 @@ _ENVIRONMENT.filters |= {
     "counted": counted,
     "pretty": _pretty,
     "tokens": tokens_of,
+    "token_count": format_token_count,
+    "dollars": format_dollars,
+    "took": format_duration,
+    "at_ms": lambda milliseconds: _moment(moment_iso(milliseconds)),
     "used": lambda step: brief(usage_of(step)),
 }
 

@@ -11,6 +11,7 @@ from siding.app.place.dashboard import Tickets
 from siding.app.place.project import Project, require_project
 from siding.app.place.wiring import App
 from siding.app.waiting.overview import Total, Waiting, total_change
+from siding.app.waiting.workflow_runs import RunSummaries
 from siding.errors import NotFound
 from siding.ids import TaskId
 from siding.web.following import Stamps, stamps_of
@@ -36,6 +37,7 @@ class Site:
         self.desk = DeviceDesk(app, self._watched.layout.root.name)
         self.hub = Hub(self.project, app.listeners)
         self.views = Views()
+        self.workflow_runs = RunSummaries()
         self._waiting: tuple[Any, list[Waiting]] | None = None
         self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()
 

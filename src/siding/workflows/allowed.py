@@ -10,32 +10,49 @@ from collections.abc import Mapping
 
 # Modules of the standard library, and the names of each that scripts do not get.
 MODULES: Mapping[str, frozenset[str]] = {
+    "abc": frozenset({"get_cache_token", "update_abstractmethods"}),
     "asyncio": frozenset(),  # `gather` and `sleep` of our own
     "base64": frozenset({"main", "test", "encode", "decode"}),
     "bisect": frozenset(),
     "collections": frozenset(),
     "collections.abc": frozenset(),
+    "contextlib": frozenset({"redirect_stdout", "redirect_stderr", "chdir"}),
     "copy": frozenset(),
     "dataclasses": frozenset({"make_dataclass"}),
     "datetime": frozenset(),
     "decimal": frozenset(),
     "difflib": frozenset(),
-    "enum": frozenset(),
+    "enum": frozenset({"global_enum", "global_enum_repr", "global_flag_repr", "global_str"}),
     "fractions": frozenset(),
-    "functools": frozenset({"singledispatchmethod"}),
+    # Both read annotations as code.
+    "functools": frozenset({"singledispatch", "singledispatchmethod"}),
+    "graphlib": frozenset(),
     "hashlib": frozenset({"file_digest"}),
     "heapq": frozenset(),
+    "html": frozenset(),
     "itertools": frozenset(),
     "json": frozenset({"load", "dump"}),
     "math": frozenset(),
+    "numbers": frozenset(),
     "operator": frozenset({"attrgetter", "methodcaller"}),
+    "pprint": frozenset({"pprint", "pp", "PrettyPrinter"}),
     "random": frozenset(),  # `Random` with a seed, and nothing else
     "re": frozenset({"template", "Scanner"}),
     "statistics": frozenset({"NormalDist", "kde_random"}),
     "string": frozenset({"Formatter"}),
     "textwrap": frozenset(),
     "typing": frozenset({"get_type_hints", "ForwardRef", "get_overloads"}),
+    "unicodedata": frozenset(),
 }
+# Modules of which scripts have only these names.
+ONLY: Mapping[str, frozenset[str]] = {
+    "asyncio": frozenset({"gather", "sleep"}),
+    "random": frozenset({"Random"}),
+}
+
+# What the kernel lets the process of a script have, all its time.
+MEMORY_BYTES = 1 << 30
+CPU_S = 600
 
 # The names that a script has without an import.
 INJECTED = (
@@ -47,6 +64,8 @@ INJECTED = (
     "workflow",
     "ask",
     "sleep",
+    "run",
+    "bring_back",
     "args",
     "budget",
 )
@@ -86,27 +105,44 @@ REFUSED_NAMES: Mapping[str, str] = {
     "__spec__": _INSIDE,
 }
 
-# Attributes with two underscores that plain classes need.
+# Names with two underscores that a script may read, as attributes.
 DUNDER_ATTRIBUTES = frozenset(
-    {
-        "__init__",
-        "__post_init__",
-        "__str__",
-        "__repr__",
-        "__eq__",
-        "__len__",
-        "__iter__",
-        "__next__",
-    }
+    {"__init__", "__post_init__", "__str__", "__repr__", "__eq__", "__len__", "__iter__"}
     | {"__enter__", "__exit__", "__aenter__", "__aexit__", "__name__", "__doc__", "__call__"}
-    | {"__add__", "__lt__", "__contains__", "__getitem__", "__setitem__"}
+    | {"__add__", "__lt__", "__contains__", "__getitem__", "__setitem__", "__next__", "__new__"}
+    | {"__hash__", "__qualname__"}
+)
+# Methods with two underscores that a class may define. The others decide how classes are made, what
+# is copied, or run when memory is freed.
+DUNDER_METHODS = DUNDER_ATTRIBUTES | frozenset(
+    {"__bool__", "__bytes__", "__format__", "__hash__", "__index__", "__int__", "__float__"}
+    | {"__complex__", "__round__", "__trunc__", "__floor__", "__ceil__", "__reversed__"}
+    | {"__ne__", "__le__", "__gt__", "__ge__", "__delitem__", "__missing__", "__length_hint__"}
+    | {"__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__", "__divmod__", "__pow__"}
+    | {"__matmul__", "__and__", "__or__", "__xor__", "__lshift__", "__rshift__"}
+    | {"__radd__", "__rsub__", "__rmul__", "__rtruediv__", "__rfloordiv__", "__rmod__", "__rpow__"}
+    | {"__rmatmul__", "__rand__", "__ror__", "__rxor__", "__rlshift__", "__rrshift__"}
+    | {"__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__"}
+    | {"__ior__", "__iand__", "__ixor__", "__ipow__", "__neg__", "__pos__", "__abs__", "__invert__"}
+    | {"__getattr__", "__get__", "__set__", "__set_name__", "__copy__", "__deepcopy__"}
+    | {"__await__", "__aiter__", "__anext__", "__class_getitem__"}
+)
+# Names with two underscores that a script may set.
+DUNDER_NAMES = frozenset(
+    {"__slots__", "__hash__", "__doc__", "__all__", "__version__", "__author__"}
 )
 
-# Attributes by which a running function leads out of the script.
+# What named tuples and enums call their own, though it begins with an underscore.
+NAMEDTUPLE_ATTRIBUTES = frozenset(
+    {"_asdict", "_replace", "_fields", "_make", "_field_defaults", "_value_", "_name_", "_missing_"}
+)
+
+# Attributes by which a running function, an error or a class leads out of the script.
 REFUSED_ATTRIBUTES = frozenset(
     {"gi_frame", "gi_code", "gi_yieldfrom", "cr_frame", "cr_code", "cr_await", "cr_origin"}
     | {"ag_frame", "ag_code", "ag_await", "f_globals", "f_locals", "f_builtins", "f_back", "f_code"}
     | {"tb_frame", "tb_next", "tb_lasti", "func_globals", "func_code", "co_code", "mro"}
+    | {"_convert_"}
 )
 
 # Modules that people reach for, and what to do without them.
@@ -141,6 +177,16 @@ MODULE_REMEDIES: Mapping[str, str] = {
 
 def refused_attribute(name: str) -> bool:
     """Tell whether a script may not use an attribute of this name."""
-    if name in REFUSED_ATTRIBUTES:
-        return True
-    return name.startswith("__") and name not in DUNDER_ATTRIBUTES
+    return name in REFUSED_ATTRIBUTES or (is_dunder(name) and name not in DUNDER_ATTRIBUTES)
+
+
+def is_dunder(name: str) -> bool:
+    """Tell whether a name begins and ends with two underscores, as Python's own do."""
+    return name.startswith("__") and name.endswith("__")
+
+
+def is_given(module: str, name: str) -> bool:
+    """Tell whether a script has this name of a module that it may import."""
+    if module in ONLY:
+        return name in ONLY[module]
+    return name not in MODULES[module]

@@ -23,6 +23,8 @@ class AgentCall(NamedTuple):
     timeout_s: float | None = None
     effort: str = ""
     retries: int | None = None
+    bring_back: bool = True  # of a worktree: what it changed comes back when it is done
+    details: bool = False  # the script gets where the work was done, beside the result
 
     @property
     def name(self) -> str:
@@ -54,6 +56,27 @@ class Question(NamedTuple):
     timeout_s: float | None = None
 
 
+class CommandCall(NamedTuple):
+    """What `run` asks for: a shell command in the run's workspace, or in a fork of it."""
+
+    path: str
+    command: str
+    fork: str = ""
+    timeout_s: float | None = None
+    label: str = ""
+
+
+def command_call(path: str, asked: Mapping[str, Any]) -> CommandCall:
+    """Return the command that the script's process has checked and sent."""
+    return CommandCall(
+        path=path,
+        command=asked["command"],
+        fork=asked.get("fork", ""),
+        timeout_s=asked.get("timeout"),
+        label=asked.get("label", ""),
+    )
+
+
 def agent_call(number: int, path: str, asked: Mapping[str, Any]) -> AgentCall:
     """Return the call that the script's process has checked and sent."""
     return AgentCall(
@@ -71,6 +94,8 @@ def agent_call(number: int, path: str, asked: Mapping[str, Any]) -> AgentCall:
         timeout_s=asked.get("timeout"),
         effort=asked.get("effort", ""),
         retries=asked.get("retries"),
+        bring_back=asked.get("bring_back", True),
+        details=asked.get("details", False),
     )
 
 

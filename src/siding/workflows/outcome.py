@@ -73,6 +73,12 @@ class Dead(NamedTuple):
 Outcome = Done | Skipped | Dead
 
 
+def with_details(done: Done) -> Done:
+    """Return the outcome whose output also says where the work was done, and what became of it."""
+    work = {name: value for name, value in done.work._asdict().items() if value}
+    return done._replace(output={"output": done.output, **work, **done.extra}, extra={})
+
+
 def as_record(outcome: Outcome) -> dict[str, Any]:
     """Return an outcome as the journal has it."""
     match outcome:

@@ -1,5 +1,7 @@
 """What the checker finds in a script."""
 
+import ast
+
 from siding.namedtuples import NamedTuple
 
 
@@ -17,3 +19,9 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.what}; {self.remedy}"
+
+
+def problem_at(node: ast.AST, what: str, remedy: str, *, is_warning: bool = False) -> Problem:
+    """Return a problem with what stands at a node of a script."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    return Problem(line=line, column=column + 1, what=what, remedy=remedy, is_warning=is_warning)

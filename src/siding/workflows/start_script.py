@@ -16,6 +16,7 @@ SCRIPT_ENVIRONMENT: Mapping[str, str] = {
     "PYTHONHASHSEED": "0",
     "PYTHONUTF8": "1",
     "LANG": "C.UTF-8",
+    "TZ": "UTC",
 }
 
 

@@ -268,6 +268,9 @@ class TestStepsOfCalls:
         self.turn_of_calls(run, "Make a", "a")
         self.turn_of_calls(run, "Make the others", "bc", more="d")
         _first, second = ids(run.task)
+        listed = run.task.siding("rewind", "--list").stdout.decode().splitlines()
+        assert "1 file +1 -0" in listed[1]
+        assert "3 files +3 -0" in listed[2]  # by its calls, too
         run.task.siding("rewind", second)
         assert made(run) == ["a.txt"]
 

@@ -109,6 +109,10 @@ def test_it_names_its_tools_and_says_what_they_are_for(client: Client) -> None:
         "phase",
         "task",
         "note",
+        "workflow",
+        "workflow_status",
+        "workflow_cancel",
+        "workflow_guide",
     }
     assert not any("\n  " in each["description"] for each in listed)
 
@@ -136,6 +140,9 @@ def test_the_others_do_what_the_verbs_do(client: Client, sandbox: Sandbox) -> No
     assert words(client.calls("note", text="tried it")) == "noted"
     assert client.calls("task")["structuredContent"]["task"]["name"] == "tools"
     assert sandbox.steps()[0]["message"] == "half"
+    assert "# Writing a workflow" in words(client.calls("workflow_guide"))
+    begun = words(client.calls("workflow", script="return args", args={"n": 1}))
+    assert begun.startswith("Workflow started (running in the background).\nrun_id: w")
 
 
 def test_what_is_refused_is_told_to_the_model(client: Client) -> None:
@@ -194,7 +201,7 @@ class TestTheFront:
         first, second, third = map(json.loads, said.splitlines())
         assert first["result"]["serverInfo"]["version"] == "1.2.3"
         assert first["result"]["protocolVersion"] == "2025-06-18"
-        assert (second["id"], len(second["result"]["tools"])) == ("b", 5)
+        assert (second["id"], len(second["result"]["tools"])) == ("b", 9)
         assert third == {"jsonrpc": "2.0", "id": 2, "result": {}}
         assert process.returncode == 0
 

@@ -246,3 +246,14 @@ def test_ignored_directories_come_along_if_the_lock_files_are_the_same(desk: Des
     desk.write("package-lock.json", "{ }")
     again = made(desk, at)
     assert not (again.path / "node_modules").exists()
+
+
+def test_the_doctor_finds_and_throws_away_what_is_half_made(desk: Desk) -> None:
+    found = made(desk, state(desk))
+    found.close()
+    desk.project.task_layout(found.id).task_json.unlink()  # killed before it was written
+    said = desk.sandbox.siding("doctor", status=None).stdout.decode()
+    assert "left half-made" in said
+    assert not found.path.exists()
+    assert desk.sandbox.siding("doctor").stdout.decode().strip() == "everything agrees"
+    assert found.id not in desk.project.tasks.fork_ids()

@@ -132,12 +132,13 @@ def test_secrets_in_a_list_that_goes_on_are_masked(sandbox: Sandbox) -> None:
     assert secret.encode() not in sandbox.siding("session", "show").stdout
 
 
-def test_a_found_session_is_not_copied_into_the_home_of_its_client(sandbox: Sandbox) -> None:
-    put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo))
+def test_a_found_session_is_copied_into_the_project_and_its_home_stays(sandbox: Sandbox) -> None:
+    path = put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo))
     before = bytes_below(home_of(sandbox))
-    refused = sandbox.siding("session", "resume", "--fork", status=2)
-    assert b"siding session import" in refused.stderr
+    done = sandbox.siding("session", "resume", "--fork")
+    assert f"imported {path}".encode() in done.stderr
     assert bytes_below(home_of(sandbox)) == before
+    assert len(ids(sandbox)) == 2
 
 
 @every_client

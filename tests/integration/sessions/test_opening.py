@@ -1,6 +1,8 @@
 """Going on with a found session: which command, where, recorded or not; and the picker."""
 
 import os
+import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -112,5 +114,39 @@ def test_leaving_starts_nothing_and_gives_the_terminal_back(key: bytes, sandbox:
     terminal.finish()
     assert b"started" not in terminal.seen
     assert b"echo" in terminal.seen
+    assert not [each for each in (b"-icanon", b"-isig", b"-echo ") if each in terminal.seen]
+    assert terminal.seen.count(b"\x1b[?1049h") == terminal.seen.count(b"\x1b[?1049l") == 1
+
+
+def test_an_arrow_in_two_pieces_moves(sandbox: Sandbox) -> None:
+    stand_ins(sandbox)
+    for number in range(2):
+        put(home_of(sandbox), "claude", number, cwd=str(sandbox.repo), prompt=f"zebra {number}")
+    terminal = Terminal([*SIDING, "session"], cwd=sandbox.repo, env=sandbox.env)
+    terminal.wait_for(b"(2)")
+    first = terminal.seen.rfind(b"> ")
+    terminal.type(b"\x1b")
+    terminal.type(b"[B")
+    while terminal.seen.rfind(b"> ") == first:
+        terminal.until_quiet()
+    terminal.type(b"\r")
+    assert terminal.finish() == 0
+    (started,) = re.findall(rb"started claude --resume (\S+) ", terminal.seen)
+    listed = sandbox.json("session", "list", "--format", "json")
+    assert started.decode() == listed[1]["id"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_that_ends_it_gives_the_terminal_back(number: int, sandbox: Sandbox) -> None:
+    put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo), prompt="zebra")
+    script = f"trap : HUP; {' '.join(SIDING)} session & echo pid $!.; fg; echo was $?; stty -a"
+    terminal = Terminal(["bash", "-mc", script], cwd=sandbox.repo, env=sandbox.env)
+    terminal.wait_for(b"(1)")
+    found = re.search(rb"pid (\d+)\.", terminal.seen)
+    assert found is not None
+    os.kill(int(found[1]), number)
+    terminal.wait_for(b"speed")
+    terminal.finish()
+    assert f"was {128 + number}".encode() in terminal.seen
     assert not [each for each in (b"-icanon", b"-isig", b"-echo ") if each in terminal.seen]
     assert terminal.seen.count(b"\x1b[?1049h") == terminal.seen.count(b"\x1b[?1049l") == 1

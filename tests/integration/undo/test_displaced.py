@@ -14,6 +14,8 @@ from siding.app.doctor.doctor import examine
 from siding.files import exchange
 from siding.files.exchange import Entry
 from siding.ledger.details.rollback import RollbackDetail
+from siding.web.act_plans import ActRequest, plan
+from siding.web.acts import carry_out
 
 from .desk import Desk
 
@@ -71,6 +73,19 @@ def test_versions_that_others_saved_meanwhile(
     assert desk.read("more.txt") == b"beside"
     assert desk.gc().displaced > 0
     assert [path.read_bytes() for path in kept] == [b"hers", b"hers, too"]
+
+
+def test_the_dashboard_says_where_they_are(
+    desk: Desk, at_first_exchange: Callable[[Callable[[], None]], None]
+) -> None:
+    changed(desk)
+    wish = ActRequest("rollback", step="base")
+    digest = plan(desk.project, desk.task.id, wish).digest
+    at_first_exchange(lambda: desk.write("hello.txt", b"hers"))
+    said = carry_out(desk.project, desk.task.id, wish, digest).said
+    before, _, place = said.partition(": its version is in ")
+    assert before == "back to the base; 1 file written during this by another program"
+    assert Path(place, "hello.txt").read_bytes() == b"hers"
 
 
 def test_a_program_that_goes_on_writing(desk: Desk) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from siding.git.applying import content as contents
 from siding.git.applying.bench import Bench, TreeEntry
 from siding.git.applying.content import Content, FilterMissing, committed, lay_out, smudged
 from siding.git.applying.hooks import (
@@ -122,6 +123,20 @@ def test_files_are_laid_out_byte_for_byte(task: World, bench: Bench) -> None:
         assert file.read() == b"\0\r\n"
     assert (bench.files / "tool").stat().st_mode & 0o111
     assert str((bench.files / "link").readlink()) == "tool"
+
+
+def test_a_large_file_is_streamed_to_its_place(
+    task: World, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "_AT_ONCE", 4)
+    bodies = {b"small": b"1234", b"d/large": b"12345\0\r\n", b"other": b"123"}
+    edits = {path: TreeEntry(b"100644", bench.put("blob", body)) for path, body in bodies.items()}
+    empty = bench.put("tree", b"")
+    lay_out(
+        bench,
+        changed_paths(task.repository, bench.place(), empty, bench.edit_tree(empty, edits)),
+    )
+    assert {path: (bench.files / path.decode()).read_bytes() for path in bodies} == bodies
 
 
 # Hooks.

@@ -19,13 +19,9 @@ from siding.git.snapshots.patches import DiffPart, diff_stat, diff_trees, write_
 from siding.git.snapshots.peek import peek
 from siding.git.snapshots.pins import pin
 from siding.git.snapshots.verifying import verify_snapshots
-from siding.git.worktrees.linked import (
-    add_worktree,
-    attach_worktree,
-    detach_worktree,
-    undo_add,
-    worktrees,
-)
+from siding.git.worktrees.linked import add_worktree, undo_add
+from siding.git.worktrees.listing import worktrees
+from siding.git.worktrees.moving import attach_worktree, detach_worktree
 from siding.git.worktrees.reattach import is_attached, reattach
 
 from .world import TASK, World, write

@@ -10,15 +10,9 @@ from siding.errors import SidingError
 from siding.git.discovery import find_repository
 from siding.git.errors import BranchExists, BranchInUse, GitError
 from siding.git.repository import Repository
-from siding.git.worktrees.linked import (
-    add_worktree,
-    admin_dir,
-    attach_worktree,
-    detach_worktree,
-    git_dir_of,
-    undo_add,
-    worktrees,
-)
+from siding.git.worktrees.linked import add_worktree, undo_add
+from siding.git.worktrees.listing import admin_dir, git_dir_of, worktrees
+from siding.git.worktrees.moving import attach_worktree, detach_worktree
 from siding.git.worktrees.reattach import is_attached, reattach
 
 from .world import World, bytes_below, on_disk, write

@@ -35,6 +35,7 @@ from siding.ledger.reports import (
 )
 from siding.ledger.step import step_from
 from siding.ledger.usage import UsedTokens
+from siding.ledger.wire import RefusedHost, WireReport
 
 if TYPE_CHECKING:
     from siding.ledger.details import Detail
@@ -54,6 +55,18 @@ PROCESSES = some(st.builds(LeftProcess, NUMBER, TEXT, NUMBER))
 EVENTS = some(st.builds(PolicyEvent, TEXT, TEXT, TEXT, TEXT, TEXT, some(TEXT), st.none() | NAME))
 USAGES = st.dictionaries(
     TEXT, st.builds(UsedTokens, *[st.integers(0, 9)] * len(UsedTokens._fields)), max_size=2
+)
+COUNTS = st.dictionaries(TEXT, NUMBER, max_size=2)
+WIRES = st.builds(
+    WireReport,
+    metered=st.booleans(),
+    requests=NUMBER,
+    statuses=COUNTS,
+    errors=COUNTS,
+    usage=USAGES,
+    refused=some(st.builds(RefusedHost, TEXT, NUMBER, NUMBER, TEXT)),
+    ended_at=TEXT,
+    sha256=TEXT,
 )
 RUNS = st.builds(
     RunDetail,
@@ -81,6 +94,7 @@ RUNS = st.builds(
         TEXT,
     ),
     usage=USAGES,
+    wire=st.none() | WIRES,
     retries=TEXT,
     returns=st.none() | NAME,
 )
@@ -128,7 +142,7 @@ DETAILS: "st.SearchStrategy[Detail]" = (
     RUNS
     | ROLLBACKS
     | APPLIES
-    | st.builds(CheckpointDetail, TEXT, TEXT, usage=USAGES)
+    | st.builds(CheckpointDetail, TEXT, TEXT, usage=USAGES, wire=st.none() | WIRES)
     | st.builds(PhaseDetail, TEXT, TEXT, TEXT, NUMBER, TEXT, TEXT)
 )
 DRAFTS = st.builds(

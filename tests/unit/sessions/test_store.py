@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.errors import NotFound, UsageError
+from siding.errors import NotFound, UnreadableFile, UsageError
 from siding.sessions.entries import Unknown, record_of, typed
 from siding.sessions.kinds import Record
 from siding.sessions.reading.index import Index, read_index, updated
@@ -109,6 +109,12 @@ def test_a_list_goes_past_files_it_cannot_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "link.jsonl").symlink_to("/dev/zero")
     assert [row.id for row in store.rows()] == [SESSION]
+
+
+def test_the_newest_of_files_that_cannot_be_read_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "abc.jsonl").mkdir()
+    with pytest.raises(UnreadableFile):
+        SessionStore(tmp_path).newest()
 
 
 def test_branches_get_titles_nobody_has(tmp_path: Path) -> None:

@@ -1,22 +1,23 @@
 """The world of a workflow in a test: scripted agents, and a run from script to end."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.process.linked import start_linked
-from siding.workflows.calls import AgentCall, Attempt, Question
+from siding.process.talking.linked import start_linked
+from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine
 from siding.workflows.engine.plan import Ports, RunPlan
-from siding.workflows.engine.ports import AgentUnavailable, Report
+from siding.workflows.engine.ports import AgentUnavailable, Refused, Report, Workspaces
 from siding.workflows.errors import WorkflowNotFound
 from siding.workflows.events import AgentStarted, Event, Logged, RunDone
 from siding.workflows.limits import Limits, clamp_max_concurrency
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome, Skipped, Used
 from siding.workflows.resume import Policy
 from siding.workflows.retrying import Retrying
-from siding.workflows.script import read_script
+from siding.workflows.script import Script, read_script
 from siding.workflows.start_script import SCRIPT_ENVIRONMENT, script_argv
 
 ONCE_MORE = Retrying(limit=1, waits=False)
@@ -102,6 +103,16 @@ class Answering:
         return self._answers[question.question]
 
 
+class NoWorkspaces:
+    """Commands and forks where there are none."""
+
+    async def run(self, call: CommandCall) -> Mapping[str, Any]:
+        raise Refused(f"there is no workspace for {call.command!r}")
+
+    async def bring_back(self, fork: str) -> Mapping[str, Any]:
+        raise Refused(f"there is no fork {fork!r}")
+
+
 class Ran(NamedTuple):
     """How a run went."""
 
@@ -137,6 +148,10 @@ def run_script(
     stop_after_s: float | None = None,
     control: Callable[[Engine, Event], None] = lambda _engine, _event: None,
     limits: Limits | None = None,
+    workspaces: Workspaces | None = None,
+    checked: bool = True,
+    silence_s: float = 120.0,
+    random: Callable[[], float] = lambda: 0.0,
 ) -> Ran:
     """Run a script on a journal until it ends; what the journal has counts."""
     scripted = agents if isinstance(agents, ScriptedAgents) else ScriptedAgents(agents or {})
@@ -152,21 +167,23 @@ def run_script(
     ports = Ports(
         agents=scripted,
         people=people,
+        workspaces=workspaces or NoWorkspaces(),
         sources=Files(files or {}),
         start_script=lambda: start_linked(script_argv(), env=SCRIPT_ENVIRONMENT, cwd=Path("/")),
         emit=emit,
         now=lambda: 0.0,
-        random=lambda: 0.0,
+        random=random,
         stamp=lambda: "2026-01-01T00:00:00.000Z",
     )
     plan = RunPlan(
-        script=read_script(source),
+        script=read_script(source) if checked else Script(source=source, meta=None),
         journal=journal,
         args=args,
         limits=limits or Limits(concurrency=clamp_max_concurrency(max_concurrency), tokens=budget),
         retrying=retrying,
         policy=policy,
         retries_script=retries_script,
+        script_silence_s=silence_s,
     )
     engine = Engine(plan, ports)
     scripted.stop = engine.stop
@@ -182,6 +199,4 @@ def run_script(
 
 def lines(journal: Path) -> Sequence[dict[str, Any]]:
     """Return the records of a journal as they are on disk."""
-    import json
-
     return [json.loads(line) for line in journal.read_text().splitlines()]

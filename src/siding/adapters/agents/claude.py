@@ -80,6 +80,9 @@ MOMENTS = {
     "StopFailure": (Moment.FAILED, 300),
 }
 _CHANGES = "Bash|Edit|MultiEdit|Write|NotebookEdit"  # tools that may change files
+# Tools that it may ask a person for: that one has ended tells that nobody is waited for.
+_ASKS = f"{_CHANGES}|WebFetch|WebSearch|AskUserQuestion|ExitPlanMode|mcp__.*"
+_ASKS_NOBODY = frozenset({"-p", "--print"})
 _RECORDING_S = 300
 
 
@@ -107,7 +110,8 @@ class Claude(Hooked):
                 theirs = _settings(given, reach)
             except (OSError, ValueError):
                 return Injection(argv, why_not="what --settings names cannot be read")
-        settings = merged(theirs, _hooks(reach))
+        asks = not _ASKS_NOBODY.intersection(rest)
+        settings = merged(theirs, _hooks(reach, asks=asks))
         tools: tuple[str, ...] = ()
         if reach.tools and not any(word.startswith(_SERVERS) for word in kept):
             # It takes several values, so another option has to follow.
@@ -120,7 +124,7 @@ _WORDS = Words({name: moment for name, (moment, _s) in MOMENTS.items()})
 ADAPTER = Claude(_WORDS, claude_past.continues, claude_past.without)
 
 
-def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
+def _hooks(reach: Reach, *, asks: bool) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {
         name: [{"hooks": [_hook(reach.program, reach.seconds(moment, usual))]}]
         for name, (moment, usual) in MOMENTS.items()
@@ -131,8 +135,9 @@ def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
         if reach.requires:
             judging["onFailure"] = "block"
         found[JUDGED] = [{"matcher": "Bash", "hooks": [judging]}]
-    if reach.calls:
-        found[CALLED] = [{"matcher": _CHANGES, "hooks": [_hook(reach.program, _RECORDING_S)]}]
+    if reach.calls or asks:
+        called = {"matcher": _ASKS if asks else _CHANGES}
+        found[CALLED] = [{**called, "hooks": [_hook(reach.program, _RECORDING_S)]}]
     return found
 
 

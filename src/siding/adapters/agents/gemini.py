@@ -70,8 +70,12 @@ _OF_HOOKS = re.compile(r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 class Gemini(Hooked):
     """The adapter of the Gemini CLI.
 
-    Its hooks name no prompt, so nobody can tell which ones a conversation can go on without.
+    Its hooks name no prompt, so nobody can tell which ones a conversation can go on without. What a
+    hook says as a session begins is written before the first prompt of `gemini -p`, and a prompt
+    that begins so is left out when the conversation goes on; so it is said with the prompt.
     """
+
+    greets = Moment.PROMPT
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
         if (_OTHER_WORK | _ONLY_TELLS).intersection(argv[1:2]):

@@ -37,6 +37,8 @@ class Hooked:
     An agent of which no more is said goes on with the whole of a conversation.
     """
 
+    greets = Moment.SESSION
+
     def __init__(
         self,
         words: Words,

@@ -21,6 +21,8 @@ _MOMENTS = {moment.value: moment for moment in Moment}
 class Plain:
     """The part of an adapter that is the same for all agents with plain words."""
 
+    greets = Moment.SESSION
+
     def read(self, payload: Mapping[str, Any]) -> Report | None:
         moment = _MOMENTS.get(text(payload.get("moment")))
         if moment is None:

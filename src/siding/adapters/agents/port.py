@@ -138,6 +138,8 @@ class CannotShorten(SidingError):
 class Adapter(Protocol):
     """One agent."""
 
+    greets: Moment  # at which the model is told what it may ask: a session, or its first prompt
+
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
         """Return the command line with which the agent reports, for this run only."""
         ...
@@ -147,7 +149,10 @@ class Adapter(Protocol):
         ...
 
     def greeted(self, text: str) -> Answer:
-        """Return the answer that tells the model something as a session begins."""
+        """Return the answer that tells the model something as a session begins.
+
+        Only of an agent that is greeted then.
+        """
         ...
 
     def informed(self, text: str) -> Answer:

@@ -33,9 +33,10 @@ from siding.workflows.structured import instructions
 class ProgramAgents(Agents):
     """Runs the agents of one workflow run, in its task.
 
-    `ask` puts questions of the policy to a person; without it they count as refused. `known` are
-    the agents that there are in the place of those of the settings. `group` names the workflow run,
-    to which its forks belong.
+    `ask` puts questions of the policy to a person; without it they count as refused. With
+    `sandbox` every one runs in a sandbox, whatever the settings say. `known` are the agents that
+    there are in the place of those of the settings. `group` names the workflow run, to which its
+    forks belong.
     """
 
     def __init__(
@@ -44,9 +45,11 @@ class ProgramAgents(Agents):
         task: TaskId,
         *,
         ask: Asker | None = None,
+        sandbox: bool = False,
         known: WorkflowAgents | None = None,
         group: str = "",
     ) -> None:
+        self._sandbox = sandbox
         self._project = project
         self._given = known
         self._task = task
@@ -168,7 +171,9 @@ class ProgramAgents(Agents):
             name=call.name,
             prompt=call.prompt,
             sandbox=SandboxRequest(
-                sandbox=settings.sandbox, network=settings.network, read=tuple(read)
+                sandbox=self._sandbox or settings.sandbox,
+                network=settings.network,
+                read=tuple(read),
             ),
         )
 

@@ -21,6 +21,7 @@ from siding.app.forks.state import recorded
 from siding.app.forks.views import View, view
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import NoWorkspace
+from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.storage.fields import said
@@ -100,7 +101,7 @@ class Workplaces:
         project = self._own_project()
         begin = partial(self._begin, project, call, attempt)
         found = await _made(begin, partial(drop, project))
-        place = _Forked(project, found)
+        place = _Forked(project, found, brings_back=call.bring_back)
         try:
             yield place
         finally:
@@ -161,8 +162,9 @@ class _Viewed(Workplace):
 class _Forked(Workplace):
     """What an agent without a result has changed stays with the fork's own steps."""
 
-    def __init__(self, project: Project, found: Fork) -> None:
+    def __init__(self, project: Project, found: Fork, *, brings_back: bool) -> None:
         super().__init__(found.id)
+        self._brings_back = brings_back
         self.fork = found.id
         self._project = project
         self._fork = found
@@ -171,12 +173,26 @@ class _Forked(Workplace):
     async def judged(self, outcome: Outcome) -> Outcome:
         if not isinstance(outcome, Done):
             return outcome
+        if not self._brings_back:
+            self._stays = True
+            changed = await in_thread(self._changed)
+            return outcome._replace(extra={**outcome.extra, "changed": changed})
         try:
             led_to = await in_thread(self._bring_back)
         except SidingError as error:
             self._stays = True
             led_to = {"refused": error.message}
         return outcome._replace(extra={**outcome.extra, "brought_back": led_to})
+
+    def _changed(self) -> Mapping[str, int]:
+        """Return the figures of all that was changed in the fork."""
+        project = self._project
+        parentage = Parentage.of(self._fork.task)
+        last = project.ledger(self._fork.id).last()
+        if parentage is None or last is None or not last.snapshot:
+            return {}
+        stat = TaskSnapshots(project, self._fork.workspace).diff_stat(parentage.base, last.snapshot)
+        return {"files": stat.files, "additions": stat.additions, "deletions": stat.deletions}
 
     def _bring_back(self) -> Mapping[str, Any]:
         found = bring_back(self._project, self._project.tasks.load(self._fork.id))

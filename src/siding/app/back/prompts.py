@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from siding.adapters.agents.table import BY_NAME
 from siding.app.place.project import Project
 from siding.app.place.selection import select
-from siding.errors import NotFound
+from siding.app.recording.snapshots import TaskSnapshots
+from siding.errors import NotFound, SidingError
 from siding.ids import step_number
 from siding.ledger.turns import ReportedTurn, reported_turns
 from siding.namedtuples import NamedTuple
@@ -14,7 +16,7 @@ from siding.runs.reported import first_line
 from siding.runs.store import Runs
 from siding.tasks.task import Task
 
-__all__ = ["Prompt", "Prompts", "find_prompt", "prompts"]
+__all__ = ["Changed", "Prompt", "Prompts", "changed_in", "find_prompt", "prompts"]
 
 NEWEST = "last"
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")  # a run may have reported anything: an option
@@ -40,6 +42,17 @@ class Prompt(NamedTuple):
     def before(self) -> str | None:
         """The id of the step that it began with; None for the base."""
         return f"{self.turn.on:04d}" if self.turn.on else None
+
+
+class Changed(NamedTuple):
+    """The figures of what a whole turn changed."""
+
+    files: int
+    additions: int
+    deletions: int
+    modes: int
+    links: int
+    directories: int
 
 
 class Prompts(NamedTuple):
@@ -78,6 +91,37 @@ def find_prompt(found: Prompts, named: str) -> Prompt:
     raise NotFound(
         f"{what} in task {found.task.name!r}",
         hint="`siding rewind --list` shows the prompts, `siding rollback --step N` goes anywhere",
+    )
+
+
+def changed_in(project: Project, found: Prompts, prompt: Prompt) -> Changed:
+    """Return what a turn changed, its steps of tool calls included.
+
+    Where there are none this is in the step; else git compares the two snapshots. If they are gone,
+    it is what came after the last call.
+    """
+    step, began = prompt.turn.step, prompt.turn.detail.returns
+    workspace = project.registry.of_task(found.task.id)
+    if began and step.snapshot and workspace is not None:
+        with suppress(SidingError):
+            snapshots = TaskSnapshots(project, workspace)
+            stat = snapshots.diff_stat(began, step.snapshot)
+            modes = snapshots.mode_figures(began, step.snapshot, None)
+            return Changed(
+                files=stat.files,
+                additions=stat.additions,
+                deletions=stat.deletions,
+                modes=modes.total,
+                links=modes.links,
+                directories=modes.directories,
+            )
+    return Changed(
+        files=step.files,
+        additions=step.additions,
+        deletions=step.deletions,
+        modes=step.modes,
+        links=step.links,
+        directories=step.directories,
     )
 
 

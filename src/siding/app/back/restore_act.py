@@ -105,6 +105,14 @@ class Restored(NamedTuple):
     paused: Paused = Paused()  # the runs that were paused meanwhile
 
 
+def written_meanwhile(count: int) -> str:
+    """Return the beginning of a sentence about files that others wrote; it ends with a path."""
+    files, versions = (
+        ("1 file", "its version is") if count == 1 else (f"{count} files", "their versions are")
+    )
+    return f"{files} written during this by another program: {versions} in"
+
+
 class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
     """Restore the workspace to another state. A subclass says which one, in `going`."""
 

@@ -175,6 +175,13 @@ def _report(desk: Desk, request: Request) -> Answered:
     return Answered(noted.answer._asdict(), noted.brief)
 
 
+def _workflow(desk: Desk, request: Request) -> Answered:
+    # Imported here: few runs start workflows, and each request would pay for what they need.
+    from siding.app.broker.workflows import workflow
+
+    return Answered(*workflow(desk, request))
+
+
 _ANSWERS: dict[str, Callable[[Desk, Request], Answered]] = {
     "hello": _hello,
     "status": _status,
@@ -184,4 +191,5 @@ _ANSWERS: dict[str, Callable[[Desk, Request], Answered]] = {
     "checkpoint": _checkpoint,
     "note": _note,
     "report": _report,
+    "workflow": _workflow,
 }

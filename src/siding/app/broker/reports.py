@@ -13,7 +13,8 @@ from siding.app.broker.desk import REPORTING, Desk
 from siding.app.broker.judging import Judged, judged
 from siding.app.broker.over_limit import held, noticed
 from siding.app.broker.request import BadRequest, Request
-from siding.app.broker.taken_back import News, news
+from siding.app.broker.taken_back import News
+from siding.app.broker.taken_back import news as news_of
 from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_turn
 from siding.app.usage.of_run import UsedInTurn
 from siding.app.waiting.inbox import agent_entry
@@ -59,7 +60,7 @@ def report(desk: Desk, request: Request) -> Noted:
         now = _MOMENTS[said.moment](desk, before, _known(desk, said))
         told = News("", now.seen)
         if said.moment is Moment.PROMPT:
-            told = news(desk.project.ledger(desk.task.id), before, said.session)
+            told = news_of(desk.project.ledger(desk.task.id), before, said.session)
             # An agent that has no name for it gets one: the steps of a turn are one act.
             turn = said.turn[:_LONGEST_SHOWN] or f"{desk.run.id}.{now.prompts}"
             turn = now.turn if _is_of_turn(before, said) else turn
@@ -71,11 +72,18 @@ def report(desk: Desk, request: Request) -> Noted:
     if now.waits and now.waits != before.waits:
         task = desk.task
         notify(desk.project, agent_entry(desk.project, task.id, task.name, desk.run, now))
-    greets = said.moment is Moment.SESSION and desk.project.settings.agents_text
-    answer = adapter.greeted(GREETING) if greets else Answer()
-    if told.text:
-        answer = adapter.informed(told.text)
+    answer = _told(desk, adapter, said, told.text, is_first=now.prompts == 1)
     return Noted(answer, {"moment": said.moment.value, "prompts": now.prompts})
+
+
+def _told(desk: Desk, adapter: Adapter, said: Report, news: str, *, is_first: bool) -> Answer:
+    """Return what the model is told: the greeting, what was taken back, both or nothing."""
+    greets = said.moment is adapter.greets and desk.project.settings.agents_text
+    if said.moment is Moment.SESSION:
+        return adapter.greeted(GREETING) if greets else Answer()
+    texts = [GREETING] if greets and is_first and said.by_person else []
+    text = "\n\n".join([*texts, *([news] if news else [])])
+    return adapter.informed(text) if text else Answer()
 
 
 def _known(desk: Desk, said: Report) -> Report:
@@ -138,7 +146,8 @@ def _called(desk: Desk, before: Reported, said: Report) -> Reported:
     """Record what a tool has changed as a step within the turn, if that is set."""
     if before.in_turn and desk.run.is_recorded and desk.project.settings.agents_steps == "call":
         title = first_line(said.text) or "a tool"
-        words = TurnWords(title, "", before.session, before.turn, before.transcript)
+        call = said.call[:_LONGEST_SHOWN]
+        words = TurnWords(title, "", before.session, before.turn, before.transcript, call)
         record_turn(desk.project, desk.task.id, desk.run.id, said.moment.value, words)
     return before._replace(waits="")
 
@@ -169,7 +178,7 @@ def _record(desk: Desk, before: Reported, moment: Moment, *, unwritten: bool) ->
         before.session,
         before.turn,
         before.transcript,
-        used,
+        used=used,
     )
     ids = desk.task.id, desk.run.id
     record_turn(desk.project, *ids, moment.value, words, only_if_changed=before.is_kept)

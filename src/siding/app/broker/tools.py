@@ -11,16 +11,15 @@ from collections.abc import Callable, Mapping
 from inspect import cleandoc
 from typing import Any, TypeVar
 
-from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
 
 from siding import __version__
 from siding.app.broker.inside import Inside
+from siding.app.broker.tool_answers import told
+from siding.app.broker.workflow_tools import add_workflow_tools
 from siding.errors import SidingError
 from siding.storage.fields import mapping, mappings, text
 
-_Result = TypeVar("_Result")
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
 _NOT_ANSWERED = "not_answered"
 _ABOUT = (
@@ -49,12 +48,12 @@ def tools(broker: Callable[[], Inside], *, patience_s: float) -> MCPServer[Any]:
         is returned: call this again with the same `question` and that `session`, and go on waiting.
         """
         asked = _question(question, options or [], context)
-        return await _told(lambda: _asked(broker(), asked, session, patience_s))
+        return await told(lambda: _asked(broker(), asked, session, patience_s))
 
     @tool
     async def checkpoint(message: str) -> str:
         """Record the workspace as it is now, as a step that one can come back to."""
-        return await _told(lambda: _recorded(broker().ask("checkpoint", message=message)))
+        return await told(lambda: _recorded(broker().ask("checkpoint", message=message)))
 
     @tool
     async def phase(move: str, summary: str, phase: str = "") -> str:
@@ -63,30 +62,21 @@ def tools(broker: Callable[[], Inside], *, patience_s: float) -> MCPServer[Any]:
         `summary` says what was done. `phase` names one to go back to.
         """
         fields = {"move": move, "summary": summary, "phase": phase or None}
-        return await _told(lambda: _moved(broker().ask("phase", **fields)))
+        return await told(lambda: _moved(broker().ask("phase", **fields)))
 
     @tool
     async def task() -> dict[str, Any]:
         """Return the task: its name, workspace, phase, newest step, and the questions that wait."""
-        return dict(await _told(lambda: broker().ask("status")))
+        return dict(await told(lambda: broker().ask("status")))
 
     @tool
     async def note(text: str) -> str:
         """Write a note into the record of this run: why something was done, what was tried."""
-        await _told(lambda: broker().ask("note", text=text))
+        await told(lambda: broker().ask("note", text=text))
         return "noted"
 
+    add_workflow_tools(tool, broker)
     return server
-
-
-async def _told(ask: Callable[[], _Result]) -> _Result:
-    """Ask in a thread; what is refused is told to the model with what to do."""
-    try:
-        return await to_thread.run_sync(ask, abandon_on_cancel=True)
-    except SidingError as error:
-        raise ToolError(": ".join(filter(None, (error.message, error.hint)))) from None
-    except OSError as error:
-        raise ToolError(f"Siding cannot be reached: {error}") from None
 
 
 def _question(question: str, options: list[str], context: str) -> dict[str, Any]:

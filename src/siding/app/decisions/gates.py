@@ -5,6 +5,7 @@ for a decision (`decision:`) names the key under which an agent asks. Only a per
 so neither kind can be answered or cancelled with the dashboard's key alone.
 """
 
+import re
 from typing import TYPE_CHECKING
 
 from siding.decisions.record import Origin
@@ -12,8 +13,6 @@ from siding.errors import SidingError, UsageError
 from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:  # not imported at run time, to keep commands about decisions fast
-    import re
-
     from siding.app.place.project import Project
     from siding.phases.status import FlowStatus
 
@@ -82,9 +81,7 @@ def _wanted(project: "Project") -> tuple[_Wanted, ...]:
     )
 
 
-def _pattern(key: str) -> "re.Pattern[str]":
-    import re
-
+def _pattern(key: str) -> re.Pattern[str]:
     text = re.escape(key)
     for name in ("task", "pass"):
         text = text.replace(re.escape(f"{{{name}}}"), ".+")

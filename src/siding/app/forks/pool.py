@@ -25,7 +25,8 @@ from siding.git.roots import WorktreeRoot, check_root, recorded_root
 from siding.git.snapshots.seeding import add_task
 from siding.git.snapshots.store import remove_tree
 from siding.git.worktrees.detached import fill_detached, register_detached
-from siding.git.worktrees.linked import detach_worktree, git_dir_of
+from siding.git.worktrees.listing import git_dir_of
+from siding.git.worktrees.moving import detach_worktree
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, Holder, LockBusy

@@ -106,14 +106,24 @@ def _views(project: Project) -> list[ViewPlace]:
     return [ViewPlace(directory / name) for name in names]
 
 
+def half_made(project: Project) -> dict[str, str]:
+    """Return the worktrees that killed processes left half-made, with the owners they were for.
+
+    One that is being made, taken or returned in this moment is not among them.
+    """
+    books = SlotBooks(project.layout.forks)
+    used = books.used()
+    known = {slot.name for slot in (*used, *books.free())}
+    found = {slot.name: slot.owner for slot in used if not _has(project, slot)}
+    # Its books may be younger than its first directory: then only the lock tells of it.
+    found |= {name: "" for name in _with_lock(project) if name not in known}
+    return {name: owner for name, owner in found.items() if not books.lock(name).is_locked()}
+
+
 def mend(project: Project) -> int:
     """Throw away worktrees that killed processes left half-made; return how many."""
     books = SlotBooks(project.layout.forks)
-    found = [slot for slot in books.used() if not _has(project, slot)]
-    known = {slot.name for slot in (*books.used(), *books.free())}
-    names = {slot.name: slot.owner for slot in found}
-    # Its books may be younger than its first directory: then only the lock tells of it.
-    names |= {name: "" for name in _with_lock(project) if name not in known}
+    names = half_made(project)
     forks = project.layout.forks
     for directory in (forks.free_dir, forks.used_dir):
         for path in stale_temporaries(directory):

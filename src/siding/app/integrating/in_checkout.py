@@ -1,8 +1,8 @@
 """Turns of an agent in a person's own checkout: kept beside the branch, where nothing is moved."""
 
 from siding.adapters.agents.port import Moment, Report
-from siding.app.integrating.beside import Beside, BesideTurn, Figures
 from siding.app.place.project import Checkout, Project
+from siding.app.recording.beside import Beside, BesideTurn, Figures
 from siding.app.recording.snapshots import tidy_store
 
 
@@ -51,6 +51,7 @@ def _begin(
         prompt=prompt,
         branch=beside.branch(),
         before=taken.snapshot,
+        root=str(beside.checkout.root),
     )
     beside.journal.append(turn.begins())
 

@@ -78,7 +78,7 @@ def _record(
         before.session,
         before.turn,
         before.transcript,
-        UsedInTurn(project.app, _EVER, before, unwritten=unwritten),
+        used=UsedInTurn(project.app, _EVER, before, unwritten=unwritten),
     )
     record_turn_alone(project, task, name, moment.value, words)
 

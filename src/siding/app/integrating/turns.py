@@ -1,10 +1,11 @@
 """Show the turns that integrated agents have made in a checkout (`siding turns`)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from siding.app.integrating.beside import Beside, BesideTurn
 from siding.app.place.project import Checkout, Project
 from siding.app.place.selection import standing_in
+from siding.app.recording.beside import Beside, BesideTurn
+from siding.app.recording.freed import SnapshotFreed, freed_record, freed_words
 from siding.app.recording.snapshots import TaskSnapshots, patch_lines
 from siding.errors import NotFound, UsageError
 from siding.namedtuples import NamedTuple
@@ -21,6 +22,7 @@ class Turns(NamedTuple):
     checkout: Checkout
     all: Sequence[BesideTurn]
     snapshots: TaskSnapshots
+    freed: Mapping[str, str]  # snapshots that `siding gc` has freed, with when
 
     def find(self, named: str) -> BesideTurn:
         """Return a turn by its number, or the `last` one. Raises NotFound."""
@@ -33,6 +35,18 @@ class Turns(NamedTuple):
             f"there is no turn {named!r} in {self.checkout.root}",
             hint="`siding turns` lists them",
         )
+
+    def freed_at(self, turn: BesideTurn) -> str:
+        """Return when a snapshot of the turn was freed; "" if both are there."""
+        return self.freed.get(turn.before) or self.freed.get(turn.after) or ""
+
+    def require(self, turn: BesideTurn) -> None:
+        """Raise SnapshotFreed if a snapshot of the turn was freed."""
+        if at := self.freed_at(turn):
+            raise SnapshotFreed(
+                f"what turn {turn.number} has changed is gone: {freed_words(at)}",
+                hint="`siding turns` marks the turns that were freed",
+            )
 
     def write_patch(self, turn: BesideTurn, fd: int) -> None:
         """Write what a turn has changed, as a patch, byte for byte."""
@@ -55,7 +69,8 @@ def turns(project: Project) -> Turns:
     if checkout is None:
         raise UsageError("a bare repository has no checkout")
     beside = Beside.of(project, checkout)
-    return Turns(checkout, beside.turns(), beside.snapshots())
+    freed = freed_record(project).of_all()
+    return Turns(checkout, beside.turns(), beside.snapshots(), freed)
 
 
 def title_of(turn: BesideTurn) -> str:

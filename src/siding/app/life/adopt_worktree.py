@@ -30,7 +30,7 @@ from siding.git.roots import recorded_root
 from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import add_task, attributes_convert
 from siding.git.snapshots.store import remove_tree
-from siding.git.worktrees.linked import Checkout, write_files
+from siding.git.worktrees.filling import Checkout, write_files
 from siding.ids import Sha
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple

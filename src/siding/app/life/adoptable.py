@@ -9,7 +9,7 @@ from siding.errors import NotFound, SidingError, UsageError
 from siding.git.discovery import find_repository
 from siding.git.errors import NoCommits, NotARepository
 from siding.git.refs import HeadState
-from siding.git.worktrees.linked import WorktreeInfo, worktrees
+from siding.git.worktrees.listing import WorktreeInfo, worktrees
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 

@@ -13,6 +13,7 @@ from siding.app.life.retention import Retention, plan_retention
 from siding.app.place.locks import TaskBusy, describe
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import lost_until
+from siding.app.recording.beside import checkout_ids
 from siding.app.recording.freed import freed_journal
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
@@ -29,9 +30,13 @@ _NOTHING = "nothing was freed of the snapshots; try again when it has ended"
 
 
 class Freed(NamedTuple):
-    """What was freed: steps, and bytes of the store. `failed` says why nothing was."""
+    """What was freed: steps, turns beside a branch, and bytes of the store.
+
+    `failed` says why nothing was.
+    """
 
     steps: int = 0
+    turns: int = 0
     bytes: int = 0
     failed: str | None = None
 
@@ -64,7 +69,7 @@ def is_unfinished(project: Project) -> bool:
 
 @contextmanager
 def holding_everything(project: Project) -> Iterator[None]:
-    """Hold all tasks, the board and the store, so that nobody records anything meanwhile.
+    """Hold all tasks and checkouts, the board and the store: nobody records anything meanwhile.
 
     A run that lives has let its task go, and waits for it in order to record. Raises LockBusy if
     somebody else holds a task: no task is waited for.
@@ -78,7 +83,7 @@ def holding_everything(project: Project) -> Iterator[None]:
             stack.enter_context(FileLock(layout.lock).acquire(timeout_s=0, holder=holder))
         make_dirs(project.layout.locks_dir)
         names = [f"deleted-{gone.id}" for gone in deleted_tasks(project)]
-        for name in (*names, "snapshots"):
+        for name in (*names, *checkout_ids(project), "snapshots"):
             lock = FileLock(project.layout.lock(name))
             stack.enter_context(lock.acquire(timeout_s=0, holder=holder))
         stack.enter_context(project.changing("gc --older"))
@@ -118,7 +123,8 @@ def _free(project: Project, plan: Retention) -> Freed:
     freed = before - store.size()
     if unfinished:
         journal.end(unfinished, at=project.app.now(), freed=freed)
-    return Freed(steps=plan.steps if plan.dropped else 0, bytes=freed)
+    steps, turns = (plan.steps, plan.turns) if plan.dropped else (0, 0)
+    return Freed(steps=steps, turns=turns, bytes=freed)
 
 
 def _check(project: Project, new: SnapshotStore, plan: Retention) -> None:

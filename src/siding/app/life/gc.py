@@ -19,6 +19,7 @@ from siding.app.life.branches import BranchFate, fate_of, is_removed, sweep_bran
 from siding.app.life.collection import collect, collect_records
 from siding.app.life.displaced import displaced_places, free_displaced
 from siding.app.life.freeing import Freed, free_snapshots, is_unfinished
+from siding.app.life.recorded_tasks import CHECKOUT
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
@@ -39,6 +40,7 @@ from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 
 __all__ = [
+    "CHECKOUT",
     "Collected",
     "Freed",
     "HomeNotWritable",

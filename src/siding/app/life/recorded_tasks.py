@@ -5,6 +5,7 @@ A task whose record is not whole is left alone: what its steps are is then not k
 
 import os
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 
 from siding.app.life.archives import member_of
@@ -12,6 +13,13 @@ from siding.app.life.displaced import displaced_places
 from siding.app.life.reopen import Gone, deleted_tasks
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import lost_until
+from siding.app.recording.beside import (
+    BesideTurn,
+    checkout_ids,
+    freeable_turns,
+    journal_of,
+    turns_in,
+)
 from siding.app.recording.verify_anchor import disagreement
 from siding.errors import SidingError
 from siding.git.restoring.displaced_list import read_names
@@ -29,11 +37,12 @@ from siding.tasks.slots import is_slot
 from siding.tasks.states import TaskState
 from siding.tasks.views import is_view
 
+CHECKOUT = "checkout"  # in the place of the state of a task
 _LEDGER = "task/ledger.jsonl"  # of a deleted task, in its place in the trash
 
 
 class RecordedTask(NamedTuple):
-    """A task with snapshots. `state` is open, closed or deleted.
+    """A task with snapshots. `state` is open, closed or deleted; of a checkout, checkout.
 
     `lines` and `head` say what the ledger is now. `named` are objects that something other than the
     ledger names: the registry, an act in progress, a base. `alone` says why the task has to be left
@@ -57,26 +66,61 @@ class RecordedTask(NamedTuple):
 
 
 def recorded_tasks(project: Project) -> list[RecordedTask]:
-    """Return every task that has a snapshot, on the board or deleted."""
+    """Return every task that has a snapshot, on the board or deleted; checkouts are none."""
     if not project.snapshots.root.is_dir():
         return []
     gone = {each.id: each for each in deleted_tasks(project)}
     there = {*project.tasks.ids(), *project.tasks.fork_ids()}
+    checkouts = set(checkout_ids(project))
     return [
         _on_board(project, task_id) if task_id in there else _deleted(project, task_id, gone)
         for task_id in project.snapshots.tasks()
-        if task_id in there or not (_is_checkout(project, task_id) or _is_of_pool(task_id))
+        if task_id in there or not (task_id in checkouts or _is_of_pool(task_id))
     ]
-
-
-def _is_checkout(project: Project, task_id: TaskId) -> bool:
-    """Tell whether a part of the snapshot store is that of a checkout: it is no task."""
-    return (project.layout.checkouts_dir / task_id).is_dir()
 
 
 def _is_of_pool(task_id: TaskId) -> bool:
     """Tell whether a part of the snapshot store is that of a worktree of the pool, or of a view."""
     return is_slot(task_id) or is_view(task_id)
+
+
+class RecordedCheckout(NamedTuple):
+    """The turns beside a branch in one checkout: their snapshots lie in the store, too.
+
+    `record` is what a task would have in its place. The newest snapshot is named: the next one is
+    compared with it.
+    """
+
+    record: RecordedTask
+    turns: tuple[BesideTurn, ...]
+
+    def freeable(self, before: datetime) -> dict[str, tuple[str, ...]]:
+        """Return the snapshots that may be freed, each with the numbers of its turns."""
+        return freeable_turns(self.turns, before=before, named=self.record.named)
+
+
+def recorded_checkouts(project: Project) -> list[RecordedCheckout]:
+    """Return every checkout in which turns were kept."""
+    if not project.snapshots.root.is_dir():
+        return []
+    there = set(project.snapshots.tasks())
+    return [_checkout(project, each) for each in checkout_ids(project) if each in there]
+
+
+def _checkout(project: Project, checkout: TaskId) -> RecordedCheckout:
+    journal = journal_of(project, checkout)
+    lines = [entry.raw for entry in journal.entries()]
+    turns = tuple(turns_in(journal))
+    named: set[str | None] = set(base_snapshots(project.snapshots, checkout))
+    record = RecordedTask(
+        id=checkout,
+        name=next((each.root for each in reversed(turns) if each.root), ""),
+        state=CHECKOUT,
+        lines=len(lines),
+        head=sha256_hex(lines[-1]) if lines else "",
+        named=frozenset({*named, project.snapshots.tip(checkout)}),
+    )
+    return RecordedCheckout(record, turns)
 
 
 def displaced_blobs(project: Project) -> set[str]:

@@ -18,7 +18,8 @@ from siding.files.durable import make_dirs, move_aside, remove_file
 from siding.git.errors import BranchInUse
 from siding.git.roots import recorded_root
 from siding.git.worktrees.keeping import PACK_NAME, give_back, restore_branch
-from siding.git.worktrees.linked import admin_dir, attach_worktree, repair_links, worktrees
+from siding.git.worktrees.listing import admin_dir, worktrees
+from siding.git.worktrees.moving import attach_worktree, repair_links
 from siding.git.worktrees.reattach import reattach
 from siding.namedtuples import NamedTuple
 from siding.tasks.registry import MOVED_TO, Workspace

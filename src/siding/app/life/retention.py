@@ -7,7 +7,12 @@ names a state, and with what the store would get back.
 from collections.abc import Collection, Mapping
 from datetime import timedelta
 
-from siding.app.life.recorded_tasks import RecordedTask, recorded_tasks
+from siding.app.life.recorded_tasks import (
+    CHECKOUT,
+    RecordedTask,
+    recorded_checkouts,
+    recorded_tasks,
+)
 from siding.app.place.locks import acting_in
 from siding.app.place.project import Project
 from siding.app.recording.freed import freed_record
@@ -22,6 +27,7 @@ from siding.namedtuples import NamedTuple
 class TaskRetention(NamedTuple):
     """What of one task is freed: snapshots, each with the ids of the steps whose state it is.
 
+    Of a checkout it is the turns beside its branch, by their numbers.
     `bytes` is what only these snapshots take in the store, as it is stored now.
     """
 
@@ -58,7 +64,13 @@ class Retention(NamedTuple):
 
     @property
     def steps(self) -> int:
-        return sum(len(each.steps) for each in self.tasks)
+        return sum(len(each.steps) for each in self.tasks if each.task.state != CHECKOUT)
+
+    @property
+    def turns(self) -> int:
+        """How many turns beside a branch lose one of their two snapshots, or both."""
+        beside = [each for each in self.tasks if each.task.state == CHECKOUT]
+        return sum(len(set(each.steps)) for each in beside)
 
     @property
     def freed(self) -> set[str]:
@@ -80,12 +92,13 @@ def plan_retention(
     run lives is passed over: what its line will name is not known before it has ended.
     """
     before = project.app.clock.now() - timedelta(seconds=older_s)
-    tasks = recorded_tasks(project)
+    checkouts = recorded_checkouts(project)
+    tasks = [*recorded_tasks(project), *(each.record for each in checkouts)]
     record = freed_record(project)
     # Whatever the journal says, this is never taken for freed.
     never = {sha for task in tasks for sha in task.never}
     freed = frozenset(record.of_all().keys() - never)
-    whole = [task for task in tasks if not task.alone]
+    whole = [task for task in tasks if not task.alone and task.state != CHECKOUT]
     passed = {task.id: what for task in whole if (what := acting_in(project, task.id))}
     found: dict[TaskId, dict[str, tuple[str, ...]]] = {}
     for task in whole:
@@ -96,6 +109,12 @@ def plan_retention(
             sha: tuple(step.id for step in steps)
             for sha, steps in may.items()
             if sha not in task.named and sha not in freed and (only is None or sha in only)
+        }
+    for each in checkouts:
+        found[each.record.id] = {
+            sha: turns
+            for sha, turns in each.freeable(before).items()
+            if sha not in freed and (only is None or sha in only)
         }
     alone = tuple(task for task in tasks if task.alone)
     empty = Retention(older_s, alone=alone, freed_before=freed, passed=passed)

@@ -29,13 +29,8 @@ from siding.git.roots import recorded_root
 from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import add_task
 from siding.git.worktrees.keeping import PACK_NAME, keep_private
-from siding.git.worktrees.linked import (
-    AddedWorktree,
-    add_worktree,
-    detach_worktree,
-    go_on_to,
-    undo_add,
-)
+from siding.git.worktrees.linked import AddedWorktree, add_worktree, go_on_to, undo_add
+from siding.git.worktrees.moving import detach_worktree
 from siding.ids import Sha
 from siding.tasks.names import branch_name, slug
 from siding.tasks.registry import Workspace

@@ -56,7 +56,7 @@ class MovedPhase(NamedTuple):
     entry: HistoryEntry
     left_out: tuple[str, ...]
     index_agrees: bool
-    complete: bool  # False: the step or the index failed; the next command completes them
+    kept_by: str  # the error that the step or the index failed with; the next command does them
     gone_back: tuple[RawCommit, ...]  # commits that the branch no longer has: gone back from
 
 
@@ -111,24 +111,24 @@ class PhaseMoveAct(Act[PlannedMove, MadeMove, MovedPhase]):
     def carry_out(self, work: Work, plan: PlannedMove, intent: Intent) -> Ended[MadeMove]:
         store = PhaseStore(work.recorder.layout.root)
         made = make_move(work.project, store, plan, keep_fds=self._keep_fds)
-        self.moved = moved_phase(work.task, plan, made, recorded=False)
+        self.moved = moved_phase(work.task, plan, made)
         tell_moved(work.project, work.task, plan.entry)
         return Ended(intent, intent.draft.completed(), made)
 
     def result(self, work: Work, plan: PlannedMove, done: Done[MadeMove] | None) -> MovedPhase:
         assert done is not None
-        return moved_phase(work.task, plan, done.outcome, recorded=True)
+        return moved_phase(work.task, plan, done.outcome)
 
 
-def moved_phase(task: Task, plan: PlannedMove, made: MadeMove, *, recorded: bool) -> MovedPhase:
-    """Return the result of a move that was made; `recorded`: its step is in the ledger."""
+def moved_phase(task: Task, plan: PlannedMove, made: MadeMove) -> MovedPhase:
+    """Return the result of a move that was made."""
     return MovedPhase(
         task=task,
         status=plan.intent.after,
         entry=plan.entry,
         left_out=tuple(_shown(each) for each in plan.left_out),
         index_agrees=made.index_agrees,
-        complete=made.complete and recorded,
+        kept_by=made.kept_by,
         gone_back=plan.gone_back,
     )
 

@@ -94,12 +94,12 @@ class PlannedMove(NamedTuple):
 class MadeMove(NamedTuple):
     """A move that was made.
 
-    `index_agrees`: the workspace's index was set to the new commit. `complete` is False if that
-    failed with an error; the next command tries again.
+    `index_agrees`: the workspace's index was set to the new commit. `kept_by` is the error that
+    kept that from being done, "" for none; the next command tries again.
     """
 
     index_agrees: bool
-    complete: bool
+    kept_by: str
 
 
 def crossing(project: Project, store: PhaseStore, request: PhaseRequest) -> Crossing:
@@ -207,11 +207,11 @@ def make_move(
             planned.step,
             keep_fds=keep_fds,
         )
-    except (SidingError, OSError):
+    except (SidingError, OSError) as error:
         store.record(planned.intent)  # the next command tries again
-        return MadeMove(index_agrees=False, complete=False)
+        return MadeMove(index_agrees=False, kept_by=str(error))
     store.finish(planned.intent)
-    return MadeMove(index_agrees=agrees, complete=True)
+    return MadeMove(index_agrees=agrees, kept_by="")
 
 
 class _Commit(NamedTuple):

@@ -53,10 +53,11 @@ def move(project: Project, request: PhaseRequest) -> MovedPhase:
     act = PhaseMoveAct(request, _gates_before(project, task, request), inside)
     try:
         return perform(project, task.id, act)
-    except (SidingError, OSError):
+    except (SidingError, OSError) as error:
         if act.moved is None:
             raise
-        return act.moved  # the branch has moved; the next command records the step
+        # The branch has moved; the next command records the step.
+        return act.moved._replace(kept_by=act.moved.kept_by or str(error))
 
 
 def moved_as_record(done: MovedPhase) -> dict[str, Any]:

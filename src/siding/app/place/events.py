@@ -178,6 +178,28 @@ class PullRequestChanged(NamedTuple):
         return {"task": task_record(self.task), "pull_request": dict(self.pull_request)}
 
 
+class WorkflowChanged(NamedTuple):
+    """A run of a workflow began, was resumed, waits for a person, or has ended."""
+
+    task_id: str
+    how: str  # started, resumed, waiting, completed, failed, killed
+    run_id: str
+    workflow: str
+    error: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"workflow.{self.how}"
+
+    def record(self) -> dict[str, Any]:
+        told = {"error": self.error} if self.error else {}
+        return {
+            "task": {"id": self.task_id} if self.task_id else {},
+            "workflow": {"run_id": self.run_id, "name": self.workflow},
+            **told,
+        }
+
+
 class GcEnded(NamedTuple):
     """`siding gc` has ended. `freed` is what it did; `error` says why it failed, "" if it did not.
 

@@ -129,7 +129,7 @@ class LostWorkspaces:
     def _here(self, found: Workspace, path: Path) -> Workspace:
         """Return the entry with the directory's git directory, device and inode."""
         from siding.git.roots import recorded_root
-        from siding.git.worktrees.linked import admin_dir
+        from siding.git.worktrees.listing import admin_dir
 
         git_dir = admin_dir(self._repository(), path)
         if git_dir is None:  # `git worktree prune` removed it: this is where it has to be

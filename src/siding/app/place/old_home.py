@@ -22,7 +22,7 @@ def workspace_of(project: Project, task: Task) -> Workspace | None:
     path = _place(project, task)
     if path is None:
         return None
-    from siding.git.worktrees.linked import git_dir_of
+    from siding.git.worktrees.listing import git_dir_of
 
     root = recorded_root(path)
     git_dir = git_dir_of(path)

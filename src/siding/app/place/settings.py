@@ -86,6 +86,7 @@ class Settings(NamedTuple):
     agents_tools: bool = True  # and get tools to ask it with, if `mcp` is installed
     agents_steps: str = "turn"  # one of STEPS: what of them is a step
     agents_judge: str = "on"  # one of JUDGE: whether their commands are judged before they run
+    agents_meter: bool = False  # their requests to models are measured on the wire
     gc_background: bool = False  # whether hosts of long runs start `siding gc`
     gc_older_s: float | None = None  # and with which age; None: without --older
     forks_pool: int = 4  # how many worktrees may wait for the next forks
@@ -208,6 +209,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         agents_tools=agents.flag("tools", default.agents_tools),
         agents_steps=agents.one_of("steps", STEPS, default.agents_steps),
         agents_judge=agents.one_of("judge", JUDGE, default.agents_judge),
+        agents_meter=agents.flag("meter", default.agents_meter),
         gc_background=gc_background,
         gc_older_s=gc_older_s,
         forks_pool=forks.count("pool", default.forks_pool),

@@ -1,8 +1,8 @@
 """Record what a person has trusted of the files of a repository, in ``trust.json``.
 
 Trust is stored by digest: for hooks, of all hooks together; for a policy that permits more, of its
-bytes; for sandbox settings that permit more, of these settings. After any change the digest
-differs, and the person is asked again.
+bytes; for sandbox settings that permit more, of these settings; for a workflow, of its script.
+After any change the digest differs, and the person is asked again.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from siding.app.place.project import Project
 
 TRUST_VERSION = 1
-HOOKS, POLICIES, SANDBOXES = "trusted", "policies", "sandboxes"  # sections: digest -> details
+# Sections: digest -> details.
+HOOKS, POLICIES, SANDBOXES, WORKFLOWS = "trusted", "policies", "sandboxes", "workflows"
 
 
 def trusted_hooks(path: Path | None) -> dict[str, Any]:
@@ -33,6 +34,11 @@ def trusted_sandboxes(path: Path | None) -> dict[str, Any]:
     return _section(path, SANDBOXES)
 
 
+def trusted_workflows(path: Path | None) -> dict[str, Any]:
+    """Return the trusted scripts of workflows, by digest."""
+    return _section(path, WORKFLOWS)
+
+
 def add(project: "Project", section: str, digest: str, told: Mapping[str, Any]) -> None:
     """Trust this digest in a section from now on. `told` is stored with it, for people."""
     path = trust_json(project)
@@ -47,7 +53,7 @@ def forget_all(project: "Project") -> int:
     path = trust_json(project)
     with project.changing("revoking trust"):
         document = _document(path)
-        sections = (HOOKS, POLICIES, SANDBOXES)
+        sections = (HOOKS, POLICIES, SANDBOXES, WORKFLOWS)
         count = sum(len(_entries(document, section)) for section in sections)
         nothing: dict[str, Any] = {section: {} for section in sections}
         write_document(path, {**document, "version": TRUST_VERSION, **nothing})

@@ -61,6 +61,8 @@ def name_artifacts(
             names["output"] = f"artifacts/{output}"
         if asked := _name_requests(layout, intent, number):
             names["requests"] = f"artifacts/{asked}"
+        if passed := _name_wire(layout, intent, number):
+            names["wire"] = f"artifacts/{passed}"
     if names:
         flush_dir(layout.artifacts_dir)
     return names
@@ -72,6 +74,15 @@ def _name_requests(layout: TaskLayout, intent: Intent, number: int) -> str:
     from siding.runs.requests import name_requests  # few runs ask anything
 
     return name_requests(layout, intent.stem, number)
+
+
+def _name_wire(layout: TaskLayout, intent: Intent, number: int) -> str:
+    detail = intent.draft.detail
+    if not isinstance(detail, RunDetail) or detail.wire is None or not detail.run:
+        return ""
+    from siding.wire.journal import name_wire  # few runs have a proxy
+
+    return name_wire(layout, detail.run, number)
 
 
 def join_output(layout: TaskLayout, step: Step) -> None:

@@ -112,6 +112,7 @@ def _artifacts(project: Project, task: Task, step: Step) -> Iterator[RecordFindi
         "patch": step.patch_sha256,
         "output": told.sha256 if told else None,
         "requests": asked.sha256 if asked else None,
+        "wire": run.wire.sha256 if run and run.wire else None,
     }
     root = project.task_layout(task.id).root
     for kind, where in step.artifacts.items():

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.app.acts.skeleton import Act, Done, Ended, Work
 from siding.app.place.environment import environment_in
@@ -29,6 +30,7 @@ from siding.app.running.isolation import Watch
 from siding.app.running.living import as_run_of, begin_run, marked, port_for
 from siding.app.running.request import Reporting, RunRequest, RunResult, Terminal
 from siding.app.running.turns import Turns, turn_times
+from siding.app.running.wire import wire_plan_of, wired, with_wire
 from siding.app.sandbox.sandbox import (
     REFUSED_EXIT,
     SandboxPlan,
@@ -45,6 +47,7 @@ from siding.namedtuples import NamedTuple
 from siding.process.broker.place import SOCKET_VARIABLE
 from siding.process.command import Command, Outcome, OutputScreen, ProcessInfo, StreamPlan
 from siding.process.control.control import Control
+from siding.process.drive import Beside
 from siding.process.identity import started_of
 from siding.process.keeper.child import Child, Survival
 from siding.process.keeper.forking import can_keep
@@ -58,6 +61,9 @@ from siding.runs.left_paused import PauseOfTask
 from siding.runs.run import ProcessMark, Run
 from siding.runs.store import LiveRun
 from siding.tasks.task import Task
+
+if TYPE_CHECKING:
+    from siding.app.wire.planned import WirePlan
 
 NOTHING_KEPT = "in this sandbox nothing outlives the command, so nothing of it is kept"
 OnRunning = Callable[[Task, Run], None]  # called when the command of a run was started
@@ -77,6 +83,7 @@ class RunPlan(NamedTuple):
     sandbox: SandboxPlan
     broker: str  # the path of its socket; "" if there can be none
     reports: Reporting | None  # how its agent reports; None if it does not
+    wire: "WirePlan | None"  # what goes through a proxy; None for nothing
 
     @property
     def starts(self) -> bool:
@@ -159,25 +166,29 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         work.project.events.emit(StepStarted(work.task, recorder.workspace, intent))
         times = turn_times(work.project.settings, self._request)
         turns = Turns(work.project, work.task.id, self._live.run, times)
-        with turns.told():
+        with turns.told(), wired(work, plan.wire, plan.sandbox, command, self._live.run) as wire:
             outcome = execute(
                 recorder,
-                command,
+                wire.command,
                 self._terminal,
-                plan.sandbox,
+                wire.sandbox,
+                beside=wire.beside,
                 live=self._live,
                 artifact=recorder.layout.artifact(intent.stem, "output"),
                 door=door_of(work.project, work.task.id, self._live.run, intent.stem),
                 on_running=self._on_running,
                 looks=[*([turns.watch] if times.any else []), *background_gc(work.project)],
                 leave=self._request.leave,
-                locks=(recorder.intents.descriptor(intent),) if self._request.survives else None,
+                locks=(recorder.intents.descriptor(intent), *wire.locks)
+                if self._request.survives
+                else None,
             )
-        outcome = turns.noted(noted(outcome, plan.reports))
+        outcome = wire.noted(turns.noted(noted(outcome, plan.reports)))
         end_turn(work.project, work.task.id, self._live.run)
         watch.ended(outcome.duration_ms)
         draft = with_requests(recorder, intent, ended(intent.draft, outcome, self._terminal))
         draft = with_report(work.project.app, recorder.layout, self._live.run, draft, plan.reports)
+        draft = with_wire(work, self._live.run, draft, wire, plan.wire)
         intent = recorder.ended(intent, draft)
         after = _run_hooks(recorder, "post_run", command)
         hooks = (*before.hooks, *after.hooks)
@@ -239,21 +250,23 @@ def run_unrecorded(
             over_limit=request.over_limit,
         )
         command = told(marked(plan.command, live.run), plan.reports)
-        with hold.let_go():
+        with hold.let_go(), wired(work, plan.wire, plan.sandbox, command, live.run) as wire:
             watch = Watch(recorder)
             outcome = execute(
                 recorder,
-                command,
+                wire.command,
                 terminal,
-                plan.sandbox,
+                wire.sandbox,
+                beside=wire.beside,
                 live=live,
                 artifact=None,
                 door=door_of(work.project, work.task.id, live.run, ""),
                 on_running=on_running,
                 leave=request.leave,
-                locks=() if request.survives else None,
+                locks=wire.locks if request.survives else None,
             )
             watch.ended(outcome.duration_ms)
+        outcome = wire.noted(outcome)
         exit_code, isolation = outcome.exit_code, watch.isolation()
         live.end()
     return RunResult(
@@ -293,10 +306,11 @@ def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
     if ruling.runs:
         sandbox = plan_sandbox(recorder, request.sandbox, command, time_s=request.timeout_s)
         work.resources.callback(sandbox.release)
-    reports = None
+    reports, wire = None, None
     if ruling.runs:
         reports = reporting_of(work, request, command, sandbox)
-    return RunPlan(command, ruling, sandbox, broker, reports)
+        wire = wire_plan_of(work, request, sandbox)
+    return RunPlan(command, ruling, sandbox, broker, reports, wire)
 
 
 def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunToJudge:
@@ -321,16 +335,17 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
     door: OpensDoor,
     on_running: OnRunning | None,
     looks: Sequence[Callable[[ProcessTree], Looks]] = (),
+    beside: Sequence[Beside] = (),
     leave: str = "",
     locks: tuple[int, ...] | None = None,
 ) -> Outcome:
     """Run the command in its sandbox and within its limits; return how it ended.
 
     Its output is also written to the file `artifact`, if that is not None. `on_running` is called
-    when the command was started. `looks` look at it while it runs. At the `door` its
-    processes reach their broker. `leave` says whether what the command leaves is kept or ended; "":
-    as set. What is kept is written down. With `locks` the run survives this process, and holds them
-    until its end.
+    when the command was started. `looks` look at it while it runs, `beside` is served then. At the
+    `door` its processes reach their broker. `leave` says whether what the command leaves is kept or
+    ended; "": as set. What is kept is written down. With `locks` the run survives this process, and
+    holds them until its end.
     """
 
     def on_started(child: Child) -> None:
@@ -354,6 +369,7 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
             door=door,
             pause=PauseOfTask(recorder.layout),
             looks=looks,
+            beside=beside,
             survival=survival,
             ends_left=(leave or recorder.project.settings.leave) == "end",
         )

@@ -1,5 +1,6 @@
 """Record the workspace as it is now (`siding checkpoint`)."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 
@@ -19,7 +20,7 @@ from siding.ledger.store import Ledger
 from siding.ledger.usage import Usage
 from siding.namedtuples import NamedTuple
 from siding.runs.run import is_run_id
-from siding.runs.store import Runs
+from siding.runs.store import WIRE, Runs
 from siding.tasks.task import Task
 
 __all__ = [
@@ -41,13 +42,15 @@ TURN = "turn"  # the origin of a checkpoint that is a turn of a run
 
 class TurnWords(NamedTuple):
     """What is said of a turn: its title and, if an agent reported it, the prompt it answers and the
-    conversation that it belongs to, with the agent's own ids of both and what was used in it."""
+    conversation that it belongs to, with the agent's own ids of both, and of the call of a tool if
+    it is the step of one, and what was used in it."""
 
     message: str = ""
     prompt: str = ""
     session: str = ""
     turn: str = ""
     transcript: str = ""
+    call: str = ""
     used: Callable[[], Usage] = dict  # is called when the snapshot was taken
 
 
@@ -101,7 +104,9 @@ def record_turn(
             run=run_id, returns=_began_with(work.recorder.ledger, run_id, words.turn)
         )
         step = work.recorder.record_as(
-            detail, only_if_changed=only_if_changed, later=partial(_with_used, words)
+            detail,
+            only_if_changed=only_if_changed,
+            later=partial(_with_what_was_used, work.recorder, run_id, words),
         )
         return Turn(task, step)
 
@@ -141,12 +146,27 @@ def _detail(recorder: Recorder, words: TurnWords, moment: str, untitled: str) ->
         session=clean(words.session),
         turn=clean(words.turn),
         transcript=clean(words.transcript),
+        call=clean(words.call),
     )
 
 
 def _with_used(words: TurnWords, draft: Draft) -> Draft:
     assert isinstance(draft.detail, CheckpointDetail)
     return draft._replace(detail=draft.detail._replace(usage=words.used()))
+
+
+def _with_what_was_used(recorder: Recorder, run_id: str, words: TurnWords, draft: Draft) -> Draft:
+    """Return the draft with what was used in the turn, as its agent says, and on the wire."""
+    draft = _with_used(words, draft)
+    if not os.path.exists(recorder.layout.runs_dir / f"{run_id}{WIRE}"):
+        return draft
+    from siding.app.unfinished.passed import report_of_turn  # few runs have a proxy
+
+    run = recorder.runs.find(run_id)
+    since = "" if run is None else run.since
+    assert isinstance(draft.detail, CheckpointDetail)
+    report = report_of_turn(recorder.layout, run_id, since)
+    return draft._replace(detail=draft.detail._replace(wire=report))
 
 
 def _is_over(ledger: Ledger, run_id: str, turn: str, *, unless_ended: bool) -> bool:

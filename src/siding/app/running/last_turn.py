@@ -24,7 +24,12 @@ def record_last_turn(project: Project, task_id: TaskId, run: Run) -> None:
         return
     used = UsedInTurn(project.app, run.started_at, found, unwritten=False)
     words = TurnWords(
-        first_line(found.prompt), found.prompt, found.session, found.turn, found.transcript, used
+        first_line(found.prompt),
+        found.prompt,
+        found.session,
+        found.turn,
+        found.transcript,
+        used=used,
     )
     try:
         record_turn(

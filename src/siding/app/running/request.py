@@ -55,6 +55,7 @@ class RunRequest(NamedTuple):
     judge: str = ""  # one of `settings.JUDGE`: of the commands that an agent runs; "": as set
     reports: bool = True  # an agent that can is told to report, if that is set
     over_limit: bool = False  # limits of what agents may use do not count
+    meter: bool | None = None  # its requests to models are measured; None: as set
     leave: str = ""  # one of `settings.LEAVE`: what becomes of processes that outlive the command
 
 

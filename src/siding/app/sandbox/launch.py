@@ -3,6 +3,7 @@
 import os
 import pwd
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
@@ -73,6 +74,7 @@ class Launched(NamedTuple):
     reason: str = ""
     prepared: "PreparedQuarantine | None" = None
     lock: FileLock | None = None  # of the quarantine; the caller releases it when the run has ended
+    hosts: tuple[str, ...] | None = None  # that alone may be reached; None: there is no list
     notes: tuple[str, ...] = ()
 
 
@@ -83,12 +85,12 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
     found = engine_here(project)
     profile = profile_in_force(asked.profile, os.path.basename(command.argv[0]))
     if found.engine is None:
-        return Launched(
-            launch=None,
-            reason=found.reason,
-            report=SandboxReport(profile=profile, reason=found.reason),
-        )
+        return _none(profile, found.reason)
     network = asked.network or Network.ON
+    if network is Network.ALLOW and found.engine is Engine.LANDLOCK:
+        # Its rules know ports and no hosts, UDP passes, and there is no network of the run's own.
+        return _none(profile, f"a list of hosts needs bwrap ({found.reason})")
+    hosts = _hosts(asked, profile, command) if network is Network.ALLOW else None
     git = asked.git or GitAccess.COMMIT
     notes: list[str] = []
     if found.engine is Engine.LANDLOCK:
@@ -104,17 +106,7 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     agent = places_in(profile)
     _make_room_for_sessions(home, agent)
-    demand = SandboxRequirements(
-        network=network,
-        git=git,
-        read=(
-            *borrowed_from(project.paths.objects),
-            *_named_by_git(home),
-            *_to_ask(command),
-            *(expanded(path, home) for path in asked.read or ()),
-        ),
-        write=tuple(expanded(path, home) for path in asked.write or ()),
-    )
+    demand = _requirements(project, asked, command, network, git, hosts)
     view = plan_view(
         _places(recorder, command),
         demand,
@@ -139,10 +131,61 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
         profile=profile,
         network=network.value,
         git=(git if prepared is not None else GitAccess.READ).value,
+        hosts=hosts or (),
         not_covered=not_covered(found, network, filtered=bool(launch.seccomp)),
         reason=found.reason,
     )
-    return Launched(launch=launch, report=report, prepared=prepared, lock=lock, notes=tuple(notes))
+    return Launched(
+        launch=launch,
+        report=report,
+        prepared=prepared,
+        lock=lock,
+        hosts=hosts,
+        notes=tuple(notes),
+    )
+
+
+def _requirements(
+    project: Project,
+    asked: "SandboxSettings",
+    command: Command,
+    network: Network,
+    git: GitAccess,
+    hosts: tuple[str, ...] | None,
+) -> SandboxRequirements:
+    home = Path(project.app.env.get("HOME") or "/nonexistent")
+    return SandboxRequirements(
+        network=network,
+        git=git,
+        read=(
+            *borrowed_from(project.paths.objects),
+            *_named_by_git(home),
+            *_to_ask(command),
+            *((sys.base_prefix,) if hosts is not None else ()),  # of what hands listeners out
+            *(expanded(path, home) for path in asked.read or ()),
+        ),
+        write=tuple(expanded(path, home) for path in asked.write or ()),
+    )
+
+
+def _none(profile: str, reason: str) -> Launched:
+    return Launched(
+        launch=None, reason=reason, report=SandboxReport(profile=profile, reason=reason)
+    )
+
+
+def _hosts(asked: "SandboxSettings", profile: str, command: Command) -> tuple[str, ...]:
+    """Return the entries of the list: what is asked for, and what the agent needs.
+
+    Where the person's own variables send the agent elsewhere, it needs that instead of its vendor.
+    """
+    from siding.adapters.wire.hosts import expanded as groups_expanded
+    from siding.adapters.wire.hosts import needed_by
+    from siding.adapters.wire.pointing import hosts_set
+
+    needed = needed_by(profile)
+    own = hosts_set(command.env) if needed else ()
+    return tuple(dict.fromkeys((*groups_expanded(asked.hosts or ()), *needed, *own)))
 
 
 def _make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
@@ -183,6 +226,8 @@ def not_covered(found: FoundEngine, network: Network, *, filtered: bool) -> tupl
     if found.engine is Engine.LANDLOCK:
         return landlock.not_covered(found.version, filtered=filtered, network=network)
     open_ways: list[str] = []
+    if network is Network.ALLOW:
+        open_ways.append("what is sent to an allowed host, nobody here can see")
     if network is Network.ON:
         open_ways.append("servers of this machine and the network can be reached")
         if not found.scoped:

@@ -39,6 +39,7 @@ class SandboxRequest(NamedTuple):
     sandbox: bool | None = None
     profile: str | None = None
     network: str | None = None
+    hosts: tuple[str, ...] = ()  # entries of the list, as they were typed
     output: int | None = None
     memory: int | None = None
     processes: int | None = None
@@ -60,6 +61,7 @@ class SandboxPlan(NamedTuple):
     launch: "Launch | None" = None
     prepared: "PreparedQuarantine | None" = None
     lock: "FileLock | None" = None  # of the quarantine
+    hosts: tuple[str, ...] | None = None  # that alone may be reached; None: there is no list
     refusal: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -91,14 +93,21 @@ def plan_sandbox(
     if mode is settings.SandboxMode.OFF:
         return plan
     from siding.app.sandbox.launch import plan_launch
+    from siding.process.sandbox.values import Network
 
     launched = plan_launch(recorder, asked, command)
     report = launched.report._replace(mode=mode.value)
     plan = plan._replace(
-        report=report, launch=launched.launch, prepared=launched.prepared, lock=launched.lock
+        report=report,
+        launch=launched.launch,
+        prepared=launched.prepared,
+        lock=launched.lock,
+        hosts=launched.hosts,
     )
     if launched.launch is not None:
         return plan._replace(warnings=(*notes, *launched.notes))
+    if asked.network is Network.ALLOW:  # a list that nothing holds is none
+        return plan._replace(refusal=f"the list of hosts cannot be held here: {launched.reason}")
     if mode is settings.SandboxMode.REQUIRE:
         return plan._replace(refusal=f"{NO_SANDBOX}, and one is required: {launched.reason}")
     warning = f"{NO_SANDBOX}, the command runs without: {launched.reason}"
@@ -161,7 +170,8 @@ def _anything_is_set(project: Project) -> bool:
 
 def _check_that_it_counts(own: "SandboxSettings") -> None:
     """Raise UsageError for sandbox settings without `sandbox.mode`: they would have no effect."""
-    about = {name: getattr(own, name) for name in ("profile", "network", "git", "read", "write")}
+    names = ("profile", "network", "hosts", "git", "read", "write")
+    about = {name: getattr(own, name) for name in names}
     said = [name for name, value in about.items() if value is not None]
     if own.mode is None and said:
         raise UsageError(
@@ -260,7 +270,7 @@ def _path_of(project: Project, name: str, typed: str) -> str:
 
 def _overlaid(asked: "SandboxSettings", request: SandboxRequest) -> "SandboxSettings":
     from siding.app.sandbox.profiles import PROFILES
-    from siding.app.sandbox.settings import SandboxSettings, replaced
+    from siding.app.sandbox.settings import SandboxSettings, hosts_in, replaced
     from siding.process.sandbox.values import Network
 
     if request.profile is not None and request.profile not in PROFILES:
@@ -276,4 +286,11 @@ def _overlaid(asked: "SandboxSettings", request: SandboxRequest) -> "SandboxSett
         processes=request.processes,
         disk=request.disk,
     )
+    if request.hosts:
+        more = hosts_in(request.hosts, "--allow-host")
+        said = said._replace(
+            network=said.network or Network.ALLOW, hosts=(*(asked.hosts or ()), *more)
+        )
+        if said.network is not Network.ALLOW:
+            raise UsageError(f"--allow-host is of --network allow, not of --network {said.network}")
     return replaced(asked, said)

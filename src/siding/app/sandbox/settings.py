@@ -41,6 +41,7 @@ class SandboxSettings(NamedTuple):
     mode: SandboxMode | None = None
     profile: str | None = None
     network: Network | None = None
+    hosts: tuple[str, ...] | None = None  # with `network: allow`
     git: GitAccess | None = None
     read: tuple[str, ...] | None = None
     write: tuple[str, ...] | None = None
@@ -57,11 +58,11 @@ class SandboxSettings(NamedTuple):
         )
 
 
-_SANDBOX = ("mode", "profile", "network", "git", "read", "write")
+_SANDBOX = ("mode", "profile", "network", "hosts", "git", "read", "write")
 _LIMITS = ("time", "output", "memory", "processes", "disk")
 _NARROWER: dict[str, tuple[str, ...]] = {  # from wide to narrow
     "mode": tuple(SandboxMode),
-    "network": (Network.ON, Network.LOOPBACK, Network.OFF),
+    "network": (Network.ON, Network.ALLOW, Network.LOOPBACK, Network.OFF),
     "git": (GitAccess.COMMIT, GitAccess.READ),
 }
 _WIDEST = SandboxSettings(mode=SandboxMode.OFF, network=Network.ON, git=GitAccess.COMMIT)
@@ -82,6 +83,7 @@ def asked_in(path: Path) -> SandboxSettings:
         mode=_word(sandbox, path, "mode", SandboxMode),
         profile=_profile(sandbox, path),
         network=_word(sandbox, path, "network", Network),
+        hosts=_hosts(sandbox, path),
         git=_word(sandbox, path, "git", GitAccess),
         read=_paths(sandbox, path, "read"),
         write=_paths(sandbox, path, "write"),
@@ -113,6 +115,8 @@ def narrowed(own: SandboxSettings, theirs: SandboxSettings) -> SandboxSettings:
         widest = getattr(_WIDEST, name)
         if other is not None and order.index(other) > order.index(one or widest):
             result[name] = other
+    if result.get("network") is Network.ALLOW:
+        result["hosts"] = theirs.hosts  # fewer than all, whichever they are
     for name in ("time_s", "output", "memory", "processes", "disk"):
         one, other = getattr(own, name), getattr(theirs, name)
         if other is not None and (one is None or other < one):
@@ -191,6 +195,34 @@ def _paths(values: Mapping[str, Any], path: Path, key: str) -> tuple[str, ...] |
         if ".." in each.split("/") or "\0" in each:
             raise _wrong(path, name, "paths without `..`", each)
     return tuple(value)
+
+
+def _hosts(values: Mapping[str, Any], path: Path) -> tuple[str, ...] | None:
+    value = values.get("sandbox.hosts")
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise _wrong(path, "sandbox.hosts", "a list of hosts", value)
+    return hosts_in(value, f"sandbox.hosts in {str(path)!r}")
+
+
+def hosts_in(entries: Iterable[str], place: str) -> tuple[str, ...]:
+    """Return the entries of a list of hosts, as they were written. Raises UsageError."""
+    from siding.adapters.wire.hosts import GROUPS, expanded  # `ipaddress` takes 7 ms
+    from siding.wire.hosts import BadEntry, rule_of
+
+    found = tuple(entries)
+    for entry in found:
+        for each in expanded((entry,)):
+            try:
+                rule_of(each)
+            except BadEntry as error:
+                raise UsageError(
+                    f"{place}: {entry!r}: {error}",
+                    hint="api.example.org, *.example.org:8443, 10.0.0.0/8, or one of "
+                    + ", ".join(GROUPS),
+                ) from None
+    return found
 
 
 def _size(values: Mapping[str, Any], path: Path, key: str) -> int | None:

@@ -111,11 +111,16 @@ def scope_of(app: App, *, everything: bool = False) -> Scope:
     if everything:
         return Scope(project=project, roots=None)
     if project is not None:
-        return Scope(project=project, roots=_roots(project.paths, project))
+        return scope_of_project(project)
     try:
         return Scope(project=None, roots=_roots(find_repository(app.cwd), None))
     except NotARepository:
         return Scope(project=None, roots=None)
+
+
+def scope_of_project(project: Project) -> Scope:
+    """Return what belongs to a project: its repository's worktrees, and its workspaces."""
+    return Scope(project=project, roots=_roots(project.paths, project))
 
 
 def sessions(app: App, scope: Scope, wanted: SessionFilter) -> SessionListing:

@@ -15,7 +15,8 @@ from siding.adapters.agents.table import AGENTS
 from siding.app.place.project import Project, find_project
 from siding.app.place.selection import select
 from siding.app.place.wiring import App
-from siding.app.sessions.finding import FoundSession
+from siding.app.sessions.client_copy import copied_to_client, is_only_here
+from siding.app.sessions.finding import FoundSession, Scope
 from siding.errors import NotFound, SidingError, UsageError
 from siding.namedtuples import NamedTuple
 from siding.process.attached import become
@@ -32,6 +33,7 @@ class Opening(NamedTuple):
     cwd: Path
     task: str
     run: tuple[str, ...] = ()  # the words of `siding` before it, if it goes on in a run
+    written: Path | None = None  # the file in the client's home that was made for it
 
     @property
     def line(self) -> str:
@@ -41,34 +43,35 @@ class Opening(NamedTuple):
         return f"cd {quote(str(self.cwd))} && {join(self.argv)}"
 
 
-def opening_of(app: App, found: FoundSession) -> Opening:
-    """Return how the session goes on. Raises NotFound and UsageError if it cannot."""
+def opening_of(app: App, scope: Scope, found: FoundSession) -> Opening:
+    """Return how the session goes on. One that its client does not have is written for it.
+
+    Raises NotFound and UsageError if it cannot go on.
+    """
     resumes = next((each.resumes for each in AGENTS if each.name == found.client), ())
     if not resumes or _ID.fullmatch(found.id) is None:
         raise UsageError(
             f"it is not known how {found.client} goes on with session {found.id!r}",
             hint="`siding session show` shows it",
         )
-    if found.source is None:
-        raise NotFound(
-            f"session {found.id!r} is not in the home of {found.client}",
-            hint=f"`siding session export {found.id} --to {found.client} -o DIRECTORY` writes it "
-            "where that looks for it (`siding session export --help`)",
-        )
-    argv = (*resumes, found.id)
     cwd = _directory(found)
+    written = None
+    if is_only_here(scope, found):
+        found = copied_to_client(app, scope, found)
+        written = found.path
+    opening = Opening(argv=(*resumes, found.id), cwd=cwd, task="", written=written)
     project = _project_at(app, cwd)
     task = None if project is None else project.task_around(cwd)
     if project is None or task is None:
-        return Opening(argv=argv, cwd=cwd, task="")
+        return opening
     try:
         chosen = select(project, task)
     except SidingError:  # its record is gone or damaged; the session can go on all the same
-        return Opening(argv=argv, cwd=cwd, task="")
+        return opening
     if chosen.status is TaskState.CLOSED:
-        return Opening(argv=argv, cwd=cwd, task="")
+        return opening
     words = ("-C", str(cwd), "run", "--task", chosen.id, "--cwd", str(cwd))
-    return Opening(argv=argv, cwd=cwd, task=chosen.name, run=words)
+    return opening._replace(task=chosen.name, run=words)
 
 
 def go_on(app: App, opening: Opening) -> NoReturn:

@@ -21,7 +21,13 @@ from siding.sessions.reading.listing import first_prompt
 from siding.sessions.reading.recovery import ConversationEnding, recover
 from siding.sessions.reading.transcript import Gap, Transcript, TranscriptDamage
 from siding.sessions.reading.views import active, wire
-from siding.sessions.store import SessionRow, SessionStore, branch_session, rewind_session
+from siding.sessions.store import (
+    SessionRow,
+    SessionStore,
+    Unreadable,
+    branch_session,
+    rewind_session,
+)
 from siding.sessions.subagents import Subagent, subagent_of
 from siding.sessions.writing.branching import REWIND
 from siding.sessions.writing.writer import Stamp, Writer
@@ -70,8 +76,12 @@ class Resumption(NamedTuple):
 
 
 def rows(project: Project, *, hidden: bool = False) -> list[SessionRow]:
-    """Return the sessions of a project, last changed first."""
-    return store_of(project).rows(hidden=hidden)
+    """Return the sessions of a project, last changed first; say which cannot be read."""
+
+    def report(error: Unreadable) -> None:
+        project.app.warn(f"a session is not listed: {error}")
+
+    return store_of(project).rows(hidden=hidden, report=report)
 
 
 def rows_without_secrets(place: SessionPlace, found: list[SessionRow]) -> list[SessionRow]:
@@ -141,11 +151,7 @@ def resume(place: SessionPlace, named: str | None, *, fork: bool = False) -> Res
     store = store_of(place)
     session = select(place, named)
     if fork:
-        if isinstance(place, Shelf):
-            raise UsageError(
-                "a session in the home of an agent is only read, so it cannot be copied there",
-                hint=f"`siding session import {store.layout(session).transcript}` brings it in",
-            )
+        assert not isinstance(place, Shelf)  # nothing is written to the home of an agent
         copy = new_session_id(place.app)
         branch_session(store, session, copy)
         session = copy

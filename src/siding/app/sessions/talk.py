@@ -1,13 +1,17 @@
-"""Data for the session page: a slice of the messages, split into parts, with each call's tokens."""
+"""Data for the session page: a slice of the messages, split into parts, with each call's tokens.
+
+The steps that the conversation has led to stand between its messages.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from siding.app.place.project import Project
+from siding.app.sessions.reading import ReadableSession
 from siding.app.sessions.shelf import store_of
-from siding.errors import NotFound
+from siding.app.sessions.steps import LedStep, led_step, part_of, with_steps
 from siding.namedtuples import NamedTuple
-from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
+from siding.sessions.heads import MessageHead
+from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record, moment
 from siding.sessions.markdown import result_text
 from siding.sessions.messages import content_of, is_boundary, is_tool_result, message_of
 from siding.sessions.reading.listing import first_prompt
@@ -18,7 +22,7 @@ MOST_CALLS = 2_000  # of the newest, in the chart
 
 
 class TalkPart(NamedTuple):
-    """A piece of a message. `kind`: text, thought, call, result, error, other."""
+    """A piece of a message. `kind`: text, thought, call, result, error, other, step."""
 
     kind: str
     title: str
@@ -26,12 +30,17 @@ class TalkPart(NamedTuple):
 
 
 class Said(NamedTuple):
-    """One message. `who`: person, model, tools, summary, hidden, boundary, system, attachment."""
+    """One message, or a step that came of it.
+
+    `who`: person, model, tools, summary, hidden, boundary, system, attachment, step.
+    `led` is set for a step, which has no number.
+    """
 
     number: int
     who: str
     at: str
     parts: tuple[TalkPart, ...]
+    led: LedStep | None = None
 
 
 class ToolCall(NamedTuple):
@@ -49,6 +58,7 @@ class Talk(NamedTuple):
     title: str
     said: tuple[Said, ...]
     first: int  # the number of the first message shown, from 1
+    last: int  # and of the last one
     messages: int  # of the whole chain
     forked_from: str  # the session this one branched from, "" for none
     calls: tuple[ToolCall, ...]
@@ -56,33 +66,77 @@ class Talk(NamedTuple):
     gaps: int  # places where a message is missing
 
 
-def talk(project: Project, session: str, *, before: int = 0) -> Talk:
-    """Return the newest messages of a session, or the newest before the number `before`."""
-    store = store_of(project)
-    if session not in store.ids():
-        raise NotFound(f"there is no session {session!r}")
+def talk(
+    found: ReadableSession, steps: Sequence[LedStep], *, before: int = 0, step: int = 0
+) -> Talk:
+    """Return the newest messages of a session, or the newest before the number `before`.
+
+    With `step` they are those that begin with what led to the step with this number. Raises
+    NotFound.
+    """
+    store, session = store_of(found.place), found.id
     with store.live(session) as transcript:
         heads = transcript.chain()
         last = min(len(heads), before - 1) if before else len(heads)
         first = max(0, last - SHOWN_AT_ONCE)
+        if step:
+            led = part_of(with_steps(transcript.records(heads), steps), step)
+            first = _place(heads, led[0])
+            last = min(len(heads), first + SHOWN_AT_ONCE)
         shown = list(transcript.records(heads[first:last]))
         begin = list(transcript.records(heads[:20]))
-        title = store.metadata(session, transcript).title(session) or first_prompt(begin)
+        title = store.title(session, transcript) or first_prompt(begin)
         answers = [head for head in heads if head.kind == ASSISTANT][-MOST_CALLS:]
         calls = tuple(_calls(transcript.records(answers)))
         damage = len(transcript.damage)
         gaps = len(transcript.gaps(heads))
+        after = list(transcript.records(heads[last : last + 1]))
     return Talk(
         id=session,
         title=title,
-        said=tuple(_said(first + at, record) for at, record in enumerate(shown, 1)),
+        said=tuple(_all_said(first, shown, _between(steps, shown if first else [], after))),
         first=first + 1,
+        last=last,
         messages=len(heads),
         forked_from=_source(begin),
         calls=calls,
         damage=damage,
         gaps=gaps,
     )
+
+
+def _place(heads: Sequence[MessageHead], record: Record) -> int:
+    """Return at which place of the chain a message is; 0 if it is none of it."""
+    uuid = record.get("uuid")
+    return next((place for place, head in enumerate(heads) if head.uuid == uuid), 0)
+
+
+def _between(
+    steps: Sequence[LedStep], shown: Sequence[Record], after: Sequence[Record]
+) -> list[LedStep]:
+    """Return the steps that were recorded among the messages that are shown."""
+    times = [moment(each.get("timestamp")) for each in (*shown[:1], *after)]
+    begin = times[0] if shown else None
+    end = times[-1] if after else None
+    return [
+        each
+        for each in steps
+        if (begin is None or each.at >= begin) and (end is None or each.at < end)
+    ]
+
+
+def _all_said(first: int, records: Sequence[Record], steps: Sequence[LedStep]) -> Iterator[Said]:
+    number = first
+    for record in with_steps(records, steps):
+        led = led_step(record, steps)
+        if led is not None:
+            at = str(record.get("timestamp") or "")
+            yield Said(
+                number=0, who="step", at=at, parts=(TalkPart("step", "", led.text),), led=led
+            )
+            continue
+        number += 1
+        yield _said(number, record)
 
 
 def _said(number: int, record: Record) -> Said:

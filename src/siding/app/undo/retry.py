@@ -217,4 +217,6 @@ def _sandbox_of(report: SandboxReport | None) -> SandboxRequest:
     """Return the request for the sandbox that a run had."""
     if report is None or report.engine is None:
         return SandboxRequest()
-    return SandboxRequest(sandbox=True, profile=report.profile, network=report.network)
+    return SandboxRequest(
+        sandbox=True, profile=report.profile, network=report.network, hosts=report.hosts
+    )

@@ -10,12 +10,13 @@ from siding.ledger.intents import Intent
 from siding.ledger.kinds import StepStatus
 from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport, RequestsReport
 from siding.ledger.store import Ledger
+from siding.ledger.wire import WireReport
 from siding.process.command import Ending, ProcessInfo
 from siding.process.identity import await_end, boot_id
 from siding.process.output.files import RecoveredOutput, has_output, recover_output, rename_output
 from siding.process.tree import EndedProcesses, end_token, orphans_in
 from siding.runs.run import Run
-from siding.runs.store import Runs
+from siding.runs.store import WIRE, Runs
 from siding.storage.layout import TaskLayout
 
 ALONE = "the run survived its host, which was killed; what it printed since then is not recorded"
@@ -43,7 +44,9 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
         from siding.app.unfinished.sandbox_commits import take_over_leftover
 
         take_over_leftover(ground.project, ground.layout, ground.workspace)
-    detail = detail._replace(requests=_own_requests(ground.layout, intent))
+    detail = detail._replace(
+        requests=_own_requests(ground.layout, intent), wire=_own_wire(ground.layout, intent, detail)
+    )
     return draft._replace(detail=_with_what_was_left(detail, found, left))
 
 
@@ -102,6 +105,19 @@ def _own_requests(layout: TaskLayout, intent: Intent) -> RequestsReport | None:
 
     found = counted(layout, intent.stem)
     return None if found is None else RequestsReport(*found)
+
+
+def _own_wire(layout: TaskLayout, intent: Intent, detail: RunDetail) -> WireReport | None:
+    """Return a report on what passed the run's proxy; its file gets the run's name back."""
+    own = layout.runs_dir / f"{detail.run}{WIRE}"
+    if not own.exists():
+        numbered = _without_a_step(layout, intent, "wire", Path.exists)
+        if numbered is None or not detail.run:
+            return detail.wire
+        numbered.replace(own)
+    from siding.app.unfinished.passed import report_of_run  # few runs have a proxy
+
+    return report_of_run(layout, detail.run)
 
 
 def _without_a_step(

@@ -1,12 +1,13 @@
-"""Add up what agents used, by day, model, client, project, task, run, session or turn."""
+"""Add up what agents used, by day, model, client, project, task, run, workflow, session or turn."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
 from siding.app.place.durations import seconds_in
-from siding.app.place.project import require_project
+from siding.app.place.project import Project, require_project
 from siding.app.place.wiring import App
 from siding.app.usage.attribution import (
     NOWHERE,
@@ -24,8 +25,9 @@ from siding.sessions.counting.spending import Spent
 
 if TYPE_CHECKING:
     from siding.adapters.prices import Prices
+    from siding.app.usage.workflows import CountedByRun
 
-BY = ("day", "model", "client", "project", "task", "run", "session", "turn")
+BY = ("day", "model", "client", "project", "task", "run", "workflow", "session", "turn")
 
 _QUARTER_MS = 15 * 60 * 1000
 NOT_SHOWN = "(not shown)"
@@ -68,15 +70,18 @@ class UsageReport(NamedTuple):
 def report(app: App, question: Question) -> UsageReport:
     """Return what was used. Raises UsageError for a question that has no sense."""
     counts = count(app)
-    spent = [each for each in counts.spent if _is_asked(each, question)]
+    spent = counts.spent
+    if question.session or question.since is not None or question.until is not None:
+        spent = [each for each in spent if _is_asked(each.session, each.call.at, question)]
     if question.here or question.by in ("task", "run"):
         project = require_project(app)
         spent = [each for each in spent if holds(project, each.call.cwd)]
     prices = prices_here(app) if question.cost else None
     sums = _Sums(prices)
-    name = _namer(app, question.by)
-    for each in spent:
-        sums.add(name(each), each)
+    if question.by == "workflow":
+        _add_workflows(require_project(app), spent, question, sums)
+    else:
+        sums.add(spent, _namer(app, question.by))
     return UsageReport(sums.rows(), sums.total(), sums.unknown(), counts.problems)
 
 
@@ -130,12 +135,24 @@ def prices_here(app: App) -> "Prices":
     return Prices(own_prices(app.home.root))
 
 
-def _is_asked(spent: Spent, question: Question) -> bool:
-    if question.session and not spent.session.startswith(question.session):
+def _add_workflows(project: Project, spent: list[Spent], question: Question, sums: "_Sums") -> None:
+    # Imported here because nothing else of this report needs to know workflows.
+    from siding.app.usage.workflows import workflow_usage
+
+    used = workflow_usage(project, spent)
+    names = {id(each): run for run, each in used.calls}
+    sums.add((each for _run, each in used.calls), lambda each: names[id(each)])
+    for counted in used.counted:
+        if _is_asked(counted.session, counted.at, question):
+            sums.add_counted(counted)
+
+
+def _is_asked(session: str, at: int, question: Question) -> bool:
+    if question.session and not session.startswith(question.session):
         return False
     if question.since is None and question.until is None:
         return True
-    day = local_day(spent.call.at)
+    day = local_day(at)
     since = question.since.isoformat() if question.since is not None else ""
     until = question.until.isoformat() if question.until is not None else "9999-12-31"
     return day != NOWHERE and since <= day <= until
@@ -160,13 +177,22 @@ class _Sums:
 
     def __init__(self, prices: "Prices | None") -> None:
         self._prices = prices
-        self._rows: dict[tuple[str, bool], list[Call]] = {}
+        self._rows: defaultdict[tuple[str, bool], list[Call]] = defaultdict(list)
+        self._counted: dict[tuple[str, bool], list[CountedByRun]] = {}
         self._made: list[UsageRow] = []
         self._unknown: set[str] = set()
 
-    def add(self, name: str, spent: Spent) -> None:
-        """Add one call to the row of this name."""
-        self._rows.setdefault((name, spent.hidden), []).append(spent.call)
+    def add(self, spent: Iterable[Spent], name: Namer) -> None:
+        """Add calls, each to the row of its name."""
+        rows = self._rows
+        for each in spent:
+            rows[name(each), each.hidden].append(each.call)
+
+    def add_counted(self, counted: "CountedByRun") -> None:
+        """Add to a row what a run of a workflow has counted by itself."""
+        key = (counted.name, False)
+        self._rows.setdefault(key, [])
+        self._counted.setdefault(key, []).append(counted)
 
     def rows(self) -> list[UsageRow]:
         """Return the rows by name, the hidden one of a name behind the other."""
@@ -184,9 +210,24 @@ class _Sums:
     def _row(self, name: str, hidden: bool) -> UsageRow:
         calls = self._rows[name, hidden]
         # Column by column: a sum of values one by one takes most of the time of a report.
-        columns = zip(*[call.tokens for call in calls], strict=True)
+        counted = self._counted.get((name, hidden), [])
+        columns = zip(
+            *[call.tokens for call in calls], *[each.tokens for each in counted], strict=True
+        )
         row = UsageRow(name, Tokens(*map(sum, columns)), None, 0, hidden)
-        return row if self._prices is None else self._priced(row, calls, self._prices)
+        if self._prices is None:
+            return row
+        return self._with_counted(self._priced(row, calls, self._prices), counted)
+
+    def _with_counted(self, row: UsageRow, counted: "list[CountedByRun]") -> UsageRow:
+        cost, unpriced = row.cost or 0.0, row.unpriced
+        for each in counted:
+            if each.dollars is not None:
+                cost += each.dollars
+            elif each.tokens.total:
+                unpriced += each.tokens.total
+                self._unknown.add(each.model)
+        return row._replace(cost=cost, unpriced=unpriced)
 
     def _priced(self, row: UsageRow, calls: list[Call], prices: "Prices") -> UsageRow:
         cost, unpriced = 0.0, 0

@@ -37,7 +37,13 @@ class Call(NamedTuple):
 def call_of(entry: InboxEntry, *, url: str | None, plain_title: str) -> Call:
     """Return what is said of an entry of the inbox."""
     where = entry.task_name or entry.project
-    words = {"decision": "asks you", "policy": "was blocked", "failed": "failed"}
+    words = {
+        "decision": "asks you",
+        "policy": "was blocked",
+        "failed": "failed",
+        "workflow": "has a workflow that stopped",
+        "done": "has a workflow that is done",
+    }
     title = f"Siding: {where} {words.get(entry.kind, 'waits for you')}"
     record = {
         "waits": entry.kind,

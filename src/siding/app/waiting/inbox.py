@@ -4,16 +4,17 @@
 - steps that the policy blocked, if they are the last step of an open task;
 - steps that failed, timed out or were cut off, if they are the last step of an open task;
 - conflicts: a target branch was merged into a workspace and has conflict markers to resolve;
+- runs of workflows that failed or were interrupted, in open tasks;
 - hooks that came with a repository and that the person has neither allowed nor refused.
 
-An entry disappears with its cause: after an answer, a next step, the end of the task, or `siding
-trust`.
+An entry disappears with its cause: after an answer, a next step, a resumed or a newer run of the
+workflow, the end of the task, or `siding trust`.
 """
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.app.decisions.lookup import damaged_decisions, list_decisions
 from siding.app.decisions.views import DecisionView
@@ -22,6 +23,7 @@ from siding.app.place.projects import known_projects
 from siding.app.place.wiring import App
 from siding.app.policy.hooks import repository_hooks
 from siding.app.waiting.board import TaskRow, rows
+from siding.clock import iso
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.ledger.step import Step, StepStatus
@@ -29,6 +31,12 @@ from siding.namedtuples import NamedTuple
 from siding.runs.reported import Reported, first_line, read_reported
 from siding.runs.run import Run
 from siding.runs.store import Runs
+
+if TYPE_CHECKING:
+    from siding.workflows.summary import RunSummary
+
+
+_RECORDED_WITHIN_S = 2.0  # a step is recorded a moment after the run that it is part of has ended
 
 
 class Waits(StrEnum):
@@ -40,6 +48,8 @@ class Waits(StrEnum):
     CONFLICT = "conflict"
     HOOKS = "hooks"
     AGENT = "agent"
+    WORKFLOW = "workflow"
+    DONE = "done"  # nothing waits: a person is told of it, and it is not in the inbox
 
 
 class InboxEntry(NamedTuple):
@@ -85,7 +95,7 @@ def waiting_in(project: Project) -> Inbox:
     """Return the entries of one project. A part that cannot be read does not hide the others."""
     entries: list[InboxEntry] = []
     problems: list[str] = []
-    for part in (_decisions, _tasks, _hooks):
+    for part in (_decisions, _tasks, _workflows, _hooks):
         try:
             for each in part(project):
                 if isinstance(each, str):
@@ -216,6 +226,41 @@ def _agents(project: Project, row: TaskRow) -> Iterator[InboxEntry]:
             yield agent_entry(project, row.id, row.name, run, reported)
 
 
+def workflow_entry(
+    project: Project, task_name: str, run: "RunSummary", kind: Waits = Waits.WORKFLOW
+) -> InboxEntry:
+    """Return the entry of a run of a workflow: one that stopped, or one that is told to be done."""
+    go_on = "resume" if run.can_resume else "show"
+    return _entry(
+        project,
+        kind=kind,
+        title=f"{run.name} {run.status}: {run.error or run.progress}",
+        detail=run.progress,
+        since=moment_iso(run.updated_at),
+        command=f"siding workflow {go_on} {run.run_id}",
+        page=f"/workflows/{run.run_id}",
+        task_id=run.task,
+        task_name=task_name,
+    )
+
+
+def _workflows(project: Project) -> Iterator[InboxEntry | str]:
+    if not project.layout.workflow_runs_dir.is_dir():
+        return
+    # Imported here because most projects have no workflows, and every `siding` reads the inbox.
+    from siding.app.waiting.workflow_runs import stopped_runs
+
+    for run, row in stopped_runs(project, rows(project, include_closed=False)):
+        if not _was_taken_on(run, row):
+            yield workflow_entry(project, row.name, run)
+
+
+def _was_taken_on(run: "RunSummary", row: TaskRow) -> bool:
+    """Tell whether the task has a later step than a run that failed: somebody went on from it."""
+    later = moment_of(row.last_at) - run.updated_at / 1000
+    return run.has_failed and later > _RECORDED_WITHIN_S
+
+
 def _may_wait(row: TaskRow) -> bool:
     """Tell from a row whether the last step may need a person, to avoid reading its ledger line.
 
@@ -257,6 +302,11 @@ def _sorted(entries: list[InboxEntry]) -> tuple[InboxEntry, ...]:
     Times are compared as moments and not as text, because their UTC offsets can differ.
     """
     return tuple(sorted(entries, key=lambda each: (not each.since, moment_of(each.since))))
+
+
+def moment_iso(milliseconds: int) -> str:
+    """Return milliseconds since 1970 as ISO 8601; "" for 0, which is an unknown time."""
+    return iso(datetime.fromtimestamp(milliseconds / 1000, UTC)) if milliseconds else ""
 
 
 def moment_of(text: str) -> float:

@@ -8,7 +8,7 @@ from siding.tasks.ports import ports_of
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
-__all__ = ["TaskRow", "listed", "ports", "rows", "show"]
+__all__ = ["TaskRow", "listed", "live_workflows", "ports", "rows", "show"]
 
 
 def listed(project: Project, *, include_closed: bool) -> Board:
@@ -28,3 +28,16 @@ def ports(project: Project, task: Task) -> range:
     """Return the ports of a task, the first of which is its ``SIDING_PORT``; none before its first
     run."""
     return ports_of(project.app.home, project.layout, task.id)
+
+
+def live_workflows(project: Project, task: Task) -> list[str]:
+    """Return a phrase about each run of a workflow that is at work in a task."""
+    if not project.layout.workflow_runs_dir.is_dir():
+        return []
+    # Imported here because most projects have no workflows.
+    from siding.app.waiting.workflow_runs import live_runs
+
+    return [
+        f"{run.name}, {run.progress}: siding workflow watch {run.run_id}"
+        for run in live_runs(project, task.id)
+    ]

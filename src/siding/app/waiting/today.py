@@ -18,7 +18,7 @@ from siding.app.place.wiring import App
 from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.waiting.board import TaskRow, rows
-from siding.app.waiting.inbox import InboxEntry, Waits, moment_of, waiting_in
+from siding.app.waiting.inbox import InboxEntry, Waits, moment_iso, moment_of, waiting_in
 from siding.app.waiting.running import A_SCREEN, LeftRow, RunningRow, left_running, running
 from siding.app.waiting.unapplied import Unapplied, unapplied
 from siding.errors import SidingError
@@ -85,6 +85,7 @@ def today(app: App) -> Today:
             lines += _waits_and_broke(place, tasks, problems)
             lines += [_run(place, row) for row in live]
             lines += [_left(place, row) for row in left_running(place.project)]
+            lines += _workflows(place, tasks)
             ready += _candidates(place, tasks, {row.task for row in live})
         except (SidingError, OSError) as error:
             reason = error.message if isinstance(error, SidingError) else str(error)
@@ -171,7 +172,7 @@ def _waits_and_broke(
 
 
 def _entry(place: _Place, entry: InboxEntry) -> Line:
-    broke = entry.kind == Waits.FAILED
+    broke = entry.kind in (Waits.FAILED, Waits.WORKFLOW)
     return Line(
         section=Section.BROKE.value if broke else Section.WAITS.value,
         mark=entry.kind,
@@ -211,6 +212,26 @@ def _run(place: _Place, row: RunningRow) -> Line:
         since=row.started_at,
         command=place.command(f"{look} -t {row.task}"),
     )
+
+
+def _workflows(place: _Place, tasks: Iterable[TaskRow]) -> Iterator[Line]:
+    """Yield the runs of workflows that are at work."""
+    if not place.project.layout.workflow_runs_dir.is_dir():
+        return
+    # Imported here because most projects have no workflows.
+    from siding.app.waiting.workflow_runs import live_runs
+
+    names = {row.id: row.name for row in tasks}
+    for run in live_runs(place.project):
+        yield Line(
+            section=Section.RUNS.value,
+            mark=run.run_id,
+            project=place.name,
+            task=names.get(run.task, ""),
+            what=f"{run.name} · {'waits for you' if run.waits else run.progress}",
+            since=moment_iso(run.started_at),
+            command=place.command(f"siding workflow watch {run.run_id}"),
+        )
 
 
 def _left(place: _Place, row: LeftRow) -> Line:

@@ -10,9 +10,9 @@ import sys
 from argparse import ArgumentParser, Namespace
 from shlex import join
 
-from siding.app.back.prompts import Prompt, Prompts, find_prompt, prompts
+from siding.app.back.prompts import Prompt, Prompts, changed_in, find_prompt, prompts
 from siding.app.back.rollback import RollbackRequest, rollback
-from siding.app.place.project import require_project
+from siding.app.place.project import Project, require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.pick import pick_one
@@ -43,9 +43,9 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.step is not None:
         prompt = find_prompt(found, arguments.step)
     elif _is_dialogue(arguments, screen) and found.all:
-        prompt = _picked(screen, found)
+        prompt = _picked(screen, project, found)
     else:
-        _list(screen, found, as_json=arguments.json)
+        _list(screen, project, found, as_json=arguments.json)
         return 0
     if arguments.stop:
         stop_first(screen, project, found.task.id)
@@ -75,13 +75,13 @@ def _is_dialogue(arguments: Namespace, screen: Screen) -> bool:
     return not wants_list and sys.stdin.isatty() and screen.out.isatty()
 
 
-def _picked(screen: Screen, found: Prompts) -> Prompt:
+def _picked(screen: Screen, project: Project, found: Prompts) -> Prompt:
     offered = found.all[-_OFFERED:]
-    lines = ["  ".join(cells) for cells in map(_cells, offered)]
+    lines = ["  ".join(_cells(project, found, each)) for each in offered]
     return offered[pick_one(screen, lines, "go back to before which")]
 
 
-def _list(screen: Screen, found: Prompts, *, as_json: bool) -> None:
+def _list(screen: Screen, project: Project, found: Prompts, *, as_json: bool) -> None:
     if as_json:
         print_json(screen, [_record(each) for each in found.all])
         return
@@ -89,13 +89,14 @@ def _list(screen: Screen, found: Prompts, *, as_json: bool) -> None:
         screen.note(f"{task_name(found.task.name)} · no agent has reported a prompt")
         return
     dim = [not each.turn.stands for each in found.all]
-    screen.table(_HEADER, [_cells(each) for each in found.all], dim=dim)
+    rows = [_cells(project, found, each) for each in found.all]
+    screen.table(_HEADER, rows, dim=dim)
 
 
-def _cells(prompt: Prompt) -> tuple[str, ...]:
+def _cells(project: Project, found: Prompts, prompt: Prompt) -> tuple[str, ...]:
     step = prompt.turn.step
     shown = step.id if prompt.turn.stands else f"({step.id})"
-    return shown, ago(step.started_at), changes_of(step), prompt.title
+    return shown, ago(step.started_at), changes_of(changed_in(project, found, prompt)), prompt.title
 
 
 def _record(prompt: Prompt) -> dict[str, object]:

@@ -43,6 +43,7 @@ def run(arguments: Namespace, context: Context) -> int:
             f"turn {turn.number} has not ended", hint="its end is recorded when the agent stops"
         )
     else:
+        found.require(turn)
         _show(screen, found, turn)
     return 0
 
@@ -55,11 +56,14 @@ def _list(screen: Screen, found: Turns, *, as_json: bool) -> None:
         screen.note("no turn of an agent was recorded in this checkout")
         screen.note("  `siding integrate AGENT` has an agent report them")
         return
-    screen.table(_HEADER, [_cells(each) for each in found.all])
+    dim = [bool(found.freed_at(each)) for each in found.all]
+    rows = [_cells(each, is_freed=freed) for each, freed in zip(found.all, dim, strict=True)]
+    screen.table(_HEADER, rows, dim=dim)
 
 
-def _cells(turn: BesideTurn) -> tuple[str, ...]:
+def _cells(turn: BesideTurn, *, is_freed: bool) -> tuple[str, ...]:
     changed = changes(*turn.figures) if turn.after else "(not ended)"
+    changed += " (freed)" if is_freed else ""
     branch = inert(turn.branch) or "-"
     return str(turn.number), ago(turn.at), turn.agent, branch, changed, inert(title_of(turn))
 

@@ -55,7 +55,7 @@ def _run(arguments: Namespace, context: Context, *, wanted: PhaseMove) -> int:
     _say(context, done)
     if arguments.json:
         print_json(context.screen, moved_as_record(done))
-    return 0 if done.complete else 1
+    return 1 if done.kept_by else 0
 
 
 def _say(context: Context, done: MovedPhase) -> None:
@@ -78,8 +78,11 @@ def _say(context: Context, done: MovedPhase) -> None:
     if done.left_out:
         screen.warn(f"{counted(len(done.left_out), 'path')} not in the commit:")
         screen.quote("\n".join(done.left_out))
-    if not done.complete:
-        screen.warn("the commit is made, and an error kept the rest; the next command mends it")
+    if done.kept_by:
+        screen.warn(
+            f"the commit is made and the rest is not: {inert(done.kept_by)}\n"
+            "  hint: once the cause is gone, the task's next command does the rest"
+        )
     if not done.index_agrees:
         screen.warn("the workspace's index could not follow; `git reset` there makes it agree")
 

@@ -1,31 +1,11 @@
 """Let a person choose one line of many: typing filters, arrows move, Enter takes, Esc leaves."""
 
 import os
-import sys
-import termios
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
+from siding.cli.screen.keys import BACK, CLEAR, DOWN, ENTER, LEAVE, UP, Gone, own_page
 from siding.cli.screen.screen import Screen, inert, shorten
 from siding.namedtuples import NamedTuple
-
-_ENTER, _LEAVE, _UP, _DOWN, _BACK, _CLEAR = "enter", "leave", "up", "down", "back", "clear"
-_KEYS = {
-    b"\r": _ENTER,
-    b"\n": _ENTER,
-    b"\x1b": _LEAVE,
-    b"\x03": _LEAVE,  # Ctrl-C
-    b"\x04": _LEAVE,  # Ctrl-D
-    b"\x1b[A": _UP,
-    b"\x1bOA": _UP,
-    b"\x10": _UP,  # Ctrl-P
-    b"\x1b[B": _DOWN,
-    b"\x1bOB": _DOWN,
-    b"\x0e": _DOWN,  # Ctrl-N
-    b"\x7f": _BACK,
-    b"\x08": _BACK,
-    b"\x15": _CLEAR,  # Ctrl-U
-}
 
 
 class Filtering(NamedTuple):
@@ -58,53 +38,33 @@ class Filtering(NamedTuple):
 
     def after(self, key: str) -> "Filtering":
         """Return what it is after a key that is no character."""
-        if key == _BACK:
+        if key == BACK:
             return self._replace(text=self.text[:-1], at=0)
-        if key == _CLEAR:
+        if key == CLEAR:
             return self._replace(text="", at=0)
         last = max(0, len(self.fitting()) - 1)
-        step = {_UP: -1, _DOWN: 1}.get(key, 0)
+        step = {UP: -1, DOWN: 1}.get(key, 0)
         return self._replace(at=min(last, max(0, self.at + step)))
 
 
 def pick_by_filter(screen: Screen, lines: Sequence[str], title: str) -> int | None:
     """Return the index of the line that the person takes; None if they leave."""
     state = Filtering(tuple(inert(line) for line in lines))
-    with _keys_at_once(sys.stdin.fileno()), _own_page(screen):
+    with own_page(screen) as keyboard:
         while True:
-            _draw(screen, state, title)
-            pressed = os.read(sys.stdin.fileno(), 4096)
-            if not pressed:
-                return None  # the terminal is gone
-            for key, text in _keys_in(pressed):
-                if key == _ENTER:
+            try:
+                _draw(screen, state, title)
+                pressed = keyboard.pressed()
+            except (Gone, OSError):
+                return None
+            for key in pressed:
+                if key.name == ENTER:
                     if state.chosen() is not None:
                         return state.chosen()
-                elif key == _LEAVE:
+                elif key.name == LEAVE:
                     return None
                 else:
-                    state = state.after(key) if key else state.typed(text)
-
-
-def _keys_in(pressed: bytes) -> Iterator[tuple[str, str]]:
-    """Yield each key as (its name, "") or, for text, as ("", text)."""
-    if pressed in _KEYS:
-        yield _KEYS[pressed], ""
-        return
-    if pressed.startswith(b"\x1b"):
-        return  # another key that is no character
-    text = ""
-    for character in pressed.decode("utf-8", "ignore"):
-        key = _KEYS.get(character.encode("utf-8"), "")
-        if key:
-            if text:
-                yield "", text
-            text = ""
-            yield key, ""
-        elif character.isprintable():
-            text += character
-    if text:
-        yield "", text
+                    state = state.after(key.name) if key.name else state.typed(key.text)
 
 
 def _draw(screen: Screen, state: Filtering, title: str) -> None:
@@ -123,28 +83,3 @@ def _draw(screen: Screen, state: Filtering, title: str) -> None:
     prompt = shorten(f"filter: {inert(state.text)}", columns - 1)
     screen.out.write("\x1b[H\x1b[2J" + "\n".join([*shown, prompt]))
     screen.out.flush()
-
-
-@contextmanager
-def _own_page(screen: Screen) -> Iterator[None]:
-    """Draw on the terminal's other page, so that what was there is there afterwards."""
-    screen.out.write("\x1b[?1049h")
-    try:
-        yield
-    finally:
-        screen.out.write("\x1b[?1049l")
-        screen.out.flush()
-
-
-@contextmanager
-def _keys_at_once(fd: int) -> Iterator[None]:
-    """Get each key as it is pressed, Ctrl-C too: it must not end us before the page is left."""
-    before = termios.tcgetattr(fd)
-    changed = termios.tcgetattr(fd)
-    changed[0] &= ~(termios.ICRNL | termios.IXON)
-    changed[3] &= ~(termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN)
-    termios.tcsetattr(fd, termios.TCSADRAIN, changed)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(fd, termios.TCSADRAIN, before)

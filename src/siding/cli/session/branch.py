@@ -1,11 +1,14 @@
-"""Copy the live chain of a session into a new session; the old one stays as it is."""
+"""Copy the live chain of a session into a new session; the old one stays as it is.
+
+One in the home of an agent is imported first. `siding session open` goes on with the new one.
+"""
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.place.project import require_project
 from siding.app.sessions.sessions import branch
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
+from siding.cli.telling.kept_session import kept_session, say_how_it_goes_on
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -14,10 +17,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    session, title = branch(require_project(context.app), arguments.session)
+    session, title = branch(*kept_session(context, arguments.session))
     if arguments.format == "json":
         print_json(context.screen, {"id": session, "title": title})
         return 0
     context.screen.print(session)
     context.screen.note(f"branched as {title!r}")
+    say_how_it_goes_on(context, session)
     return 0

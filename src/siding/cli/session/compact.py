@@ -5,15 +5,18 @@
 --memory FILE does the same with a memory of the session, that knows what was said up to --known.
 --clear-results N replaces all but the newest N tool results by a short text.
 --snip FIRST LAST leaves a stretch of messages out.
+
+A session in the home of an agent is imported first. `siding session open` goes on with it.
 """
 
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.app.place.project import Project, require_project
+from siding.app.place.project import Project
 from siding.app.sessions.upkeep import Compacted, Keep, clear_results, compact, leave_out, read_text
 from siding.cli.globals import Context
+from siding.cli.telling.kept_session import kept_session, say_how_it_goes_on
 from siding.errors import UsageError
 
 
@@ -32,15 +35,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    done = _compacted(require_project(context.app), arguments)
+    project, session = kept_session(context, arguments.session)
+    done = _compacted(project, session, arguments)
     context.screen.note(
         f"session {done.session_id}: about {done.before} tokens of context, now {done.after}"
     )
+    say_how_it_goes_on(context, session)
     return 0
 
 
-def _compacted(project: Project, arguments: Namespace) -> Compacted:
-    session = arguments.session
+def _compacted(project: Project, session: str, arguments: Namespace) -> Compacted:
     if arguments.clear_results is not None:
         if arguments.clear_results < 0:
             raise UsageError("--clear-results needs 0 or more", hint="0 clears them all")

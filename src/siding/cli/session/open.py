@@ -6,6 +6,9 @@
 
 A session of an open task goes on in `siding run`, in the task's workspace, and is recorded. Any
 other one goes on by itself: `claude --resume`, `codex resume`, `gemini --resume`.
+
+One that the client does not have, because it was branched, rewound or compacted here, is first
+written into a new file of the client's; no file of its own is changed.
 """
 
 import sys
@@ -29,8 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     app, screen = context.app, context.screen
+    scope = scope_of(app, everything=arguments.all)
     if arguments.session is not None:
-        found = find_session(app, scope_of(app, everything=arguments.all), arguments.session)
+        found = find_session(app, scope, arguments.session)
     elif sys.stdin.isatty() and screen.out.isatty():
         picked = _picked(arguments, context)
         if picked is None:
@@ -39,7 +43,9 @@ def run(arguments: Namespace, context: Context) -> int:
     else:
         _list(arguments, context)
         return 0
-    opening = opening_of(app, found)
+    opening = opening_of(app, scope, found)
+    if opening.written is not None:
+        screen.note(f"written for {found.client}, as it is here: {inert(str(opening.written))}")
     if not arguments.shown:
         where = f"in siding run, task {inert(opening.task)}" if opening.run else "not recorded"
         screen.note(f"{inert(opening.line)} ({where})")

@@ -3,7 +3,8 @@
 What an interrupted program left (calls it gave up, blank answers) is taken out. A turn that was cut
 off in a call keeps it, with a result that says so; a prompt without an answer is named. `--format
 wire` prints the messages as a model's API takes them.
---fork makes a copy to go on with and leaves the session alone.
+--fork makes a copy to go on with and leaves the session alone; one in the home of an agent is
+imported first.
 
 Secrets are masked ([redacted:kind]) in all but text on a terminal; --no-redact leaves them as they
 are, for a program of yours that goes on with the conversation.
@@ -14,10 +15,12 @@ from argparse import ArgumentParser, Namespace
 from siding.app.sessions.finding import scope_of
 from siding.app.sessions.reading import readable
 from siding.app.sessions.sessions import resume, without_secrets
+from siding.app.sessions.shelf import SessionPlace
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
 from siding.cli.screen.words import counted
+from siding.cli.telling.kept_session import kept_session
 from siding.cli.telling.masking import add_no_redact, is_redacted
 from siding.cli.telling.session_damage import damage_lines
 
@@ -38,7 +41,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     app = context.app
-    _, place, session = readable(app, scope_of(app), arguments.session)
+    place: SessionPlace
+    if arguments.fork:
+        place, session = kept_session(context, arguments.session)
+    else:
+        _, place, session = readable(app, scope_of(app), arguments.session)
     found = resume(place, session, fork=arguments.fork)
     if is_redacted(arguments, screen):
         found = without_secrets(place, found)

@@ -2,14 +2,17 @@
 
 MESSAGE is a number that `siding session show` prints, or the beginning of an id. Nothing is taken
 out of the transcript: the messages after it become a branch that is no longer the live one.
+
+A session in the home of an agent is imported first, and its file there stays as it is. `siding
+session open` lets the agent go on from there, with a copy.
 """
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.place.project import require_project
 from siding.app.sessions.sessions import rewind
 from siding.cli.globals import Context
 from siding.cli.screen.words import counted
+from siding.cli.telling.kept_session import kept_session, say_how_it_goes_on
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,6 +21,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    session, left = rewind(require_project(context.app), arguments.session, arguments.message)
+    project, named = kept_session(context, arguments.session)
+    session, left = rewind(project, named, arguments.message)
     context.screen.note(f"session {session} goes on there; {counted(left, 'message')} left behind")
+    say_how_it_goes_on(context, session)
     return 0

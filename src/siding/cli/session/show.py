@@ -1,7 +1,8 @@
 """Show a conversation: its live chain, or with --all also what was compacted away.
 
-SESSION is an id, its beginning, or a title; the newest session without one. `html` is one page that
-needs nothing else; `lines` are the transcript's own lines.
+SESSION is an id, its beginning, or a title; the newest session without one. SESSION#12 begins at
+the message with this number, --step N is what led to a step. `html` is one page that needs nothing
+else; `lines` are the transcript's own lines.
 
 Secrets are masked ([redacted:kind]) in all but text on a terminal: a page, a file or a pipe is
 usually for somebody else. --no-redact leaves them as they are.
@@ -9,13 +10,14 @@ usually for somebody else. --no-redact leaves them as they are.
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import dropwhile
 from pathlib import Path
 
 from siding.app.sessions.finding import scope_of
 from siding.app.sessions.reading import readable
 from siding.app.sessions.sessions import Conversation, agents, conversation, raw_lines
-from siding.app.sessions.steps import led_to, with_steps
+from siding.app.sessions.steps import Record, led_to, part_of, with_steps
 from siding.app.sessions.views import as_markdown, as_page, as_text
 from siding.cli.formats import add_format, json_text
 from siding.cli.globals import Context
@@ -24,6 +26,7 @@ from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import counted
 from siding.cli.telling.masking import add_no_redact, is_redacted, redaction_note
 from siding.cli.telling.session_damage import damage_lines
+from siding.errors import NotFound
 
 _MOST_AGENTS = 20  # that are named
 
@@ -33,6 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "-a", "--all", action="store_true", help="what was compacted away, hooks and times too"
     )
+    parser.add_argument("--step", type=int, metavar="N", help="only what led to this step")
     parser.add_argument("--agent", metavar="AGENT", help="the conversation of this subagent")
     parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
     add_format(parser, "text", "markdown", "json", "html", "lines")
@@ -42,7 +46,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     app, screen = context.app, context.screen
     scope = scope_of(app)
-    row, place, session = readable(app, scope, arguments.session)
+    named, first = _split(arguments.session)
+    row, place, session = readable(app, scope, named)
     redacted = is_redacted(arguments, screen)
     if arguments.format == "lines":
         _copy(screen, arguments, raw_lines(place, session, redacted=redacted))
@@ -55,9 +60,13 @@ def run(arguments: Namespace, context: Context) -> int:
         redacted=redacted,
     ) as shown:
         found = shown
-        if arguments.agent is None and arguments.format not in ("json", "lines"):
+        if first:
+            found = found._replace(records=_from(found, first))
+        if arguments.agent is None and (arguments.step or arguments.format != "json"):
             steps = led_to(scope.project, row)
-            found = shown._replace(records=with_steps(shown.records, steps))
+            found = found._replace(records=with_steps(found.records, steps))
+        if arguments.step is not None:
+            found = found._replace(records=iter(part_of(found.records, arguments.step)))
         if arguments.format == "text" and arguments.output is None:
             with paged(screen):
                 for piece in as_text(found, everything=arguments.all):
@@ -75,6 +84,22 @@ def run(arguments: Namespace, context: Context) -> int:
             known = agents(place, found.id, redacted=redacted)
             _tell_agents(screen, [each.title for each in known])
     return 0
+
+
+def _split(named: str | None) -> tuple[str | None, int]:
+    """Return the name of a session, and the number of the message to begin with, 0 for all."""
+    name, mark, number = (named or "").rpartition("#")
+    if mark and number.isascii() and number.isdigit():
+        return name or None, int(number)
+    return named, 0
+
+
+def _from(found: Conversation, first: int) -> Iterator[Record]:
+    """Return the records from a message on. Raises NotFound."""
+    if first > len(found.ids):
+        raise NotFound(f"it has {counted(len(found.ids), 'message')}, and no #{first}")
+    uuid = found.ids[first - 1]
+    return dropwhile(lambda record: record.get("uuid") != uuid, found.records)
 
 
 def _tell_agents(screen: Screen, titles: Sequence[str]) -> None:

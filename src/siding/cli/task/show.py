@@ -7,7 +7,7 @@ from siding.app.life.beginning import FROM, StartPoint
 from siding.app.life.blockers import blockers_of
 from siding.app.place.project import require_project
 from siding.app.usage.brief import brief, usage_of_task
-from siding.app.waiting.tasks import ports, show
+from siding.app.waiting.tasks import live_workflows, ports, show
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
@@ -47,6 +47,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if workspace is not None:
         lines += [("workspace", f"{workspace.path} ({workspace.status.value})")]
     lines += [("ports", port_range(own)), ("used", brief(usage_of_task(project, task.id)))]
+    lines += [("workflow", each) for each in live_workflows(project, task)]
     lines += [(f"start: {key}", value) for key, value in _card_lines(task.start)]
     for label, text in lines:
         if text:

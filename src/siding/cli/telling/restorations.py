@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from siding.app.back.git_words import git_lines
-from siding.app.back.restore_act import Restored
+from siding.app.back.restore_act import Restored, written_meanwhile
 from siding.app.back.survey import NeedsConsent, Survey, quote_path
 from siding.app.recording.steps import Step
 from siding.cli.screen.asking import agreed, can_ask
@@ -104,12 +104,6 @@ def tell_restored(
         screen.note(f"  {quote_path(each.path)} ({each.why.value})")
     for path in done.missed:
         screen.warn(f"{quote_path(path)} is not as planned: somebody wrote it meanwhile")
-
-
-def written_meanwhile(count: int) -> str:
-    """Return the beginning of a sentence about files that others wrote; it ends with a path."""
-    which = "its version is" if count == 1 else "their versions are"
-    return f"{counted(count, 'file')} written during this by another program: {which} in"
 
 
 def tell_kept(screen: Screen, home: Path, step: Step | None) -> None:

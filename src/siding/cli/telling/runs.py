@@ -67,6 +67,8 @@ def say_run(context: Context, result: RunResult) -> None:
     say_sandbox(screen, result.sandbox)
     for note in _notes(result):
         screen.note(note, "yellow")
+    for sentence in _refused(result):
+        screen.note(inert(sentence), "yellow")
     if result.outcome is not None:
         _say_outcome(context, result)
     recorded = result.step
@@ -81,6 +83,15 @@ def _notes(result: RunResult) -> tuple[str, ...]:
     if ran is not None:
         return ran.notes
     return () if result.outcome is None else result.outcome.notes
+
+
+def _refused(result: RunResult) -> Sequence[str]:
+    ran = None if result.step is None else result.step.as_run
+    if ran is None or ran.wire is None:
+        return ()
+    from siding.app.usage.wire import refused_lines
+
+    return refused_lines(result.step) if result.step is not None else ()
 
 
 def _say_outcome(context: Context, result: RunResult) -> None:

@@ -8,6 +8,7 @@ from siding.cli.screen.screen import Screen
 from siding.errors import UsageError
 
 _SIZES = ("output", "memory", "disk")
+_OF_SANDBOX = ("network", "allow_host", "read", "write")
 
 
 def add_sandbox_arguments(parser: ArgumentParser) -> None:
@@ -22,8 +23,16 @@ def add_sandbox_arguments(parser: ArgumentParser) -> None:
     choice.add_argument("--no-sandbox", action="store_true", help="none, whatever the settings say")
     parser.add_argument(
         "--network",
-        choices=("on", "off", "loopback"),
-        help="in a sandbox with the machine's, none, or a 127.0.0.1 of its own",
+        choices=("on", "allow", "off", "loopback"),
+        help="in a sandbox with the machine's, listed hosts, none, or a 127.0.0.1 of its own",
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="in a sandbox that reaches this host, those the agent needs, and no others: a name, "
+        "*.example.org, HOST:PORT, a network, or pip, npm, … (repeatable)",
     )
     for name, what in (("read", "read"), ("write", "read and write")):
         parser.add_argument(
@@ -45,14 +54,16 @@ def add_sandbox_arguments(parser: ArgumentParser) -> None:
 def sandbox_request(arguments: Namespace) -> SandboxRequest:
     """Return what the flags ask for. Raises UsageError."""
     sizes = {name: _size(name, getattr(arguments, f"max_{name}")) for name in _SIZES}
-    given = [name for name in ("network", "read", "write") if getattr(arguments, name)]
+    given = [name for name in _OF_SANDBOX if getattr(arguments, name)]
     asked = True if given or arguments.sandbox is not None else None
     if given and arguments.no_sandbox:
-        raise UsageError(f"--{given[0]} is of the sandbox, and --no-sandbox asks for none")
+        flag = given[0].replace("_", "-")
+        raise UsageError(f"--{flag} is of the sandbox, and --no-sandbox asks for none")
     return SandboxRequest(
         sandbox=False if arguments.no_sandbox else asked,
         profile=arguments.sandbox or None,
         network=arguments.network,
+        hosts=tuple(arguments.allow_host),
         read=tuple(arguments.read),
         write=tuple(arguments.write),
         processes=_count(arguments.max_processes),

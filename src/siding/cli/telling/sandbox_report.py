@@ -17,6 +17,8 @@ def sandbox_lines(step: Step) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     if run.sandbox is not None:
         lines.append(("sandbox", _sandbox(run.sandbox)))
+        if run.sandbox.hosts:
+            lines.append(("hosts", " ".join(run.sandbox.hosts)))
         lines += [("", f"open: {each}") for each in run.sandbox.not_covered]
     if run.limits:
         lines.append(("limits", ", ".join(f"{k} {_amount(k, v)}" for k, v in run.limits.items())))

@@ -1,5 +1,6 @@
 """The lines of `siding show` about one step: each a label and a text."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from siding.app.usage.brief import brief, usage_of
 from siding.cli.screen.words import changes_of, counted, duration, local_time
 from siding.cli.telling.isolation import isolation_lines
 
+# An agent reports any text as the id of its conversation; a command is only made of a harmless one.
+_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")
 FILES_LISTED = 100
 NOTES_LISTED = 20
 PROMPT_LINES = 20
@@ -75,7 +78,11 @@ def _agent(found: Step) -> Iterable[Line]:
             yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
     if turn is not None and turn.prompt:
         yield "session", f"{turn.session}, {found.agent}" if found.agent else turn.session
+    if turn is not None and _ID.fullmatch(turn.session):
+        label = "" if turn.prompt else "session"
+        yield label, f"siding session show {turn.session} --step {found.number}"
     yield "used", brief(usage_of(found))
+    yield from _wire(found)
     said = None if run is None else run.reported
     if said is None or not said.session:
         return
@@ -153,6 +160,15 @@ def _sandbox(found: Step) -> Iterable[Line]:
     from siding.cli.telling.sandbox_report import sandbox_lines
 
     return sandbox_lines(found)
+
+
+def _wire(found: Step) -> Iterable[Line]:
+    turn, run = found.as_checkpoint, found.as_run
+    if (turn is None or turn.wire is None) and (run is None or run.wire is None):
+        return []
+    from siding.app.usage.wire import wire_lines
+
+    return wire_lines(found)
 
 
 def _coverage(found: Step) -> Iterable[Line]:

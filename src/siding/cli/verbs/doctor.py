@@ -8,7 +8,8 @@ and tries what they promise; 1 when something that matters does not hold.
 from argparse import ArgumentParser, Namespace
 
 from siding.app.doctor.devices import device_notes
-from siding.app.doctor.doctor import Mended, examine, mend, older_project
+from siding.app.doctor.doctor import examine, mend, older_project
+from siding.app.doctor.findings import Mended
 from siding.app.doctor.projects import find_or_adopt
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context

@@ -6,8 +6,8 @@ Workspaces of open tasks are never touched, nor those that were kept with --keep
 tasks are deleted if every commit on them is elsewhere, and made again when the task is reopened.
 
 --older also frees snapshots for good: those of older steps, of closed tasks and of what open ones
-left behind. What it will free is shown first. The base, the newest state of a task and what was
-applied always stay.
+left behind, and of older turns beside a branch (`siding turns`). What it will free is shown first.
+The base, the newest state of a task and what was applied always stay.
 """
 
 import os
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from siding.app.forks.sweep import mend
 from siding.app.forks.trash import free_fork_trash
-from siding.app.life.gc import Freed, Report, Retention, gc, plan_retention
+from siding.app.life.gc import CHECKOUT, Freed, Report, Retention, gc, plan_retention
 from siding.app.place.project import require_project
 from siding.app.place.settings import bytes_in
 from siding.app.running.noted_gc import gc_in_background, note_gc
@@ -46,8 +46,14 @@ class FreeingNeedsYes(SidingError):
 
 def what_of(retention: Retention) -> str:
     """Return what would be freed, as the beginning of a sentence."""
-    steps = counted(retention.steps, "step")
-    return f"the snapshots of {steps}, about {size(retention.bytes)},"
+    whose = whose_snapshots(retention.steps, retention.turns)
+    return f"the snapshots of {whose}, about {size(retention.bytes)},"
+
+
+def whose_snapshots(steps: int, turns: int) -> str:
+    """Return ``2 steps``, ``3 turns beside a branch``, or both."""
+    of_turns = [f"{counted(turns, 'turn')} beside a branch"] if turns else []
+    return " and ".join([*([counted(steps, "step")] if steps or not turns else []), *of_turns])
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -117,10 +123,14 @@ def _leave_terminal() -> None:
 def _say_retention(screen: Screen, retention: Retention) -> None:
     """Print which snapshots would be freed, and what the store would get back."""
     for each in retention.tasks:
-        steps = counted(len(each.steps), "step")
+        is_checkout = each.task.state == CHECKOUT
+        numbers = sorted(set(each.steps), key=int)
+        steps = counted(len(numbers), "turn" if is_checkout else "step")
+        whose = inert(each.task.name) if is_checkout and each.task.name else each.task.id
+        name = "" if is_checkout else f" {inert(each.task.name)}"
         screen.print(
-            f"free    {each.task.id} {inert(each.task.name)}: snapshots of {steps} "
-            f"({ranges(each.steps)}), about {size(each.bytes)}"
+            f"free    {whose}{name}: snapshots of {steps} ({ranges(numbers)}), "
+            f"about {size(each.bytes)}"
         )
     if retention.dropped and not retention.tasks:
         screen.print(f"free    about {size(retention.bytes)} of snapshots that were freed before")
@@ -215,11 +225,11 @@ def _say_thinned(screen: Screen, thinned: Freed | None) -> None:
         return
     if thinned.failed is not None:
         screen.warn(f"snapshots were not freed: {thinned.failed}")
-    elif not thinned.steps:
+    elif not (thinned.steps or thinned.turns):
         screen.note(f"freed {size(max(0, thinned.bytes))} that an earlier freeing had left")
     else:
         screen.note(
-            f"freed the snapshots of {counted(thinned.steps, 'step')}: "
+            f"freed the snapshots of {whose_snapshots(thinned.steps, thinned.turns)}: "
             f"{size(max(0, thinned.bytes))} of the store"
         )
 

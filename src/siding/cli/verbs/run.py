@@ -81,6 +81,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="",
         help="what the command leaves running when it ends: keep it (`siding runs`), or end it",
     )
+    _add_agent_arguments(parser)
+    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
+
+
+def _add_agent_arguments(parser: ArgumentParser) -> None:
+    """Add the options about an agent that is run."""
     parser.add_argument(
         "--judge",
         choices=JUDGE,
@@ -93,12 +99,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_false",
         help="do not have the agent report its turns",
     )
+    meter = parser.add_mutually_exclusive_group()
+    meter.add_argument(
+        "--meter",
+        action="store_true",
+        default=None,
+        help="measure its requests to models on the wire: tokens, latency, errors (`siding show`)",
+    )
+    meter.add_argument(
+        "--no-meter", dest="meter", action="store_false", help="do not, if it is set"
+    )
     parser.add_argument(
         "--over-limit",
         action="store_true",
         help="limits of what agents may use (`usage` in the settings) do not count for this run",
     )
-    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
 
 
 def run(arguments: Namespace, context: Context) -> int:
@@ -206,6 +221,7 @@ def _request(arguments: Namespace) -> RunRequest:
         reports=arguments.reports,
         survives=arguments.survive,
         over_limit=arguments.over_limit,
+        meter=arguments.meter,
         turns=AskedTurns(
             _turn_time("every", arguments.checkpoint_every),
             _turn_time("quiet", arguments.checkpoint_quiet),

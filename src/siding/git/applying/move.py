@@ -37,7 +37,7 @@ from siding.git.repository import Repository
 from siding.git.restoring.displaced import DISPLACED
 from siding.git.settings import UserSettings
 from siding.git.snapshots.patches import Change, DiffStat, parse_raw, parse_stat
-from siding.git.worktrees.linked import worktrees
+from siding.git.worktrees.listing import worktrees
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 

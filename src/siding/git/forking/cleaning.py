@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from siding.files.regular import read_small
-from siding.git.worktrees.linked import git_dir_of
+from siding.git.worktrees.listing import git_dir_of
 from siding.namedtuples import NamedTuple
 
 _KNOWN = frozenset({"HEAD", "index", "commondir", "gitdir"})

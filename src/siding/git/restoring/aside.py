@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from siding.files.exchange import Entry, rename_new
-from siding.git.paths import is_under, parents
+from siding.git.paths import parents
 from siding.git.restoring.pruning import prune
 from siding.git.roots import WorktreeRoot, check_root
 from siding.git.treewalk import OpenTree
@@ -71,10 +71,10 @@ def move_in(root: WorktreeRoot, aside: Path) -> tuple[list[bytes], list[bytes]]:
     return sorted(moved), sorted(stays)
 
 
-def _copy_modes(source: OpenTree, target: OpenTree, directory: bytes) -> None:
+def _copy_modes(source: OpenTree, target: OpenTree) -> None:
     """Give the directories that were made on the way the modes they have in the source."""
     for made in target.made:
-        if is_under(directory, made) and (mode := source.unlocked.get(made, source.mode(made))):
+        if mode := source.unlocked.get(made, source.mode(made)):
             target.set_mode(made, stat.S_IMODE(mode) | 0o700)
             target.unlocked.setdefault(made, stat.S_IMODE(mode))
     target.made.clear()
@@ -93,7 +93,7 @@ def _move(source: OpenTree, target: OpenTree, path: bytes) -> bool:
         to_fd = target.make(above)
     except (FileExistsError, NotADirectoryError):
         return False
-    _copy_modes(source, target, above)
+    _copy_modes(source, target)
     present = source.mode(path) or 0
     is_locked = stat.S_ISDIR(present) and not present & stat.S_IWUSR
     if is_locked:  # a directory has to be writable to get another parent

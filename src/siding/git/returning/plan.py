@@ -15,7 +15,7 @@ from siding.git.errors import SnapshotDamaged
 from siding.git.repository import Repository
 from siding.git.snapshots.git_state import GitDetails, GitState, parse, state_of
 from siding.git.snapshots.store import SnapshotStore
-from siding.git.worktrees.linked import worktrees
+from siding.git.worktrees.listing import worktrees
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 

@@ -10,7 +10,7 @@ from siding.git.command import EMAIL, IDENTITY, Place, output_of
 from siding.git.errors import CommandFailed, GitError
 from siding.git.repository import Repository
 from siding.git.snapshots.store import SnapshotStore
-from siding.git.worktrees.linked import worktrees
+from siding.git.worktrees.listing import worktrees
 from siding.ids import Sha, TaskId
 
 _LOG_READ = 1 << 20

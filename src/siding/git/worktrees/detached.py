@@ -7,7 +7,7 @@ from siding.git.command import Place
 from siding.git.errors import GitError
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
-from siding.git.worktrees.linked import Checkout, write_files
+from siding.git.worktrees.filling import Checkout, write_files
 from siding.ids import Sha
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from siding.files.durable import make_dirs, replace_by_lock
 from siding.git.command import Place
 from siding.git.repository import Repository
-from siding.git.worktrees.linked import admin_dir, git_dir_of, repair_links
+from siding.git.worktrees.listing import admin_dir, git_dir_of
+from siding.git.worktrees.moving import repair_links
 from siding.ids import Sha
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from siding.ledger.kinds import StepKind
 from siding.ledger.usage import UsedTokens, usage_from, usage_record
+from siding.ledger.wire import WireReport
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import said, text
 
@@ -27,9 +28,11 @@ class CheckpointDetail(NamedTuple):
     prompt: str = ""  # what the agent was asked in this turn, as far as it was kept
     session: str = ""  # the agent's own id of the conversation
     turn: str = ""  # and of the prompt
+    call: str = ""  # and of the tool's call, if the step is that of one
     transcript: str = ""  # the conversation's file, as the agent saw it
     returns: str = ""  # the snapshot that the turn began with, if it has earlier steps
     usage: Mapping[str, UsedTokens] = {}  # what its agent used in the turn, by model; {}: not known
+    wire: WireReport | None = None  # what passed the proxy of its run in the turn; None: nothing
 
     @property
     def kind(self) -> str:
@@ -46,9 +49,11 @@ class CheckpointDetail(NamedTuple):
             prompt=text(record.get("prompt")),
             session=text(record.get("session")),
             turn=text(record.get("turn")),
+            call=text(record.get("call")),
             transcript=text(record.get("transcript")),
             returns=text(record.get("returns")),
             usage=usage_from(record.get("usage")),
+            wire=WireReport.from_record(record.get("wire")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -59,8 +64,10 @@ class CheckpointDetail(NamedTuple):
             prompt=self.prompt,
             session=self.session,
             turn=self.turn,
+            call=self.call,
             transcript=self.transcript,
             returns=self.returns,
             usage=usage_record(self.usage),
+            wire=None if self.wire is None else self.wire.as_record(),
         )
         return {"message": self.message, "origin": self.origin, **more}

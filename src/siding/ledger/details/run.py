@@ -14,6 +14,7 @@ from siding.ledger.reports import (
     SandboxReport,
 )
 from siding.ledger.usage import UsedTokens, usage_from, usage_record
+from siding.ledger.wire import WireReport
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import (
     mapping,
@@ -51,6 +52,7 @@ class RunDetail(NamedTuple):
     requests: RequestsReport | None = None  # what it asked its broker; None: nothing
     reported: AgentReport | None = None  # None: its agent was not told to report, or it has none
     usage: Mapping[str, UsedTokens] = {}  # what its agent used, by model; {}: not known
+    wire: WireReport | None = None  # what passed its proxy; None: it had none
     retries: str = ""  # the id of the step that was done again
     returns: str | None = None  # of a retry: the snapshot that an undo restores
 
@@ -82,6 +84,7 @@ class RunDetail(NamedTuple):
             requests=RequestsReport.from_record(record.get("requests")),
             reported=AgentReport.from_record(record.get("reported")),
             usage=usage_from(record.get("usage")),
+            wire=WireReport.from_record(record.get("wire")),
             retries=text(record.get("retries")),
             returns=text_or_none(record.get("returns")),
         )
@@ -99,6 +102,7 @@ class RunDetail(NamedTuple):
             **({} if self.sandbox is None else {"sandbox": self.sandbox.as_record()}),
             **({} if self.requests is None else {"requests": self.requests._asdict()}),
             **({} if self.reported is None else {"reported": self.reported._asdict()}),
+            **({} if self.wire is None else {"wire": self.wire.as_record()}),
             **said(
                 ending=self.ending,
                 notes=list(self.notes),

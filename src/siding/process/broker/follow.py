@@ -21,6 +21,7 @@ import json
 import os
 import signal
 import sys
+import time
 
 _PROMPT = "#### "
 # Commands that ask the model something; what stands behind them is the prompt.
@@ -204,8 +205,6 @@ def _pass_on(pid: int, number: int) -> None:
 def _ended(pid: int, seconds: float) -> "int | None":
     """Wait so long for the agent; return its wait status, None if it lives."""
     if not hasattr(os, "pidfd_open"):
-        import time
-
         time.sleep(seconds)
     else:
         import select

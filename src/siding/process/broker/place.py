@@ -16,7 +16,7 @@ from pathlib import Path
 from stat import S_ISDIR
 
 SOCKET_VARIABLE = "SIDING_SOCKET"  # tells the run the path; `client` stands alone, and has its own
-_NAME, _PAST, _SETTINGS = "s", "past.jsonl", "settings.json"
+_NAME, _PAST, _SETTINGS, _WIRE = "s", "past.jsonl", "settings.json", "w"
 _LONGEST = 100  # bytes
 _TRIES = 8
 
@@ -49,13 +49,18 @@ def settings_beside(socket: str) -> Path:
     return Path(socket).with_name(_SETTINGS)
 
 
+def wire_beside(socket: str) -> Path:
+    """Return where a sandbox can hand its listeners out; it goes with the socket."""
+    return Path(socket).with_name(_WIRE)
+
+
 def remove_place(socket: str) -> None:
     """Remove a socket and its directory, if they are still what was made.
 
     Nothing else is removed: another program may have put something there.
     """
     if socket.startswith("/") and os.path.basename(socket) == _NAME:
-        for path in (socket, past_beside(socket), settings_beside(socket)):
+        for path in (socket, past_beside(socket), settings_beside(socket), wire_beside(socket)):
             with suppress(OSError):
                 os.unlink(path)
         with suppress(OSError):

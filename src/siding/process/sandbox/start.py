@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from siding.files.durable import write_all
 from siding.process.command import Command
 from siding.process.lookup import Program
-from siding.process.sandbox import bwrap, kernel, landlock
+from siding.process.sandbox import bwrap, handing_out, kernel, landlock
 from siding.process.sandbox.values import Engine, Kind, Launch, Network, View
 from siding.process.spawn_plan import Enter, SpawnPlan
 from siding.process.status import ProcessStatus
@@ -125,7 +125,7 @@ class Sandboxed:
             launch, cwd=str(command.cwd), status_fd=status, seccomp_fd=seccomp, copies=copies
         )
         setsid = [launch.setsid, *(["--ctty"] if tty else [])]
-        argv = (*outer, *setsid, program.path, *command.argv[1:])
+        argv = (*outer, *setsid, *_first_inside(launch), program.path, *command.argv[1:])
         return SpawnPlan(
             command=command._replace(argv=argv),
             program=Program(launch.bwrap),
@@ -151,6 +151,14 @@ class Sandboxed:
     def _held(self, fd: int) -> int:
         self._stack.callback(os.close, fd)
         return fd
+
+
+def _first_inside(launch: Launch) -> tuple[str, ...]:
+    """Return the words of what runs before the command, in its place, and becomes it."""
+    if launch.handover is None:
+        return ()
+    python, socket, ports = launch.handover
+    return (python, "-S", "-E", "-I", handing_out.__file__, socket, *map(str, ports), "--")
 
 
 def _without_the_gone(view: View) -> View:

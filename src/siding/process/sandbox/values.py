@@ -16,6 +16,7 @@ class Network(StrEnum):
     """The part of the network that a run has."""
 
     ON = "on"  # the machine's own
+    ALLOW = "allow"  # hosts that are listed, through a proxy of the run's
     LOOPBACK = "loopback"  # a 127.0.0.1 of its own, and nothing else
     OFF = "off"  # no IP sockets at all
 
@@ -105,6 +106,14 @@ class Quarantine(NamedTuple):
     git_dir: str
 
 
+class Handover(NamedTuple):
+    """How a sandbox gives listeners away: who does it inside, over which socket, at which ports."""
+
+    python: str  # the interpreter, an absolute path
+    socket: str
+    ports: tuple[int, ...]
+
+
 class Launch(NamedTuple):
     """All that starting a sandbox needs.
 
@@ -127,6 +136,7 @@ class Launch(NamedTuple):
     scoped: bool = False
     room: int | None = None  # bytes that each EMPTY directory may hold; a tmpfs lives in memory
     env: tuple[tuple[str, str], ...] = ()
+    handover: Handover | None = None  # of listeners, before the command begins
 
 
 def is_within(path: str, directory: str) -> bool:

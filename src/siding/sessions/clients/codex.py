@@ -7,6 +7,7 @@ total starts with its parent's, so its first answer takes `last_token_usage` ins
 """
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from siding.sessions.clients.foreign import (
@@ -53,7 +54,40 @@ def exported(records: list[Record]) -> list[str]:
             "cli_version": first.get("version", ""),
         }
         lines.insert(0, _line("session_meta", first.get("timestamp"), payload))
-    return lines
+    return list(_in_order(lines))
+
+
+def _in_order(lines: list[str]) -> Iterator[str]:
+    """Yield the lines, with numbers if Codex numbers them (`history_mode` "paginated").
+
+    It does not go on with such a file if its last line has no number. A line that has one which is
+    larger than the one before it stays as it is.
+    """
+    last = -1
+    is_numbered = "ordinal" in _parsed(lines[0]) if lines else False
+    for line in lines:
+        record = _parsed(line) if is_numbered else {}
+        number = record.get("ordinal")
+        if not record or (isinstance(number, int) and number > last):
+            last = number if isinstance(number, int) else last
+            yield line
+            continue
+        last += 1
+        yield _encoded({**record, "ordinal": last})
+
+
+def renamed_meta(line: str, session_id: str) -> str:
+    """Return the line about a session for a copy of it with another id; "" for any other line.
+
+    A thread of Codex keeps the provider of its model, which this line names, for good.
+    """
+    record = _parsed(line)
+    if record.get("type") != "session_meta":
+        return ""
+    payload = {**record["payload"], "id": session_id}
+    if "session_id" in payload:
+        payload["session_id"] = session_id
+    return _encoded({**record, "payload": payload})
 
 
 class _Reader:
@@ -272,5 +306,8 @@ def _response_items(record: Record) -> list[str]:
 
 
 def _line(kind: str, timestamp: object, payload: Record) -> str:
-    record = {"timestamp": timestamp, "type": kind, "payload": payload}
+    return _encoded({"timestamp": timestamp, "type": kind, "payload": payload})
+
+
+def _encoded(record: Record) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))

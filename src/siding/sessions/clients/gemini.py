@@ -78,10 +78,11 @@ def exported(records: list[Record]) -> list[str]:
         ]
         if not added:
             return [str(whole["line"]).removesuffix("\n")]
-        records = [
-            without_origin(each) if (origin_of(each) or {}).get("format") == DOCUMENT else each
-            for each in records
-        ]
+        records = [_without_line(each, DOCUMENT) for each in records]
+    if not any(_holds_messages(each) for each in records):
+        # A copy of a conversation has no lines but those of its messages: what a `$set` held is
+        # written anew. (Results of tools are in the line of their calls.)
+        records = [_without_line(each, FORM) for each in records]
     results = {
         str(each.get("tool_use_id")): each for record in records for each in tool_results(record)
     }
@@ -97,6 +98,21 @@ def exported(records: list[Record]) -> list[str]:
         }
         lines.insert(0, json.dumps(meta, ensure_ascii=False))
     return lines
+
+
+def _without_line(record: Record, form: str) -> Record:
+    """Return the record as one written here, if another line of `form` was to give it back."""
+    origin = origin_of(record) or {}
+    is_held = origin.get("format") == form and not isinstance(origin.get("line"), str)
+    return without_origin(record) if is_held else record
+
+
+def _holds_messages(record: Record) -> bool:
+    """Tell whether a line that is no message has messages in it."""
+    if record.get("type") != "foreign-line":
+        return False
+    changed = _parsed(str(record.get("line", "")).encode("utf-8", "surrogateescape")).get("$set")
+    return isinstance(changed, dict) and bool(_dicts(changed.get("messages")))
 
 
 def _gathering(meta: Record, session_id: str, cwd: str) -> Gathering:

@@ -27,7 +27,7 @@ from siding.storage.codec import NotJson, encode_line
 from siding.storage.lines import lines_forwards
 
 _CHUNK_LINES = 2000
-_MOST_BYTES = 1024 * 1024 * 1024  # of a file that must be in memory as a whole
+MOST_BYTES = 1024 * 1024 * 1024  # of a file that must be in memory as a whole
 
 
 class Arrival(NamedTuple):
@@ -119,7 +119,7 @@ def bring_in(
     form = form or form_of(path)
     if form is Form.CLAUDE:
         return _bring_in_claude(store, path, session_id)
-    data = read_bytes(path, limit=_MOST_BYTES)
+    data = read_bytes(path, limit=MOST_BYTES)
     if form is Form.CODEX:
         found = codex.imported(data, session_id=path.stem)
     else:
@@ -236,9 +236,9 @@ def _copy_for_claude(source: Path, target: Path) -> Path:
 
     The copy has another name until it is complete.
     """
-    changes = claude.changes_in(_raw_lines_at(source))
+    changes = claude.changes_in(raw_lines_at(source))
     make_dirs(target.parent)
-    lines = claude.exported(_raw_lines_at(source), changes)
+    lines = claude.exported(raw_lines_at(source), changes)
     if _write_partial(target, lines):
         _partial_name(target).replace(target)
         flush_dir(target.parent)
@@ -248,7 +248,7 @@ def _copy_for_claude(source: Path, target: Path) -> Path:
 
 
 def _renamed(path: Path, naming: "Naming") -> Iterator[bytes]:
-    return map(naming.line, _raw_lines_at(path))
+    return map(naming.line, raw_lines_at(path))
 
 
 def _append_new(path: Path, lines: Callable[[], Iterable[bytes]], naming: "Naming") -> int:
@@ -328,7 +328,8 @@ def _lines_at(path: Path) -> Iterator[tuple[int, bytes]]:
         os.close(fd)
 
 
-def _raw_lines_at(path: Path) -> Iterator[bytes]:
+def raw_lines_at(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a transcript; a last one that is only half there is left out."""
     return (raw for _, raw in _lines_at(path))
 
 
@@ -350,6 +351,6 @@ def _records_at(path: Path) -> Iterator[Record]:
             continue
     if not found:
         try:
-            yield parsed(read_bytes(path, limit=_MOST_BYTES))
+            yield parsed(read_bytes(path, limit=MOST_BYTES))
         except NotJson:
             return

@@ -36,9 +36,16 @@ class _Conversation(NamedTuple):
     @property
     def order(self) -> tuple[bool, int, int]:
         """A conversation comes before those that were copied from it."""
-        calls = [call for part in self.parts for call in part.calls]
-        is_fork = any(part.parent for part in self.parts) or any(each.is_copy for each in calls)
-        return (is_fork, min((call.at for call in calls if call.at), default=0), self.mtime)
+        is_fork, first = False, 0
+        for part in self.parts:
+            is_fork = is_fork or bool(part.parent)
+            for call in part.calls:  # of all that was ever counted: without a list in between
+                at = call.at
+                if at and (not first or at < first):
+                    first = at
+                if call.is_copy:
+                    is_fork = True
+        return (is_fork, first, self.mtime)
 
 
 def spent_in(files: Iterable[CountedFile]) -> list[Spent]:
@@ -51,21 +58,23 @@ def spent_in(files: Iterable[CountedFile]) -> list[Spent]:
     copied_from: dict[str, str] = {}
     totals = _totals(conversations)
     for session, one in sorted(conversations.items(), key=lambda each: each[1].order):
+        client = one.client
         for part in one.parts:
+            if client == "codex":
+                calls = _without_copies(part, totals)
+                unnamed += [Spent(client, session, call) for call in calls]
+                continue
+            kind = "claude" if client == KEPT_HERE else client
             for call in part.calls:
-                if one.client == "codex":
-                    if not _is_codex_copy(part, call, totals):
-                        unnamed.append(Spent(one.client, session, call))
-                    continue
-                if one.client == KEPT_HERE and call.is_copy:
+                if client == KEPT_HERE and call.is_copy:
                     continue  # of a session here, or of one that its client has
                 if not call.key:
-                    unnamed.append(Spent(one.client, session, call))
+                    unnamed.append(Spent(client, session, call))
                     continue
-                key = ("claude" if one.client == KEPT_HERE else one.client, call.key)
+                key = (kind, call.key)
                 known = found.get(key)
                 if known is None:
-                    found[key] = Spent(one.client, session, call)
+                    found[key] = Spent(client, session, call)
                     continue
                 if known.session != session:
                     copied_from.setdefault(session, known.session)
@@ -94,11 +103,19 @@ def _totals(conversations: dict[str, _Conversation]) -> dict[str, set[str]]:
     }
 
 
-def _is_codex_copy(part: Counted, call: Call, totals: dict[str, set[str]]) -> bool:
-    """Whether a fork of Codex has this call of its parent: the same total, written as it began."""
-    return (
-        call.key in totals.get(part.parent, ()) and abs(call.at - part.began) <= _COPIED_WITHIN_MS
-    )
+def _without_copies(part: Counted, totals: dict[str, set[str]]) -> list[Call]:
+    """Return the calls that a fork of Codex does not have of its parent.
+
+    A copy has the same total, and was written as the fork began.
+    """
+    theirs = totals.get(part.parent)
+    if not theirs:
+        return part.calls
+    return [
+        call
+        for call in part.calls
+        if call.key not in theirs or abs(call.at - part.began) > _COPIED_WITHIN_MS
+    ]
 
 
 def _hidden(

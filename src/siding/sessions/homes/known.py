@@ -18,7 +18,7 @@ from siding.namedtuples import NamedTuple
 from siding.sessions.homes.found import FoundTranscript
 from siding.sessions.homes.summaries import Summary, summary_of
 
-VERSION = 1
+VERSION = 2  # 2: prompts without what hooks added
 _MOST_BYTES = 256 * 1024 * 1024
 
 

@@ -17,7 +17,7 @@ from siding.sessions.forms import Form
 from siding.sessions.heads import parsed
 from siding.sessions.homes.found import FoundTranscript
 from siding.sessions.kinds import ASSISTANT, CHAIN_TYPES, USER, Record, moment
-from siding.sessions.reading.listing import NO_PROMPT, first_prompt, shortened
+from siding.sessions.reading.listing import NO_PROMPT, first_prompt, shortened, without_hooks
 from siding.storage.codec import NotJson
 from siding.storage.lines import lines_forwards
 
@@ -207,7 +207,7 @@ def _gemini_message(summary: Summary, message: Mapping[str, Any]) -> None:
     if message.get("type") == "gemini":
         summary.answered(message["id"])
     elif message.get("type") == USER:
-        said = _texts(message.get("content"))
+        said = without_hooks(_texts(message.get("content")))
         if said and not is_context(said):
             summary.asked(said)
 

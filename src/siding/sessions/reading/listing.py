@@ -32,6 +32,10 @@ BUILT_IN_COMMANDS = frozenset(
 _NOBODYS_WORDS = re.compile(r"\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\]")
 
 
+# What a hook has told the model beside a prompt stands with it in a chat of Gemini CLI.
+_OF_HOOKS = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+
+
 class ListedSession(NamedTuple):
     """The line about a session in a list. `hidden`: it is a side conversation or a team member's.
 
@@ -99,7 +103,13 @@ def _typed_by_person(text: str) -> str:
     shell = _inside(text, "bash-input")
     if shell:
         return f"! {shell}"
-    return "" if _NOBODYS_WORDS.match(text) else text
+    said = without_hooks(text)
+    return "" if _NOBODYS_WORDS.match(said) else said
+
+
+def without_hooks(text: str) -> str:
+    """Return a prompt without what hooks have added to it."""
+    return _OF_HOOKS.sub("\n", text).strip() if "<hook_context>" in text else text
 
 
 def _inside(text: str, tag: str) -> str | None:

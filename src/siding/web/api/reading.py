@@ -52,6 +52,15 @@ class Fields:
             raise UsageError(f"{name} must be true or false")
         return value
 
+    def number(self, name: str, *, most: int = 1 << 31) -> int | None:
+        """Return a whole number from 0 to `most`; None when the field is not given."""
+        if name not in self._rest:
+            return None
+        value = self._take(name, None)
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+            raise UsageError(f"{name} must be a whole number from 0 to {most}")
+        return value
+
     def choice(self, name: str, *choices: str) -> str:
         """Return one of `choices`; the first one when the field is not given."""
         value = self._take(name, choices[0])

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from siding.web.acts import ACTS
+from siding.app.workflows.from_dashboard import RunAct
+from siding.web.act_plans import ACTS
 
 Schema = dict[str, Any]
 NUMBER: Schema = {"type": "integer", "minimum": 0, "maximum": 1 << 40}
@@ -69,6 +70,13 @@ _ANSWERS: Schema = {"type": "array", "items": {"type": "object"}}
 ANSWER = _body(("decisions",), decisions=_ANSWERS, code=_text(20))
 CANCEL = _body((), reason=_text(1000), code=_text(20))
 STOP = _body((), code=_text(20))
+_RUN_ACT: dict[str, Schema] = {
+    "act": {"type": "string", "enum": [each.value for each in RunAct]},
+    "agent": {"type": "integer", "minimum": 0, "maximum": 1 << 31},
+}
+RUN_CODE = _body(("act",), **_RUN_ACT)
+RUN_ACT = _body(("act",), **_RUN_ACT, code=_text(20))
+WORKFLOW_RUN = obj(runId="string", workflowName="string", status="string", agents=array(obj()))
 DECISION_CODE = _body(
     ("act",),
     act={"type": "string", "enum": ["answer", "cancel"]},

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.namedtuples import NamedTuple
-from siding.web.api import decisions, reads, runs, writes
+from siding.web.api import decisions, reads, runs, workflows, writes
 from siding.web.api.reading import Fields
 from siding.web.api.schemas import (
     ACT,
@@ -15,12 +15,15 @@ from siding.web.api.schemas import (
     DECISION_CODE,
     NUMBER,
     PLAN,
+    RUN_ACT,
+    RUN_CODE,
     START,
     STEP,
     STOP,
     TASK,
     WINDOW,
     WISH,
+    WORKFLOW_RUN,
     array,
     obj,
 )
@@ -182,6 +185,35 @@ OPERATIONS: tuple[Operation, ...] = (
         obj(run="string"),
         write=runs.stop,
         body=STOP,
+        device=DeviceMay.SIGN,
+    ),
+    Operation(
+        "GET",
+        "/workflows",
+        "The runs of workflows, and the workflows there are",
+        obj(
+            runs=array(obj(run_id="string", name="string", status="string")),
+            workflows=array(obj(name="string", origin="string", is_trusted="boolean")),
+        ),
+        workflows.listed,
+    ),
+    Operation("GET", "/workflows/{run}", "A run with its agents", WORKFLOW_RUN, workflows.one),
+    Operation(
+        "POST",
+        "/workflows/{run}/code",
+        "Show the code of an act on a run, or on an agent of it, in the terminal",
+        obj(shown="boolean"),
+        write=workflows.code,
+        body=RUN_CODE,
+        device=DeviceMay.READ,
+    ),
+    Operation(
+        "POST",
+        "/workflows/{run}/act",
+        "End or resume a run; skip, begin again or end an agent: with its code, or a signature",
+        obj(run="string", act="string"),
+        write=workflows.act,
+        body=RUN_ACT,
         device=DeviceMay.SIGN,
     ),
     Operation(

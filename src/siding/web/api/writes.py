@@ -6,8 +6,9 @@ from siding.app.applying.apply import Mode
 from siding.app.life.changes import switch as switch_task
 from siding.app.life.start import StartRequest
 from siding.app.life.start import start as start_task
-from siding.web.acts import ACTS, ActRequest, carry_out, shown_plan, told
-from siding.web.acts import plan as plan_act
+from siding.web.act_plans import ACTS, ActRequest
+from siding.web.act_plans import plan as plan_act
+from siding.web.acts import carry_out, shown_plan, told
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
 

@@ -50,6 +50,7 @@ def inbox(ask: Ask) -> Page:
         "here": [each for each in entries if str(each.project_dir) == here],
         "elsewhere": [each for each in entries if str(each.project_dir) != here],
         "runs": running(ask.project),
+        "workflows": [run for run in ask.site.workflow_runs.all(ask.project) if run.is_live],
         "problems": problems,
     }
     return Page("inbox.html", "Inbox", values)

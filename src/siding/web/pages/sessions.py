@@ -1,6 +1,8 @@
 """The pages of conversations: the list, and one with its tool calls folded."""
 
-from siding.app.sessions.sessions import rows
+from siding.app.sessions.finding import SessionFilter, scope_of_project, sessions
+from siding.app.sessions.reading import readable
+from siding.app.sessions.steps import led_to
 from siding.app.sessions.talk import Said, TalkPart, talk
 from siding.app.usage.attribution import NOWHERE
 from siding.app.usage.report import local_day
@@ -15,8 +17,11 @@ _RENDERED = ("person", "model", "summary")
 
 
 def listed(ask: Ask) -> Page:
-    """Show all sessions, the last changed first, and the tokens they used on each day."""
-    found = rows(ask.project)
+    """Show the sessions of the project, the last changed first, found ones as well.
+
+    Of those that are kept here also the tokens they used on each day.
+    """
+    found = sessions(ask.project.app, scope_of_project(ask.project), SessionFilter()).rows
     limit = ask.number("shown", SHOWN, most=10_000)
     values = {
         "rows": found[:limit],
@@ -28,8 +33,10 @@ def listed(ask: Ask) -> Page:
 
 
 def one(ask: Ask) -> Page:
-    """Show one conversation: its newest messages, or those before a message."""
-    found = talk(ask.project, ask.words["session"], before=ask.number("before", 0))
+    """Show one conversation: its newest messages, those before a message, or from a step's on."""
+    session = readable(ask.project.app, scope_of_project(ask.project), ask.words["session"])
+    steps = led_to(ask.project, session.found)
+    found = talk(session, steps, before=ask.number("before", 0), step=ask.number("step", 0))
     values = {
         "talk": found,
         "messages": [

@@ -1,5 +1,6 @@
 """The page of one step: its command, status, output and changes; and pieces of these."""
 
+import re
 from typing import Any
 
 from siding.app.recording.freed import freed_note
@@ -20,6 +21,7 @@ from siding.web.patches import parts_of_step, patch_of, shown, side_by_side
 from siding.web.rendering import Page
 from siding.web.stepping import one_step
 
+_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")  # of a conversation
 WINDOW = 64 * 1024  # bytes of output in one window
 FILES = 200  # files listed at once
 OPENED = 12  # files whose rows are fetched when they come into view; the others on a click
@@ -44,10 +46,22 @@ def step(ask: Ask) -> Page:
         "freed": freed_note(ask.project, found),
         "patch": None if is_running else parts_of_step(ask, found),
         "window": WINDOW,
+        "session": _session(found),
     }
     name = found.run if is_running and found.run else found.id
     title = f"{run_or_step(name).capitalize()} · {task.name}"
     return Page("step.html", title, values, watch=task.id if is_running else "")
+
+
+def _session(found: Step) -> str:
+    """Return the id of the conversation that led to a step; "" if none is known.
+
+    An agent may have reported any text: only one that is harmless in an address is a link.
+    """
+    turn, run = found.as_checkpoint, found.as_run
+    said = "" if run is None or run.reported is None else run.reported.session
+    named = turn.session if turn is not None else said
+    return named if _ID.fullmatch(named) else ""
 
 
 def _screen(found: Step, kept: Output) -> str | None:

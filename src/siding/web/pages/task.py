@@ -10,8 +10,8 @@ from siding.app.recording.status import status
 from siding.app.recording.steps import Step
 from siding.app.waiting.running import running
 from siding.errors import UsageError
-from siding.web.acts import ACTS, ActRequest
-from siding.web.acts import plan as plan_act
+from siding.web.act_plans import ACTS, ActRequest
+from siding.web.act_plans import plan as plan_act
 from siding.web.ask import Ask
 from siding.web.rendering import Page
 from siding.web.stepping import newest
@@ -42,6 +42,11 @@ def task(ask: Ask) -> Page:
         "total": ask.site.total(task_id, last.snapshot) if last and last.snapshot else None,
         "waiting": [each for each in ask.site.waiting(ask.project) if each.task == task_id],
         "card": dict(found.task.start),
+        "workflows": [
+            run
+            for run in ask.site.workflow_runs.all(ask.project)
+            if run.is_live and run.task == task_id
+        ],
     }
     return Page("task.html", found.task.name, values, watch=task_id)
 

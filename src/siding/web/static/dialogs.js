@@ -106,7 +106,7 @@ export function dialogs(given) {
   });
   dialog.addEventListener("submit", (event) => {
     event.preventDefault();
-    submit(event.target);
+    if (event.target.dataset.flow === undefined) submit(event.target); // workflows.js has those
   });
   dialog.addEventListener("change", (event) => event.target.dataset.replan && replan(event.target));
   dialog.addEventListener("input", (event) => {

@@ -2,13 +2,14 @@
 
 import { showInDialog } from "./dialogs.js";
 
-const PLACES = { b: "/", i: "/inbox", d: "/decisions", p: "/phases", s: "/sessions", e: "/events", u: "/disk" };
+const PLACES = { b: "/", i: "/inbox", d: "/decisions", w: "/workflows", p: "/phases", s: "/sessions", e: "/events", u: "/disk" };
 const HELP = [
   ["j, k", "next, previous"],
   ["Enter", "open it"],
   ["g then b", "board"],
   ["g then i", "inbox"],
   ["g then d", "decisions"],
+  ["g then w", "workflows"],
   ["g then p, s, e, u", "phases, sessions, events, disk use"],
   ["n", "start a task"],
   ["1 to 9", "choose an option of a decision"],

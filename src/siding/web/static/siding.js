@@ -12,6 +12,7 @@ import { morph, piece } from "./pieces.js";
 import { follow } from "./stream.js";
 import { sayTimes } from "./times.js";
 import { look, offer, titled } from "./waiting.js";
+import { heardRun } from "./workflows.js";
 
 const main = document.getElementById("main");
 let turn = 0;
@@ -63,7 +64,7 @@ function shown() {
   titled(`${article?.dataset.title ?? ""} · Siding`);
   offer(main);
   look();
-  for (const link of document.querySelectorAll("nav a")) {
+  for (const link of document.querySelectorAll(".bar nav a")) {
     const { pathname } = new URL(link.href);
     const here = pathname === "/" ? /^\/($|tasks)/.test(location.pathname) : location.pathname.startsWith(pathname);
     if (here) link.setAttribute("aria-current", "page");
@@ -75,19 +76,27 @@ function shown() {
   decisions(main);
   countTotals();
   const following = [...main.querySelectorAll("[data-output]")].map((each) => `output.${each.dataset.output}`);
-  follow(["project", ...following], heard, liveness);
+  const { follow: topic } = article?.dataset ?? {};
+  follow(["project", ...(topic ? [topic] : []), ...following], heard, liveness);
 }
 
 let waiting = 0;
 
 function heard(message) {
+  if (message.topic.startsWith("workflow")) return heardRun(message, soon);
   if (message.topic !== "project") return heardOutput(message);
   look();
-  const watch = main.querySelector("article")?.dataset.watch;
+  const { watch, hears } = main.querySelector("article")?.dataset ?? {};
+  if (hears && message.changed?.events.some((name) => name.startsWith(hears))) return soon();
   const tasks = message.changed?.tasks ?? [];
   if (!message.lost && (!watch || (watch !== "*" && tasks.length && !tasks.includes(watch)))) return;
+  soon();
+}
+
+/** Bring the page up to date in a moment, once for all that is heard until then. */
+function soon(pause = 120) {
   clearTimeout(waiting);
-  waiting = setTimeout(refresh, 120);
+  waiting = setTimeout(refresh, pause);
 }
 
 let lost = false;
@@ -173,7 +182,7 @@ document.addEventListener("click", async (event) => {
       event.preventDefault();
       return save(link);
     }
-    const target = new URL(link.href);
+    const target = new URL(link.getAttribute("href"), location); // the href of an SVG's link is no text
     const isJump = target.pathname === location.pathname && target.search === location.search && target.hash;
     if (target.origin !== location.origin || isJump) return;
     event.preventDefault();

@@ -16,4 +16,20 @@ export function sayTimes(root) {
   }
 }
 
+/** Count what goes on: how long ago it began, as the server says such times. */
+export function sayDurations(root) {
+  for (const each of root.querySelectorAll("[data-since]")) {
+    const text = lasting(Math.max(0, Math.floor((Date.now() - Number(each.dataset.since)) / 1000)));
+    if (each.textContent !== text) each.textContent = text;
+  }
+}
+
+function lasting(seconds) {
+  const two = (number) => String(number).padStart(2, "0");
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m${two(seconds % 60)}s`;
+  return `${Math.floor(seconds / 3600)}h${two(Math.floor((seconds % 3600) / 60))}m`;
+}
+
+setInterval(() => document.hidden || sayDurations(document), 1000);
 setInterval(() => document.hidden || sayTimes(document), 20_000);

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from siding.workflows.problems import Problem
+from siding.workflows.problems import Problem, problem_at
 
 _AT_ONCE = {"parallel", "pipeline", "gather"}
 
@@ -19,11 +19,10 @@ def unisolated_writers(tree: ast.Module) -> Iterator[Problem]:
             continue
         for inner in ast.walk(node):
             if isinstance(inner, ast.Call) and _name(inner.func) == "agent" and _may_write(inner):
-                yield Problem(
-                    line=inner.lineno,
-                    column=inner.col_offset + 1,
-                    what=f"agents of {_name(node.func)}() share one workspace while they work",
-                    remedy='give them isolation="worktree", "turn" or "read" if they may write',
+                yield problem_at(
+                    inner,
+                    f"agents of {_name(node.func)}() share one workspace while they work",
+                    'give them isolation="worktree", "turn" or "read" if they may write',
                     is_warning=True,
                 )
 

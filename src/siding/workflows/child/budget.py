@@ -1,28 +1,28 @@
 """The budget as a script reads it."""
 
+from collections.abc import Callable
 from math import inf
+from types import SimpleNamespace
 
 from siding.workflows.child.calls import Calls
 
 
-class Budget:
-    """What the agents of the run may use, in tokens. What is read is recorded: it is a result.
+def budget_for(calls: Calls, total: int | None) -> SimpleNamespace:
+    """Return what the agents of the run may use, in tokens: `total`, `spent()`, `remaining()`.
 
-    `total` is None if there is no limit.
+    `total` is None and `remaining()` infinite if there is no limit. What is read is recorded: it is
+    a result. The functions are no methods, so that they do not lead to the calls.
     """
 
-    def __init__(self, calls: Calls, total: int | None) -> None:
-        self.total = total
-        self._calls = calls
-
-    def spent(self) -> int:
-        """Return what agents of this attempt have used."""
-        value: int = self._calls.read("spent", self._calls.tokens)
+    def spent() -> int:
+        value: int = calls.read("spent", calls.tokens)
         return value
 
-    def remaining(self) -> float:
-        """Return what is left, 0 at least; infinity without a limit."""
-        if self.total is None:
+    def remaining() -> float:
+        if total is None:
             return inf
-        value: int = self._calls.read("remaining", max(0, self.total - self._calls.tokens))
+        value: int = calls.read("remaining", max(0, total - calls.tokens))
         return value
+
+    functions: dict[str, Callable[[], float]] = {"spent": spent, "remaining": remaining}
+    return SimpleNamespace(total=total, **functions)

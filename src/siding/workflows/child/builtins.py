@@ -2,10 +2,14 @@
 
 import builtins
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
-from siding.workflows.allowed import REFUSED_NAMES, refused_attribute
+from siding.workflows.allowed import NAMEDTUPLE_ATTRIBUTES, REFUSED_NAMES, refused_attribute
+from siding.workflows.child.body import FORMAT_OF, FORMATS
+from siding.workflows.child.formats import format_of
 
+MODULE = "workflow"  # what the classes of a script say they are of
 _NOT_OURS = {"copyright", "credits", "license", "print", "__debug__", "__doc__", "__name__"}
 
 
@@ -18,15 +22,55 @@ def names_for(import_: Callable[..., Any], log: Callable[..., None]) -> dict[str
     }
     return {
         **names,
-        "__build_class__": builtins.__build_class__,
+        "__build_class__": _build_class,
         "__import__": import_,
-        "__name__": "workflow",
+        "__name__": MODULE,
+        FORMAT_OF: format_of,
         "print": _printing(log),
         "getattr": _getattr,
         "hasattr": _hasattr,
         "setattr": _setattr,
         "type": _Type,
     }
+
+
+def _getattr(value: object, name: str, *default: Any) -> Any:
+    """Do as `getattr` does, for the attributes that a script may name."""
+    _refuse(value, name)
+    if name in FORMATS:
+        return format_of(value, name)
+    return getattr(value, name, *default)
+
+
+class _Object:
+    """What a class of a script without a base is derived from.
+
+    Python's `object` orders instances in a set, and shows them, by where they lie in memory.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return _number_of(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} #{_number_of(self)}>"
+
+
+_numbers = count(1)
+_numbered: dict[int, tuple[int, object]] = {}  # by address; whoever is in it stays alive
+
+
+def _number_of(thing: object) -> int:
+    """Return a number that depends only on which things of the script were asked for it before."""
+    if id(thing) not in _numbered:
+        _numbered[id(thing)] = (next(_numbers), thing)
+    return _numbered[id(thing)][0]
+
+
+def _build_class(function: Any, name: str, *bases: Any, **options: Any) -> Any:
+    given = (_Object,) if bases in {(), (object,)} else bases
+    return builtins.__build_class__(function, name, *given, **options)
 
 
 def _printing(log: Callable[..., None]) -> Callable[..., None]:
@@ -38,7 +82,9 @@ def _printing(log: Callable[..., None]) -> Callable[..., None]:
 
 class _TypeMeta(type):
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
-        return type(*arguments, **options)
+        if len(arguments) != 1 or options:
+            raise TypeError("type() in a workflow takes one thing; write a class as `class …`")
+        return type(arguments[0])
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, type)
@@ -48,19 +94,21 @@ class _Type(metaclass=_TypeMeta):
     """`type`, without its ``mro`` and ``__subclasses__``."""
 
 
-def _getattr(value: object, name: str, *default: Any) -> Any:
-    return getattr(value, _checked(name), *default)
-
-
 def _hasattr(value: object, name: str) -> bool:
-    return hasattr(value, _checked(name))
+    _refuse(value, name)
+    return hasattr(value, name)
 
 
 def _setattr(value: object, name: str, new: Any) -> None:
-    setattr(value, _checked(name), new)
+    _refuse(value, name)
+    setattr(value, name, new)
 
 
-def _checked(name: str) -> str:
-    if type(name) is not str or refused_attribute(name):
+def _refuse(value: object, name: str) -> None:
+    """Raise AttributeError for a name that leads out; private ones are for the script's classes."""
+    is_refused = type(name) is not str or refused_attribute(name)
+    if not is_refused and name.startswith("_") and not name.startswith("__"):
+        owner = value if isinstance(value, type) else type(value)
+        is_refused = owner.__module__ != MODULE and name not in NAMEDTUPLE_ATTRIBUTES
+    if is_refused:
         raise AttributeError(f"a workflow has no attribute {name!r}")
-    return name

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from siding.workflows.child.errors import CAP, CONFIG, WorkflowError
-from siding.workflows.child.fingerprint import fingerprint
+from siding.workflows.child.fingerprint import fingerprint, is_same
 from siding.workflows.child.lanes import Lane
-from siding.workflows.child.past import DEAD, OK, Past, Record, Selection
+from siding.workflows.child.past import DEAD, EDITED, OK, REFUSED, Past, Record, Selection
 from siding.workflows.child.scheduler import Future, Scheduler
+from siding.workflows.child.values import has_address
 
-_ADDRESS = " at 0x"  # in what Python shows of an object that has no better name
+# Why a call is made again whose result is compared with the one that is recorded.
+_COMPARED = frozenset({"dead", "refused", "selected", "cut off again"})
+MAX_NOTES = 10_000
 
 
 class _Call:
@@ -60,10 +63,12 @@ class Calls:
         self._recorded: list[tuple[int, int, Future, Any]] = []  # a heap, by the order of then
         self._order = 0
         self._replayed: list[tuple[str, str, str]] = []
+        self._is_as_before = True
+        self._notes = 0
 
     def agent(self, asked: dict[str, Any]) -> Future:
         """Run an agent, or take what is recorded of it."""
-        if _ADDRESS in asked["prompt"]:
+        if has_address(asked["prompt"]):
             raise WorkflowError(
                 "the prompt has the address of an object in it (' at 0x…'), which is another one in"
                 " each run; put the object's contents into the text",
@@ -76,8 +81,9 @@ class Calls:
         """Make a call that the engine answers, or take what is recorded of it."""
         try:
             print_ = fingerprint(kind, asked)
-        except (TypeError, ValueError) as error:
-            raise WorkflowError(f"{kind}(): JSON cannot hold its arguments: {error}") from None
+        except (TypeError, ValueError, RecursionError) as error:
+            said = f"{kind}(): JSON cannot hold its arguments: {error}"
+            raise WorkflowError(said, CONFIG) from None
         call = _Call(kind, path, lane, asked, print_)
         if lane.is_undecided():
             self._undecided.append(call)
@@ -85,12 +91,21 @@ class Calls:
             self._decide(call)
         return call.future
 
+    def note(self) -> None:
+        """Count something that the script can do without waiting. Raises WorkflowError."""
+        self._notes += 1
+        if self._notes > MAX_NOTES:
+            raise WorkflowError(
+                f"the script began phases or read its budget more than {MAX_NOTES:,} times", CAP
+            )
+
     def read(self, what: str, value: Any) -> Any:
         """Return what the script was told here before, or tell it `value` and have it recorded."""
+        self.note()
         lane = self._scheduler.lane
         path = lane.take()
         print_ = fingerprint("read", {"what": what})
-        record = self._past.at(path, "read", print_, what)
+        record = self._past.at(path, "read", print_, what, is_as_before=self._is_as_before)
         counts = record is not None and record.kind == OK and not lane.is_stale()
         if record is not None and counts and record.fingerprint == print_:
             self._replayed.append((path, "", ""))
@@ -120,8 +135,8 @@ class Calls:
 
     def leave(self, lane: Lane, around: Lane) -> None:
         """Go on in the lane around one that has ended: what changed in it changes what follows."""
-        if lane.is_stale() and around.turn_stale():
-            self.tell({"t": "stale", "path": around.path, "after": lane.path})
+        if lane.is_stale():
+            self._turn_stale(around, lane.path)
 
     def say_replayed(self) -> None:
         """Tell the engine which calls were taken from the record since the last time."""
@@ -139,16 +154,22 @@ class Calls:
         return [*self._live, *(call.path for call in self._undecided)]
 
     def _decide(self, call: _Call) -> None:
-        record = self._past.at(call.path, call.kind, call.fingerprint, _shown(call.asked))
+        record = self._past.at(
+            call.path,
+            call.kind,
+            call.fingerprint,
+            _shown(call.asked),
+            is_as_before=self._is_as_before,
+        )
         why = self._why_again(call, record)
         if not why and record is not None:
             self._take(call, record)
             return
-        before = record if why in {"dead", "selected"} else None
-        if before is not None:
-            call.lane.begin_deciding()
-        elif why in {"changed", "misfit"} and call.lane.turn_stale():
-            self.tell({"t": "stale", "path": call.lane.path, "after": call.path})
+        if why not in {"new", "cut off"}:
+            self._is_as_before = False
+        before = record if why in _COMPARED else None
+        if why in {"changed", "misfit"}:
+            self._turn_stale(call.lane, call.path)
         self._send(call, record, before, why)
 
     def _why_again(self, call: _Call, record: Record | None) -> str:
@@ -161,10 +182,12 @@ class Calls:
             return "cut off"
         if call.lane.is_stale():
             return "follows a change"
+        if record.is_open:
+            return "cut off again"
         if call.kind == "agent" and self._selection.has(record.number):
             return "selected"
-        if record.kind == DEAD:
-            return "dead"
+        if record.kind in {DEAD, REFUSED, EDITED}:
+            return record.kind
         return "" if self._fits(call, record) else "misfit"
 
     def _fits(self, call: _Call, record: Record) -> bool:
@@ -192,25 +215,37 @@ class Calls:
         }
         if call.kind == "agent":
             if self._agents >= self._max_agents:
-                if before is not None:
-                    call.lane.end_deciding()
                 call.future.fail(
                     WorkflowError(f"the cap of {self._max_agents} agents in a run is reached", CAP)
                 )
                 return
             self._agents += 1
             message["id"] = self._past.number_for(record)
+        if before is not None and not self._selection.takes_nothing:
+            call.lane.begin_deciding()
         self._live[call.path] = _Live(call, before)
         self.tell(message)
 
     def _compare(self, live: _Live, message: dict[str, Any]) -> None:
+        """Let what follows run again if the call came out differently than it is recorded.
+
+        One that was refused did nothing, so what follows it is as true as it was.
+        """
         lane, before = live.call.lane, live.before
         assert before is not None
-        lane.end_deciding()
+        if not self._selection.takes_nothing:
+            lane.end_deciding()
+        if "error" in message:
+            return
         was = before.value if before.kind == OK else None
-        is_equal = "error" not in message and message["value"] == was
-        if not is_equal and lane.turn_stale():
-            self.tell({"t": "stale", "path": lane.path, "after": live.call.path})
+        if before.kind == REFUSED or not is_same(message["value"], was):
+            self._turn_stale(lane, live.call.path)
+
+    def _turn_stale(self, lane: Lane, after: str) -> None:
+        if lane.turn_stale():
+            self._is_as_before = False
+            self.say_replayed()  # what was taken so far stays
+            self.tell({"t": "stale", "path": lane.path, "after": after})
 
     def _decide_waiting(self) -> None:
         waiting, self._undecided = self._undecided, deque()

@@ -16,6 +16,8 @@ CAP = "cap"  # too many agents or items
 BUDGET = "budget"
 NESTING = "nesting"
 NOT_DETERMINISTIC = "not-deterministic"
+FORBIDDEN = "forbidden"
+SILENT = "silent"  # it computed too long without waiting
 CONFIG = "config"  # what was asked for does not exist: a workflow, an agent, a schema
 
 

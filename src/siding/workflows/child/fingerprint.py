@@ -15,3 +15,8 @@ def fingerprint(kind: str, asked: dict[str, Any]) -> str:
     """Return the hash of a call. Raises TypeError and ValueError for what JSON cannot hold."""
     same = {name: value for name, value in asked.items() if name not in SHOWN_ONLY}
     return hashlib.sha256(f"{kind}\n{_encode(same)}".encode()).hexdigest()[:32]
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Tell whether two results are the same to a script: 1, 1.0 and True are not."""
+    return bool(one == other) and _encode({"": one}) == _encode({"": other})

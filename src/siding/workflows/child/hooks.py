@@ -2,15 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from inspect import isawaitable, signature
+from itertools import islice
 from typing import Any
 
 from siding.workflows.child.calls import Calls
-from siding.workflows.child.errors import CAP, NESTING, WorkflowError
+from siding.workflows.child.errors import CAP, CONFIG, NESTING, WorkflowError
 from siding.workflows.child.lanes import Lane
 from siding.workflows.child.options import agent_request, ask_request, sleep_request
 from siding.workflows.child.scheduler import Future, Scheduler
 
 MAX_ITEMS = 4096  # of one `parallel` or `pipeline`
+MAX_LOG_LINES = 10_000
+MAX_LOG_LENGTH = 10_000
 
 
 class Hooks:
@@ -26,6 +29,7 @@ class Hooks:
         self._calls = calls
         self._run_child = run_child
         self._phase = ""  # the one that is open in the script
+        self._logged = 0
 
     def agent(self, prompt: str, **options: Any) -> Future:
         """Run an agent; await the text that it ends with, or its object if there is a `schema`.
@@ -67,16 +71,26 @@ class Hooks:
             self._gathered(lanes, return_exceptions=return_exceptions), self._scheduler.lane
         )
 
-    def phase(self, title: str) -> None:
+    def phase(self, title: Any) -> None:
         """Begin a phase: agents from here on belong to it, until the next one."""
-        if not title:
-            raise WorkflowError("phase() takes the title of a phase")
+        if not isinstance(title, str) or not title:
+            raise WorkflowError("phase() takes the title of a phase", CONFIG)
         self._phase = title
+        self._calls.note()
         self._calls.tell({"t": "phase", "phase": title})
 
     def log(self, *words: Any) -> None:
-        """Say something to whoever watches the run."""
-        self._calls.tell({"t": "log", "message": " ".join(map(str, words))})
+        """Say something to whoever watches the run. Only so many lines are kept, and letters."""
+        self._logged += 1
+        if self._logged > MAX_LOG_LINES:
+            return
+        text = " ".join(map(str, words))
+        if len(text) > MAX_LOG_LENGTH:
+            text = f"{text[:MAX_LOG_LENGTH]} … ({len(text):,} letters)"
+        self._calls.tell({"t": "log", "message": text})
+        if self._logged == MAX_LOG_LINES:
+            said = f"the script has logged {MAX_LOG_LINES:,} lines; no more of them are kept"
+            self._calls.tell({"t": "warn", "message": said})
 
     async def workflow(
         self, name: str | None = None, args: Any = None, *, script_path: str | None = None
@@ -96,6 +110,7 @@ class Hooks:
         try:
             return await running
         finally:
+            self._calls.leave(inner, lane)
             if self._phase != before:
                 self._phase = before
                 self._calls.tell({"t": "phase", "phase": before})
@@ -156,9 +171,9 @@ class _Started:
 
 
 def _bounded(items: Iterable[Any], what: str) -> list[Any]:
-    found = list(items)
+    found = list(islice(items, MAX_ITEMS + 1))  # the items may have no end
     if len(found) > MAX_ITEMS:
-        raise WorkflowError(f"{what}() takes at most {MAX_ITEMS} items, not {len(found)}", CAP)
+        raise WorkflowError(f"{what}() takes at most {MAX_ITEMS} items, not more", CAP)
     return found
 
 

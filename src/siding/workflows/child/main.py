@@ -6,28 +6,45 @@ answer is given at a time, and all that it sets going is run before the next one
 the answers decides everything, and the record has that order.
 """
 
-import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from siding.workflows.allowed import MEMORY_BYTES
 from siding.workflows.child.body import body_of, compile_body
-from siding.workflows.child.budget import Budget
+from siding.workflows.child.budget import budget_for
 from siding.workflows.child.builtins import names_for
 from siding.workflows.child.calls import Calls
-from siding.workflows.child.errors import NOT_DETERMINISTIC, NotDeterministic, WorkflowError
+from siding.workflows.child.commands import Commands
+from siding.workflows.child.containment import (
+    Forbidden,
+    private_pipes,
+    set_limits,
+    watch,
+)
+from siding.workflows.child.errors import (
+    FORBIDDEN,
+    NOT_DETERMINISTIC,
+    NotDeterministic,
+    WorkflowError,
+)
 from siding.workflows.child.hooks import Hooks
 from siding.workflows.child.modules import Modules
 from siding.workflows.child.past import Past, Selection
 from siding.workflows.child.scheduler import Future, Scheduler
+from siding.workflows.child.values import problem_of
 from siding.workflows.child.wire import Wire
 
 _SCRIPT = "<workflow>"
+_MOST_TOLD = 10_000  # letters of an error
 
 
 def main(fd_in: int, fd_out: int) -> None:
     """Run the script that the engine sends, and tell it how it ended."""
-    wire = Wire(fd_in, fd_out)
+    set_limits()
+    wire = Wire(*private_pipes(fd_in, fd_out))
     start = wire.receive()
+    forbidden: list[str] = []
+    watch(forbidden.append)
     scheduler = Scheduler()
     calls = Calls(
         scheduler,
@@ -41,18 +58,24 @@ def main(fd_in: int, fd_out: int) -> None:
         ending = _run(wire, scheduler, calls, start)
     except NotDeterministic as error:
         ending = {"t": "failed", "error": str(error), "kind": NOT_DETERMINISTIC}
+    except Forbidden as error:
+        ending = {"t": "failed", "where": _where(error)}
+    if forbidden:  # also if the script has caught it
+        ending["t"], ending["kind"] = "failed", FORBIDDEN
+        ending["error"] = f"the script reached for what is outside of it: {forbidden[0]}"
     calls.say_replayed()
     wire.send({**ending, "unfinished": calls.unfinished()})
     wire.flush()
 
 
 def _run(wire: Wire, scheduler: Scheduler, calls: Calls, start: dict[str, Any]) -> dict[str, Any]:
-    budget = Budget(calls, start["budget"])
+    budget = budget_for(calls, start["budget"])
 
     async def run_child(source: str, args: Any) -> Any:
         return await prepare(source, args)()
 
     hooks = Hooks(scheduler, calls, run_child)
+    commands = Commands(scheduler, calls)
     modules = Modules(hooks.gather, hooks.sleep)
 
     def prepare(source: str, args: Any) -> Callable[[], Coroutine[Any, Any, Any]]:
@@ -67,6 +90,8 @@ def _run(wire: Wire, scheduler: Scheduler, calls: Calls, start: dict[str, Any]) 
             "workflow": hooks.workflow,
             "ask": hooks.ask,
             "sleep": hooks.sleep,
+            "run": commands.run,
+            "bring_back": commands.bring_back,
             "args": args,
             "budget": budget,
         }
@@ -100,26 +125,27 @@ def _turn(wire: Wire, scheduler: Scheduler, calls: Calls, whole: Future) -> None
 
 
 def _returned(value: Any) -> dict[str, Any]:
-    from json import dumps
-
-    try:
-        dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        return {
-            "t": "failed",
-            "error": f"the script returned what JSON cannot hold: {error}",
-            "kind": "script",
-        }
+    if problem := problem_of(value):
+        error = f"the script cannot return its result: {problem}"
+        return {"t": "failed", "error": error, "kind": "script"}
     return {"t": "done", "value": value}
 
 
 def _told(error: Exception) -> str:
-    text = str(error)
+    if isinstance(error, MemoryError):
+        return f"the script needs more than the {MEMORY_BYTES >> 20} MB that it may have"
+    try:
+        text = str(error)[:_MOST_TOLD]
+    except Exception:
+        text = ""  # a class of the script whose text is another error
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _where(error: BaseException) -> int:
     """Return the script's line at which an error arose; 0 if it is none of the script's."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno or 0 for frame in frames if frame.filename == _SCRIPT]
-    return lines[-1] if lines else 0
+    line, at = 0, error.__traceback__
+    while at is not None:
+        if at.tb_frame.f_code.co_filename == _SCRIPT:
+            line = at.tb_lineno
+        at = at.tb_next
+    return line

@@ -1,13 +1,15 @@
 """The modules that a script may import: what is public in them, without what is not pure."""
 
-import datetime as dt
 import importlib
 import random as real_random
+import sys
+import time
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
 from siding.workflows.allowed import MODULES
+from siding.workflows.child.builtins import MODULE
 
 
 class NoClock(Exception):
@@ -20,9 +22,10 @@ class Modules:
     def __init__(self, gather: Callable[..., Any], sleep: Callable[..., Any]) -> None:
         self._given: dict[str, Any] = {
             "asyncio": SimpleNamespace(gather=gather, sleep=sleep),
-            "datetime": _datetime(),
             "random": SimpleNamespace(Random=SeededRandom),
         }
+        # String annotations of a dataclass are looked up in the module of the class.
+        sys.modules.setdefault(MODULE, ModuleType(MODULE))
 
     def import_(
         self,
@@ -45,7 +48,10 @@ class Modules:
 
     def _module(self, name: str) -> Any:
         if name not in self._given:
-            self._given[name] = _public(importlib.import_module(name), MODULES[name])
+            module = _datetime() if name == "datetime" else importlib.import_module(name)
+            self._given[name] = _public(module, MODULES[name])
+            if name == "functools":
+                self._given[name].wraps, self._given[name].update_wrapper = _wraps, _dress
         return self._given[name]
 
 
@@ -62,59 +68,49 @@ def _public(module: ModuleType, without: frozenset[str]) -> SimpleNamespace:
 class SeededRandom(real_random.Random):
     """`random.Random` that has a seed."""
 
-    def __init__(self, seed: float | str | bytes) -> None:
-        if seed is None:
-            raise TypeError("random.Random() in a workflow takes a seed, such as one of `args`")
+    def __init__(self, seed: float | str | bytes | None = None) -> None:
         super().__init__(seed)
 
-
-def _no_clock(*_: object, **__: object) -> NoReturn:
-    raise NoClock("a workflow has no clock: pass the time in as an argument of the run")
-
-
-class _Date(dt.date):
-    @classmethod
-    def today(cls) -> NoReturn:
-        _no_clock()
-
-    @classmethod
-    def fromtimestamp(cls, timestamp: float, /) -> NoReturn:
-        raise NoClock(
-            "date.fromtimestamp() depends on the machine's time zone; give a datetime one"
-        )
+    def seed(self, a: Any = None, version: int = 2) -> None:
+        if a is None:
+            raise TypeError("random.Random in a workflow takes a seed, such as one of `args`")
+        super().seed(a, version)
 
 
-class _DateTime(dt.datetime):
-    @classmethod
-    def now(cls, tz: object = None) -> NoReturn:
-        _no_clock()
-
-    @classmethod
-    def utcnow(cls) -> NoReturn:
-        _no_clock()
-
-    @classmethod
-    def today(cls) -> NoReturn:
-        _no_clock()
-
-    @classmethod
-    def fromtimestamp(cls, timestamp: float, tz: dt.tzinfo | None = None) -> Self:
-        if tz is None:
-            raise NoClock("datetime.fromtimestamp() in a workflow takes a time zone")
-        return super().fromtimestamp(timestamp, tz)
-
-    def timestamp(self) -> float:
-        if self.tzinfo is None:
-            raise NoClock("timestamp() of a datetime without a time zone depends on the machine's")
-        return super().timestamp()
-
-    def astimezone(self, tz: dt.tzinfo | None = None) -> Self:
-        if tz is None or self.tzinfo is None:
-            raise NoClock("astimezone() in a workflow takes a time zone, and so does its datetime")
-        return super().astimezone(tz)
+def _wraps(wrapped: Any, *_: Any, **__: Any) -> Callable[[Any], Any]:
+    return lambda wrapper: _dress(wrapper, wrapped)
 
 
-def _datetime() -> SimpleNamespace:
-    shown = {name: getattr(dt, name) for name in dt.__all__}
-    _DateTime.__name__, _Date.__name__ = "datetime", "date"
-    return SimpleNamespace(**{**shown, "datetime": _DateTime, "date": _Date})
+def _dress(wrapper: Any, wrapped: Any, *_: Any, **__: Any) -> Any:
+    """Do as `functools.update_wrapper` does, for the attributes that it takes if none are named."""
+    for name in ("__name__", "__qualname__", "__doc__"):
+        if hasattr(wrapped, name):
+            setattr(wrapper, name, getattr(wrapped, name))
+    return wrapper
+
+
+def _no_clock(*_: object) -> NoReturn:
+    raise NoClock(
+        "a workflow has no clock and no time zone of its own: pass the time in as an argument of"
+        " the run, and give a time zone where one is meant"
+    )
+
+
+def _datetime() -> ModuleType:
+    """Return the `datetime` that is written in Python, without the clock below it.
+
+    The one in C reads the clock by itself, and each of its values leads to its classes.
+    """
+    sys.modules["_datetime"] = None  # type: ignore[assignment]
+    sys.modules.pop("datetime", None)
+    module = importlib.import_module("datetime")
+    written = sys.modules.get("_pydatetime", module)  # its name since Python 3.12
+    clock = SimpleNamespace(
+        time=_no_clock,
+        localtime=_no_clock,
+        gmtime=time.gmtime,
+        strftime=time.strftime,
+        struct_time=time.struct_time,
+    )
+    written._time = clock  # type: ignore[attr-defined]
+    return module

@@ -4,6 +4,7 @@ from typing import Any
 
 from siding.workflows.child.errors import CONFIG, WorkflowError
 
+MAX_PROMPT_BYTES = 4 << 20
 ISOLATIONS = ("turn", "read", "worktree")
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 # name -> the type that its value has; None is always taken as not given.
@@ -19,6 +20,8 @@ AGENT_OPTIONS: dict[str, tuple[type, ...]] = {
     "timeout": (int, float),
     "effort": (str,),
     "retries": (int,),
+    "bring_back": (bool,),
+    "details": (bool,),
 }
 _CHOICES = {"isolation": ISOLATIONS, "effort": EFFORTS}
 _ASK_OPTIONS: dict[str, tuple[type, ...]] = {
@@ -35,6 +38,8 @@ def agent_request(prompt: Any, options: dict[str, Any], phase: str) -> dict[str,
     if not isinstance(prompt, str):
         raise WorkflowError(f"agent() takes a text to begin with, not {_kind(prompt)}", CONFIG)
     asked = _checked("agent", options, AGENT_OPTIONS)
+    if problem := _unsendable(prompt):
+        raise WorkflowError(f"agent(): the prompt cannot be sent: {problem}", CONFIG)
     for name, choices in _CHOICES.items():
         if name in asked and asked[name] not in choices:
             raise WorkflowError(
@@ -80,6 +85,14 @@ def _checked(
             wanted = " or ".join(kind.__name__ for kind in types)
             raise WorkflowError(f"{function}({name}=…): it is {wanted}, not {_kind(value)}", CONFIG)
     return given
+
+
+def _unsendable(text: str) -> str:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        return f"its letter {error.start + 1} is half of one (a lone surrogate)"
+    return f"it has {size:,} bytes" if size > MAX_PROMPT_BYTES else ""
 
 
 def _kind(value: Any) -> str:

@@ -10,13 +10,25 @@ from typing import Any
 
 from siding.workflows.child.errors import NotDeterministic
 
-OK, SKIPPED, DEAD = "ok", "skipped", "dead"
+OK, SKIPPED, DEAD, REFUSED, EDITED = "ok", "skipped", "dead", "refused", "edited"
 
 
 class Record:
-    """A call that was answered, or (`kind` is "") one that was begun and has no answer."""
+    """A call that was answered, or (`kind` is "") one that was begun and has no answer.
 
-    __slots__ = ("fingerprint", "is_of_this_script", "kind", "number", "path", "seq", "value")
+    One that was answered and was being made again when the run was cut off `is_open`.
+    """
+
+    __slots__ = (
+        "fingerprint",
+        "is_of_this_script",
+        "is_open",
+        "kind",
+        "number",
+        "path",
+        "seq",
+        "value",
+    )
 
     def __init__(self, line: Sequence[Any]) -> None:
         self.path: str
@@ -26,6 +38,7 @@ class Record:
         self.seq: int
         self.value: Any
         self.is_of_this_script: bool
+        self.is_open: bool
         (
             self.path,
             self.number,
@@ -34,6 +47,7 @@ class Record:
             self.seq,
             self.value,
             self.is_of_this_script,
+            self.is_open,
         ) = line
 
 
@@ -68,13 +82,18 @@ class Past:
         self._numbers = {record.number for record in self._records.values()} - {-1}
         self._next = 0
 
-    def at(self, path: str, kind: str, fingerprint: str, shown: str) -> Record | None:
+    def at(
+        self, path: str, kind: str, fingerprint: str, shown: str, *, is_as_before: bool
+    ) -> Record | None:
         """Return what is recorded of a call. `kind` and `shown` name the call to a person.
 
-        Raises NotDeterministic if the same script made another call at this place.
+        `is_as_before` says that no call was made again so far whose result may be another one.
+        Raises NotDeterministic if even so the same script made another call at this place.
         """
         record = self._records.get(path)
-        if record is None or record.fingerprint == fingerprint or not record.is_of_this_script:
+        if record is None or record.fingerprint == fingerprint:
+            return record
+        if not (is_as_before and record.is_of_this_script):
             return record
         raise NotDeterministic(
             f"the script is the same, but its {kind} call {path} is not: now it is {shown}. It"

@@ -5,7 +5,7 @@ import os
 from collections import deque
 from typing import Any
 
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
+encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
 
 
 class Wire:
@@ -19,7 +19,7 @@ class Wire:
 
     def send(self, message: dict[str, Any]) -> None:
         """Send one message, with the next `flush`."""
-        self._held.append(_encode(message))
+        self._held.append(encode(message))
         if len(self._held) >= 512:
             self.flush()
 

@@ -19,10 +19,18 @@ class BudgetSpent(Exception):
     """What the run may use is used."""
 
 
-class AgentRuns:
-    """Runs the agents of one run. `on_session` is told an agent's conversation when it is known.
+class _Spent:
+    """What all attempts of a call have used so far, also when an error ends it."""
 
-    Nothing here is recorded: the caller does that with what comes back.
+    def __init__(self) -> None:
+        self.total = Used()
+
+
+class AgentRuns:
+    """Runs the agents of one run.
+
+    `on_work` is told that an agent's attempt begins, and its conversation ("" is a new one), and
+    again when its conversation is known. Nothing here is recorded: the caller does that.
     """
 
     def __init__(
@@ -34,14 +42,14 @@ class AgentRuns:
         *,
         concurrency: int,
         random: Callable[[], float],
-        on_session: Callable[[AgentCall, str], None],
+        on_work: Callable[[AgentCall, str], None],
     ) -> None:
         self._agents = agents
         self._budget = budget
         self._retrying = retrying
         self._emit = emit
         self._random = random
-        self._on_session = on_session
+        self._on_work = on_work
         self._slots = asyncio.Semaphore(concurrency)
         self._settled = asyncio.Condition()
         self._running: dict[int, Running] = {}
@@ -68,10 +76,10 @@ class AgentRuns:
                 del self._running[call.id]
 
     async def _in_slot(self, call: AgentCall, session: str, running: Running) -> Outcome:
-        if running.wanted is Control.SKIP:
-            return Skipped()
-        reservation = await self._reserve(call)
-        used = Used()
+        reservation = await self._reserve(call, running)
+        if reservation is None:
+            return _controlled(running.take(), Used(), Dead()) or Skipped()
+        used = _Spent()
         try:
             self._emit(
                 AgentStarted(
@@ -82,15 +90,19 @@ class AgentRuns:
                     agent_type=call.agent_type,
                 )
             )
-            outcome, used = await self._attempts(call, session, running, reservation)
-            return outcome
+            return await self._attempts(call, session, running, reservation, used)
         finally:
-            self._budget.settle(reservation, used)
+            self._budget.settle(reservation, used.total)
             async with self._settled:
                 self._settled.notify_all()
 
-    async def _reserve(self, call: AgentCall) -> Reservation:
+    async def _reserve(self, call: AgentCall, running: Running) -> Reservation | None:
+        """Set aside what the call may use; None if a person wants no attempt of it any more."""
         while True:
+            if running.wanted is Control.RETRY:
+                running.take()  # it has not begun: there is nothing to do again
+            if running.wanted is not None:
+                return None
             if self._budget.is_spent:
                 raise BudgetSpent(_spent(self._budget))
             reservation = self._budget.try_reserve(call.max_tokens)
@@ -100,26 +112,33 @@ class AgentRuns:
                 await self._settled.wait()
 
     async def _attempts(
-        self, call: AgentCall, session: str, running: Running, reservation: Reservation
-    ) -> tuple[Outcome, Used]:
-        attempt, retries, used = Attempt(session=session), 0, Used()
+        self,
+        call: AgentCall,
+        session: str,
+        running: Running,
+        reservation: Reservation,
+        used: "_Spent",
+    ) -> Outcome:
+        attempt, retries = Attempt(session=session), 0
         while True:
-            outcome, once = await self._attempt(call, attempt, running, reservation, used)
-            used = _added(used, once)
+            if _is_cancelled():
+                raise asyncio.CancelledError  # the agent has ended all the same; the run ends
+            if (ended := _controlled(running.take(), used.total, Dead())) is not None:
+                return ended
+            self._on_work(call, attempt.session)
+            outcome = await self._attempt(call, attempt, running, reservation, used)
             control = running.take()
-            if control is Control.SKIP:
-                return Skipped(), used
-            if control is Control.KILL:
-                return _dead(DeadReason.KILLED, "ended by a person", used, outcome), used
-            outcome = _checked(call, outcome)
+            if (ended := _controlled(control, used.total, outcome)) is not None:
+                return ended
             if control is Control.RETRY:
                 attempt = Attempt(number=attempt.number + 1)
                 continue
+            outcome = _checked(call, outcome)
             if not isinstance(outcome, Dead):
-                return _with_used(outcome, used), used
+                return _with_used(outcome, used.total)
             limit = self._retrying.limit_for(outcome, call.retries)
             if retries >= limit:
-                return outcome._replace(used=used), used
+                return outcome._replace(used=used.total)
             retries += 1
             await self._wait(call, outcome, retries, limit, running)
             attempt = _next(attempt, outcome)
@@ -130,20 +149,21 @@ class AgentRuns:
         attempt: Attempt,
         running: Running,
         reservation: Reservation,
-        before: Used,
-    ) -> tuple[Outcome, Used]:
-        """Run the agent once; return how it came out, and what it used."""
+        used: "_Spent",
+    ) -> Outcome:
+        """Run the agent once; return how it came out, and add what it used to `used`."""
         newest = Report()
+        before = used.total
         over = False
 
         def report(now: Report) -> None:
             nonlocal newest, over
             if now.work.session and now.work.session != newest.work.session:
-                self._on_session(call, now.work.session)
+                self._on_work(call, now.work.session)
             newest = now
-            total = _added(before, now.used)
-            self._emit(AgentProgress(id=call.id, used=total, work=now.work, says=now.says))
-            if not over and not self._budget.covers(reservation, total):
+            used.total = _added(before, now.used)
+            self._emit(AgentProgress(id=call.id, used=used.total, work=now.work, says=now.says))
+            if not over and not self._budget.covers(reservation, used.total):
                 over = True
                 task.cancel()
 
@@ -152,6 +172,9 @@ class AgentRuns:
         try:
             outcome = await task
         except asyncio.CancelledError:
+            if _is_cancelled():  # the run ends, whatever else is wanted
+                await _ended(task)
+                raise
             if over:
                 outcome = Dead(
                     reason=DeadReason.BUDGET,
@@ -161,9 +184,7 @@ class AgentRuns:
             elif running.wanted is not None:
                 outcome = Dead()  # what is wanted says how it goes on
             else:
-                await _ended(task)
-                raise
-            await _ended(task)
+                outcome = Dead(reason=DeadReason.THREW, detail="it was cancelled from within")
         except AgentUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - what an agent does is no fault of the run
@@ -172,8 +193,9 @@ class AgentRuns:
         finally:
             running.attempt = None
         reported = outcome.used if isinstance(outcome, Done | Dead) else Used()
-        used = reported if reported != Used() else newest.used
-        return _with_work(outcome, newest.work), used
+        if reported != Used():
+            used.total = _added(before, reported)
+        return _with_work(outcome, newest.work)
 
     async def _wait(
         self, call: AgentCall, dead: Dead, retry: int, limit: int, running: Running
@@ -227,9 +249,27 @@ def _next(attempt: Attempt, dead: Dead) -> Attempt:
     return Attempt(number=attempt.number + 1, correction=wrong)
 
 
-def _dead(reason: DeadReason, detail: str, used: Used, outcome: Outcome) -> Dead:
-    work = outcome.work if isinstance(outcome, Done | Dead) else Work()
-    return Dead(reason=reason, detail=detail, retryable=False, used=used, work=work)
+def _controlled(control: Control | None, used: Used, outcome: Outcome) -> Outcome | None:
+    """Return how a call comes out that a person skipped or killed; None for any other."""
+    match control:
+        case Control.SKIP:
+            return Skipped()
+        case Control.KILL:
+            work = outcome.work if isinstance(outcome, Done | Dead) else Work()
+            return Dead(
+                reason=DeadReason.KILLED,
+                detail="ended by a person",
+                retryable=False,
+                used=used,
+                work=work,
+            )
+    return None
+
+
+def _is_cancelled() -> bool:
+    """Tell whether it is this task that is cancelled, and not only the attempt that it awaits."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _with_used(outcome: Outcome, used: Used) -> Outcome:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.workflows.journal.records import Answer, JournalLine
-from siding.workflows.journal.store import JournalWriter
+from siding.workflows.journal.store import JournalWriter, encoded
 
 
 class Answers:
@@ -23,13 +23,16 @@ class Answers:
         self._writer = writer
         self._send = send
         self._next_seq = next_seq
-        self._lines: list[JournalLine] = []
+        self._lines: list[bytes] = []
         self._messages: list[Mapping[str, Any]] = []
         self._wake = asyncio.Event()
 
     def record(self, answer: Answer, message: Mapping[str, Any] | None) -> None:
-        """Record an answer; `message` gives it to the script when it is on disk."""
-        self._lines.append(answer._replace(seq=self._next_seq))
+        """Record an answer; `message` gives it to the script when it is on disk.
+
+        Raises NotStorable for a result that cannot be written down, and has done nothing.
+        """
+        self._lines.append(encoded(answer._replace(seq=self._next_seq)))
         self._next_seq += 1
         if message is not None:
             self._messages.append(message)
@@ -37,10 +40,10 @@ class Answers:
 
     def note(self, line: JournalLine) -> None:
         """Record another line, before the answers that come after it."""
-        self._lines.append(line)
+        self._lines.append(encoded(line))
 
     def refuse(self, message: Mapping[str, Any]) -> None:
-        """Give the script an error. Nothing is recorded: the next attempt may have another."""
+        """Give the script an error of which nothing is recorded."""
         self._messages.append(message)
         self._wake.set()
 
@@ -52,10 +55,14 @@ class Answers:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was put here, and send it."""
-        lines, self._lines = self._lines, []
+        """Write what was put here, and send it. Raises OSError."""
+        self.write()
         messages, self._messages = self._messages, []
-        if lines:
-            self._writer.write(lines)
         for message in messages:
             self._send(message)
+
+    def write(self) -> None:
+        """Write what was put here; whoever waits for it gets it with the next `flush`."""
+        lines, self._lines = self._lines, []
+        if lines:
+            self._writer.write_encoded(lines)

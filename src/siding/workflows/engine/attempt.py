@@ -1,17 +1,22 @@
 """One life of a script's process: its calls are carried out until it ends, or is ended."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
+from siding.storage.errors import NotStorable
+from siding.workflows.allowed import CPU_S
 from siding.workflows.budget import Account, Budget
-from siding.workflows.calls import AgentCall, agent_call, question
+from siding.workflows.calls import AgentCall, agent_call, command_call, question
+from siding.workflows.child.errors import SILENT
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
 from siding.workflows.engine.answers import Answers
 from siding.workflows.engine.controls import Control
+from siding.workflows.engine.edited import EDITED, source_of
 from siding.workflows.engine.link import Link
 from siding.workflows.engine.plan import Ports, RunPlan
-from siding.workflows.engine.ports import AgentUnavailable, Cancelled
+from siding.workflows.engine.ports import AgentUnavailable, Cancelled, Refused
 from siding.workflows.errors import ScriptError
 from siding.workflows.events import (
     AgentDone,
@@ -22,14 +27,23 @@ from siding.workflows.events import (
     ResumeSummary,
     RunDone,
 )
-from siding.workflows.journal.records import Answer, Begun, Drop, Void
+from siding.workflows.journal.records import Answer, Begun, Drop, path_order, stands_behind
 from siding.workflows.journal.store import JournalWriter, Recorded
-from siding.workflows.outcome import Dead, Done, Outcome, Skipped, Used, Work, as_record
+from siding.workflows.outcome import (
+    Dead,
+    DeadReason,
+    Done,
+    Outcome,
+    Skipped,
+    Used,
+    Work,
+    as_record,
+    with_details,
+)
 from siding.workflows.resume import Scope
 from siding.workflows.script import read_script
 from siding.workflows.structured import misfits, refuse_bad
 
-SCRIPT_SILENCE_S = 120.0  # how long a script may compute without a call
 _GONE = "script-process"
 
 
@@ -44,6 +58,7 @@ class ScriptAttempt:
         self._recorded = recorded
         self._writer = writer
         self._link = Link(ports.start_script())
+        self._commands = asyncio.Semaphore(plan.limits.concurrency)
         self._answers = Answers(writer, self._send, recorded.next_seq)
         limits = plan.limits
         self._runs = AgentRuns(
@@ -56,12 +71,15 @@ class ScriptAttempt:
             ports.emit,
             concurrency=limits.concurrency,
             random=ports.random,
-            on_session=self._note_session,
+            on_work=self._note_work,
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._ended: asyncio.Future[RunDone] = asyncio.get_running_loop().create_future()
         self._open_phase = ""
-        self._visited: set[str] = set()
+        self._visited: set[str] = set()  # calls that this process made, or took from the record
+        self._dropped: set[str] = set()
+        self._fingerprints: dict[str, str] = {}  # of the calls of agents that are not answered
+        self._at_work: dict[str, Begun] = {}
         self._replayed = 0
         self._live = 0
         self._unanswered = 0  # messages to the process after which it has not waited yet
@@ -84,7 +102,9 @@ class ScriptAttempt:
         try:
             done = await self._ended
         finally:
-            await self._end_all(delivering)
+            status = await self._end_all(delivering)
+        if done.kind == _GONE:
+            done = done._replace(error=_how_it_died(status))
         return done._replace(resume=self._summary())
 
     def _start(self) -> dict[str, Any]:
@@ -98,7 +118,7 @@ class ScriptAttempt:
             "max_agents": plan.limits.agents,
         }
 
-    async def _end_all(self, delivering: "asyncio.Task[None]") -> None:
+    async def _end_all(self, delivering: "asyncio.Task[None]") -> int:
         if self._silence is not None:
             self._silence.cancel()
         delivering.cancel()
@@ -107,9 +127,11 @@ class ScriptAttempt:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await asyncio.wait([delivering])
-        self._link.close()
+        self._record_rest()
+        status = self._link.close()
         if self._open_phase:
             self._ports.emit(PhaseDone(phase=self._open_phase))
+        return status
 
     def _send(self, message: Mapping[str, Any]) -> None:
         self._unanswered += 1
@@ -117,45 +139,48 @@ class ScriptAttempt:
         self._link.send(message)
 
     def _watch_silence(self) -> None:
+        """Begin to count the time in which the script does not wait; what it says is no pause."""
         if self._silence is not None:
             self._silence.cancel()
+            self._silence = None
         if self._unanswered:
             loop = asyncio.get_running_loop()
             self._silence = loop.call_later(self._plan.script_silence_s, self._on_silence)
 
     def _on_silence(self) -> None:
         error = (
-            f"the script computed for {self._plan.script_silence_s:.0f} s without a call and was"
+            f"the script computed for {self._plan.script_silence_s:.0f} s without waiting and was"
             " ended; let agents do long work, or put an `await sleep(0)` into the loop"
         )
-        self._finish(RunDone(status="failed", error=error, kind=_GONE))
+        self._finish(RunDone(status="failed", error=error, kind=SILENT))
 
     def _finish(self, done: RunDone) -> None:
         if not self._ended.done():
             self._ended.set_result(done)
 
     def _on_end(self) -> None:
-        self._finish(
-            RunDone(status="failed", error="the script's process ended unexpectedly", kind=_GONE)
-        )
+        self._finish(RunDone(status="failed", kind=_GONE))
 
     def _on_delivering_ended(self, task: "asyncio.Task[None]") -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._finish(
-                RunDone(
-                    status="failed", error=f"the journal cannot be written: {error}", kind="disk"
-                )
-            )
+            self._finish(_failed_with(error))
 
     def _on_message(self, message: dict[str, Any]) -> None:
         if self._ended.done():
             return
+        try:
+            self._take(message)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run ends and says it
+            self._finish(_failed_with(error))
+
+    def _take(self, message: dict[str, Any]) -> None:
         match message["t"]:
             case "call":
                 self._visited.add(message["path"])
                 self._spawn(self._carry_out(message))
             case "waiting":
                 self._unanswered -= 1
+                self._watch_silence()
             case "replayed":
                 self._on_replayed(message["calls"])
             case "check":
@@ -163,8 +188,7 @@ class ScriptAttempt:
             case "read":
                 self._on_read(message)
             case "stale":
-                self._answers.note(Void(lane=message["path"], after=message["after"]))
-                self._say(f"what follows {message['after']} in its lane runs again")
+                self._on_stale(message["path"], message["after"])
             case "phase":
                 self._on_phase(message["phase"])
             case "log":
@@ -173,7 +197,8 @@ class ScriptAttempt:
                 self._ports.emit(Logged(message=message["message"], is_warning=True))
             case "done" | "failed":
                 self._on_script_ended(message)
-        self._watch_silence()
+            case kind:
+                raise ValueError(f"the script's process says {kind!r}, which nobody knows")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -183,7 +208,7 @@ class ScriptAttempt:
     def _on_task_ended(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._finish(RunDone(status="failed", error=f"{error!r}", kind="engine"))
+            self._finish(_failed_with(error))
 
     async def _carry_out(self, message: dict[str, Any]) -> None:
         path, asked = message["path"], message["asked"]
@@ -196,18 +221,17 @@ class ScriptAttempt:
                 await self._sleep(message)
             case "workflow":
                 self._workflow(message)
+            case "run" | "bring_back":
+                await self._in_workspace(message)
 
     async def _agent(self, message: Mapping[str, Any], call: AgentCall) -> None:
         self._say_why(message, call)
-        begun = self._recorded.begun.get(call.path)
-        same = begun is not None and begun.fingerprint == message["fp"]
-        self._begin(message, call, begun.session if begun is not None and same else "")
+        self._fingerprints[call.path] = message["fp"]
+        before = self._begun_before(message)
         try:
             if call.schema is not None:
                 refuse_bad(call.schema)
-            outcome = await self._runs.run(
-                call, begun.session if begun is not None and same else ""
-            )
+            outcome = await self._runs.run(call, before.session if before is not None else "")
         except (ScriptError, AgentUnavailable) as error:
             self._refuse(message, str(error), "config")
             return
@@ -215,9 +239,7 @@ class ScriptAttempt:
             self._refuse(message, str(error), "budget")
             return
         self._live += 1
-        value = outcome.output if isinstance(outcome, Done) else None
-        tokens = outcome.used.tokens if isinstance(outcome, Done | Dead) else 0
-        self._answer(message, as_record(outcome), value, tokens=tokens, number=call.id)
+        outcome = self._answer_agent(message, call, outcome)
         if isinstance(outcome, Dead):
             detail = f": {outcome.detail}" if outcome.detail else ""
             text = f"agent {call.name} gave no result ({outcome.reason}){detail}"
@@ -228,23 +250,61 @@ class ScriptAttempt:
             )
         )
 
-    def _begin(self, message: Mapping[str, Any], call: AgentCall, session: str) -> None:
+    def _answer_agent(
+        self, message: Mapping[str, Any], call: AgentCall, outcome: Outcome
+    ) -> Outcome:
+        """Record how the call came out, and answer it; return what was recorded."""
+        if call.details and isinstance(outcome, Done):
+            outcome = with_details(outcome)
+        value = outcome.output if isinstance(outcome, Done) else None
+        tokens = outcome.used.tokens if isinstance(outcome, Done | Dead) else 0
+        try:
+            self._answer(message, as_record(outcome), value, tokens=tokens, number=call.id)
+        except NotStorable as error:
+            assert isinstance(outcome, Done | Dead)
+            dead = Dead(
+                reason=DeadReason.UNKNOWN,
+                detail=f"its result cannot be recorded: {error}",
+                retryable=False,
+                used=outcome.used,
+                work=outcome.work,
+            )
+            self._answer(message, as_record(dead), None, tokens=tokens, number=call.id)
+            return dead
+        return outcome
+
+    def _begun_before(self, message: Mapping[str, Any]) -> Begun | None:
+        """Return the same call as an earlier process has begun it, if that was cut off."""
+        begun = self._recorded.begun.get(message["path"])
+        return begun if begun is not None and begun.fingerprint == message["fp"] else None
+
+    def _note_work(self, call: AgentCall, session: str) -> None:
+        """Write down that an agent is at work, and its conversation, to go on with after a kill."""
         begun = Begun(
             path=call.path,
             kind="agent",
-            fingerprint=message["fp"],
+            fingerprint=self._fingerprints[call.path],
             id=call.id,
             session=session,
         )
-        self._recorded.begun[call.path] = begun
-        self._answers.flush()  # what was noted before this call stands before it
-        self._writer.write([begun], flushed=False)
+        if self._at_work.get(call.path) != begun:
+            self._at_work[call.path] = begun
+            self._answers.write()  # what was noted before this call stands before it
+            self._writer.write([begun], flushed=False)
 
-    def _note_session(self, call: AgentCall, session: str) -> None:
-        begun = self._recorded.begun.get(call.path)
-        if begun is not None and begun.session != session:
-            self._recorded.begun[call.path] = begun._replace(session=session)
-            self._writer.write([self._recorded.begun[call.path]], flushed=False)
+    async def _in_workspace(self, message: Mapping[str, Any]) -> None:
+        path, asked, workspaces = message["path"], message["asked"], self._ports.workspaces
+        try:
+            if message["kind"] == "run":
+                async with self._commands:
+                    done = await workspaces.run(command_call(path, asked))
+                self._say(f"{asked['command']!r}: exit {done['exit']}")
+            else:
+                done = await workspaces.bring_back(asked["fork"])
+        except Refused as error:
+            self._refuse(message, str(error), message["kind"])
+            return
+        self._answer(message, {"kind": "ok", "output": done}, done)
 
     async def _ask(self, message: Mapping[str, Any]) -> None:
         asked = question(message["path"], message["asked"])
@@ -255,31 +315,33 @@ class ScriptAttempt:
             self._refuse(message, str(error) or "the question was cancelled", "ask")
             return
         self._ports.emit(Asked(path=asked.path, question=asked.question, is_answered=True))
-        self._answer(message, {"kind": "ok", "output": value}, value)
+        try:
+            self._answer(message, {"kind": "ok", "output": value}, value)
+        except NotStorable as error:
+            self._refuse(message, f"the answer cannot be recorded: {error}", "ask")
 
     async def _sleep(self, message: Mapping[str, Any]) -> None:
         """Wait until the moment that the first process that began this call has written down."""
-        begun = self._recorded.begun.get(message["path"])
+        begun = self._begun_before(message)
         now = self._ports.now()
         until = now + message["asked"]["seconds"]
-        if begun is not None and begun.fingerprint == message["fp"] and begun.session:
+        if begun is not None and begun.session:
             until = float(begun.session)
         else:
             line = Begun(
                 path=message["path"], kind="sleep", fingerprint=message["fp"], session=repr(until)
             )
-            self._writer.write([line])
+            self._answers.note(line)
+            self._answers.write()
         await asyncio.sleep(max(0.0, until - now))
         self._answer(message, {"kind": "ok", "output": None}, None)
 
     def _workflow(self, message: Mapping[str, Any]) -> None:
         asked = message["asked"]
+        if message["why"] == EDITED:
+            self._say(f"workflow {message['path']} was edited: what changed in it runs again")
         try:
-            source = (
-                self._ports.sources.named(asked["name"])
-                if "name" in asked
-                else self._ports.sources.at(asked["script_path"])
-            )
+            source = source_of(self._ports.sources, asked)
         except Exception as error:  # noqa: BLE001 - the script is told what the matter is
             self._refuse(message, str(error), "config")
             return
@@ -300,21 +362,23 @@ class ScriptAttempt:
         tokens: int = 0,
         number: int = -1,
     ) -> None:
-        self._recorded.begun.pop(message["path"], None)
         self._answers.record(
-            Answer(
-                path=message["path"],
-                kind=message["kind"],
-                fingerprint=message["fp"],
-                seq=0,
-                result=result,
-                id=number,
-            ),
+            _answer_to(message, result, number),
             {"path": message["path"], "value": value, "tokens": tokens},
         )
 
     def _refuse(self, message: Mapping[str, Any], error: str, kind: str) -> None:
-        self._answers.refuse({"path": message["path"], "error": error, "kind": kind})
+        """Give the script an error. It is recorded where nothing is, but never taken from there.
+
+        The next attempt makes the call again; it must know that this one went on without it.
+        """
+        path = message["path"]
+        answer = {"path": path, "error": error, "kind": kind}
+        if path in self._recorded.answers:
+            self._answers.refuse(answer)
+            return
+        result = {"kind": "refused", "why": kind, "detail": error}
+        self._answers.record(_answer_to(message, result, message.get("id", -1)), answer)
 
     def _on_check(self, message: Mapping[str, Any]) -> None:
         answer = self._recorded.answers[message["path"]]
@@ -330,16 +394,20 @@ class ScriptAttempt:
     def _on_read(self, message: Mapping[str, Any]) -> None:
         self._visited.add(message["path"])
         result = {"kind": "ok", "output": message["value"]}
-        self._answers.record(
-            Answer(
-                path=message["path"],
-                kind="read",
-                fingerprint=message["fp"],
-                seq=0,
-                result=result,
-            ),
-            None,
-        )
+        self._answers.record(_answer_to({**message, "kind": "read"}, result, -1), None)
+
+    def _on_stale(self, lane: str, after: str) -> None:
+        """Drop what is recorded behind a call, but for what this process has made or taken."""
+        recorded = {*self._recorded.answers, *self._recorded.begun}
+        gone = {
+            path
+            for path in recorded - self._visited - self._dropped
+            if stands_behind(path, lane, after)
+        }
+        if gone:
+            self._dropped |= gone
+            self._answers.note(Drop(paths=tuple(sorted(gone, key=path_order)), after=after))
+            self._say(f"{after} came out differently: what follows it runs again")
 
     def _on_replayed(self, calls: list[list[str]]) -> None:
         for path, label, phase in calls:
@@ -372,10 +440,8 @@ class ScriptAttempt:
             self._ports.emit(Logged(message=text, is_warning=True))
         if message["t"] == "done":
             self._drop_unreached()
-            self._flush_last()
             self._finish(RunDone(status="completed", value=message["value"]))
             return
-        self._flush_last()
         self._finish(
             RunDone(
                 status="failed",
@@ -385,19 +451,19 @@ class ScriptAttempt:
             )
         )
 
-    def _flush_last(self) -> None:
-        """Record what was noted since the last answer, such as what the script has read."""
+    def _record_rest(self) -> None:
+        """Record what came out while the run ended, and what was noted since the last answer."""
         try:
-            self._answers.flush()
+            self._answers.write()
         except OSError as error:
             self._say(f"the journal cannot be written: {error}")
 
     def _drop_unreached(self) -> None:
         """A run that was made anew as a whole has only the calls that it made."""
         if self._plan.policy.scope is Scope.ALL:
-            gone = sorted(set(self._recorded.answers) - self._visited)
+            gone = {*self._recorded.answers, *self._recorded.begun} - self._visited - self._dropped
             if gone:
-                self._answers.note(Drop(paths=tuple(gone)))
+                self._answers.note(Drop(paths=tuple(sorted(gone, key=path_order))))
 
     def _say_why(self, message: Mapping[str, Any], call: AgentCall) -> None:
         why = message["why"]
@@ -426,13 +492,43 @@ class ScriptAttempt:
         )
 
 
+def _how_it_died(status: int) -> str:
+    """Return what is said of a script's process that has ended by itself."""
+    if status == -signal.SIGXCPU:
+        return f"the script used more than {CPU_S} s of processor time; let agents do long work"
+    how = signal.strsignal(-status) if status < 0 else f"status {status}"
+    return f"the script's process ended unexpectedly: {how}"
+
+
+def _failed_with(error: BaseException) -> RunDone:
+    """Return how a run ends whose engine met an error."""
+    if isinstance(error, OSError):
+        text = f"the journal cannot be written: {error}"
+        return RunDone(status="failed", error=text, kind="disk")
+    return RunDone(status="failed", error=f"{error!r}", kind="engine")
+
+
+def _answer_to(message: Mapping[str, Any], result: Mapping[str, Any], number: int) -> Answer:
+    """Return the answer to a call; `Answers` gives it its place."""
+    return Answer(
+        path=message["path"],
+        kind=message["kind"],
+        fingerprint=message["fp"],
+        seq=0,
+        result=result,
+        id=number,
+    )
+
+
 _WHY: Mapping[str, str] = {
     "changed": "its prompt or options are not those of the record",
     "cut off": "it was at work when the run was cut off",
+    "cut off again": "it was at work again when the run was cut off",
     "follows a change": "something before it in its lane came out differently",
     "misfit": "its recorded result does not fit",
     "selected": "it was chosen",
     "dead": "it gave no result before",
+    "refused": "it was refused before",
 }
 
 

@@ -15,7 +15,7 @@ class Control(StrEnum):
 
 
 class Running:
-    """An agent's call that is not answered. `outcome` is settled by a control."""
+    """An agent's call that is not answered, and what a person wants of it."""
 
     def __init__(self) -> None:
         self.wanted: Control | None = None

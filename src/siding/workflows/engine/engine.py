@@ -2,9 +2,18 @@
 
 import asyncio
 
-from siding.workflows.child.errors import BUDGET, CAP, CONFIG, NESTING, NOT_DETERMINISTIC
+from siding.workflows.child.errors import (
+    BUDGET,
+    CAP,
+    CONFIG,
+    FORBIDDEN,
+    NESTING,
+    NOT_DETERMINISTIC,
+    SILENT,
+)
 from siding.workflows.engine.attempt import ScriptAttempt
 from siding.workflows.engine.controls import Control
+from siding.workflows.engine.edited import without_edited
 from siding.workflows.engine.plan import Ports, RunPlan
 from siding.workflows.errors import BadResume
 from siding.workflows.events import Logged, RunDone, RunStarted
@@ -13,7 +22,7 @@ from siding.workflows.journal.store import JournalWriter, Recorded, read_journal
 from siding.workflows.resume import Policy, Scope
 
 # Failures that another attempt would only repeat.
-_FINAL = {CAP, NESTING, CONFIG, BUDGET, NOT_DETERMINISTIC, "disk"}
+_FINAL = {CAP, NESTING, CONFIG, BUDGET, NOT_DETERMINISTIC, FORBIDDEN, SILENT, "disk"}
 
 
 class Engine:
@@ -39,11 +48,14 @@ class Engine:
         """Carry the run out, and return how it ended; that is also its last event.
 
         Cancelling it ends everything that it began and leaves no last event, as if the process had
-        died: the run can be resumed. Raises BadResume and DamagedJournal before anything begins.
+        died: the run can be resumed. Raises BadResume, DamagedJournal and OSError before anything
+        begins.
         """
         recorded = read_journal(self._plan.journal)
         _refuse_selection(self._plan, recorded)
         with JournalWriter(self._plan.journal) as writer:
+            if recorded.has_torn_line:  # it is closed now; if only its end was missing, it counts
+                recorded = read_journal(self._plan.journal)
             self._ports.emit(
                 RunStarted(
                     name=self._plan.shown_name,
@@ -68,7 +80,6 @@ class Engine:
     async def _once(self, plan: RunPlan, recorded: Recorded, writer: JournalWriter) -> RunDone:
         if self._is_stopped:
             return RunDone(status="killed")
-        self._attempt = ScriptAttempt(plan, self._ports, recorded, writer)
         line = AttemptLine(
             number=len(recorded.attempts) + 1,
             at=self._ports.stamp(),
@@ -76,7 +87,13 @@ class Engine:
             args=plan.args_hash,
             policy={} if plan.policy.scope is Scope.CHECKPOINT else plan.policy.as_message(),
         )
-        writer.write([line])
+        try:
+            writer.write([line])
+        except OSError as error:
+            text = f"the journal cannot be written: {error}"
+            return RunDone(status="failed", error=text, kind="disk")
+        current = without_edited(recorded, self._ports.sources)
+        self._attempt = ScriptAttempt(plan, self._ports, current, writer)
         try:
             return await self._attempt.run()
         finally:

@@ -8,7 +8,7 @@ from typing import Any
 
 from siding.workflows.engine.ports import ScriptProcess
 
-MAX_LINE_BYTES = 256 << 20
+MAX_LINE_BYTES = 64 << 20  # far more than a script can send
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -52,13 +52,20 @@ class Link:
     async def open(
         self, on_message: Callable[[dict[str, Any]], None], on_end: Callable[[], None]
     ) -> None:
-        """Connect with the process."""
+        """Connect with the process. What is no message is its end."""
+
+        def take(line: bytes) -> None:
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                on_end()
+            else:
+                on_message(message)
+
         loop = asyncio.get_running_loop()
         reading = os.fdopen(self._process.from_program, "rb", buffering=0)
         writing = os.fdopen(self._process.to_program, "wb", buffering=0)
-        self._read, _ = await loop.connect_read_pipe(
-            lambda: _Lines(lambda line: on_message(json.loads(line)), on_end), reading
-        )
+        self._read, _ = await loop.connect_read_pipe(lambda: _Lines(take, on_end), reading)
         self._write, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, writing)
 
     def send(self, message: Mapping[str, Any]) -> None:

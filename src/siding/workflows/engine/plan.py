@@ -7,7 +7,7 @@ from typing import Any
 from siding.hashing import sha256_hex
 from siding.namedtuples import NamedTuple
 from siding.workflows.child.fingerprint import fingerprint
-from siding.workflows.engine.ports import Agents, People, ScriptProcess, Sources
+from siding.workflows.engine.ports import Agents, People, ScriptProcess, Sources, Workspaces
 from siding.workflows.events import Event
 from siding.workflows.journal.store import Recorded
 from siding.workflows.limits import Limits
@@ -63,6 +63,7 @@ class Ports(NamedTuple):
 
     agents: Agents
     people: People
+    workspaces: Workspaces
     sources: Sources
     start_script: Callable[[], ScriptProcess]
     emit: Callable[[Event], None]

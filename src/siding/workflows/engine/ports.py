@@ -1,10 +1,10 @@
 """What the engine needs of the world. Both sides of each port pass one suite of tests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from siding.namedtuples import NamedTuple
-from siding.workflows.calls import AgentCall, Attempt, Question
+from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.outcome import Outcome, Used, Work
 
 
@@ -47,6 +47,28 @@ class People(Protocol):
         """Return the answer; it may take days. Raises Cancelled.
 
         A question that was asked before, by a process that died, is asked once.
+        """
+        ...
+
+
+class Refused(Exception):
+    """What the script wants done in a workspace is not done; the text says why."""
+
+
+class Workspaces(Protocol):
+    """Does what is no agent's work in the workspaces of a run."""
+
+    async def run(self, call: CommandCall) -> Mapping[str, Any]:
+        """Run a command until it ends; return its `exit`, `passed`, `output` and `step`.
+
+        If the call is cancelled, the command is ended first. Raises Refused.
+        """
+        ...
+
+    async def bring_back(self, fork: str) -> Mapping[str, Any]:
+        """Bring a fork's change onto the run's workspace; return the `step`, or `conflicts`.
+
+        Raises Refused.
         """
         ...
 

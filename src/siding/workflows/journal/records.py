@@ -6,11 +6,11 @@ from typing import Any
 from siding.namedtuples import NamedTuple
 
 VERSION = 1
-BEGUN, ANSWER, VOID, DROP, ATTEMPT = "begun", "answer", "void", "drop", "attempt"
+BEGUN, ANSWER, DROP, ATTEMPT = "begun", "answer", "drop", "attempt"
 
 
 class Begun(NamedTuple):
-    """A call was begun. The newest line of a call has its agent's conversation, if known."""
+    """A call is at work. The newest line of a call has its agent's conversation, if known."""
 
     path: str
     kind: str
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """What kind of outcome it is: ok, skipped or dead."""
+        """What kind of outcome it is: ok, skipped, dead or refused."""
         kind = self.result.get("kind")
         return kind if isinstance(kind, str) else ""
 
@@ -60,29 +60,18 @@ class Answer(NamedTuple):
         }
 
 
-class Void(NamedTuple):
-    """What is recorded so far of a lane counts no more behind a place in it."""
-
-    lane: str
-    after: str
-
-    def as_record(self) -> dict[str, Any]:
-        return {"t": VOID, "lane": self.lane, "after": self.after}
-
-    def covers(self, path: str) -> bool:
-        """Tell whether a call stands behind the place."""
-        inner = _number_in(self.lane, path)
-        behind = _number_in(self.lane, self.after)
-        return inner is not None and behind is not None and inner > behind
-
-
 class Drop(NamedTuple):
-    """These calls are not made any more."""
+    """What is recorded of these calls so far counts no more.
+
+    `after` is the call that came out differently than it was recorded, before them in their lane;
+    "" if the script ended without having made them.
+    """
 
     paths: tuple[str, ...]
+    after: str = ""
 
     def as_record(self) -> dict[str, Any]:
-        return {"t": DROP, "paths": list(self.paths)}
+        return {"t": DROP, "paths": list(self.paths), "after": self.after}
 
 
 class AttemptLine(NamedTuple):
@@ -111,7 +100,7 @@ class AttemptLine(NamedTuple):
         }
 
 
-JournalLine = Begun | Answer | Void | Drop | AttemptLine
+JournalLine = Begun | Answer | Drop | AttemptLine
 
 
 def line_from(record: Mapping[str, Any], index: int) -> JournalLine | None:
@@ -138,10 +127,10 @@ def line_from(record: Mapping[str, Any], index: int) -> JournalLine | None:
                 id=int(record.get("id", -1)),
                 result=_result(record["result"]),
             )
-        case "void":
-            return Void(lane=_text(record["lane"]), after=_text(record["after"]))
         case "drop":
-            return Drop(paths=tuple(map(_text, record["paths"])))
+            return Drop(
+                paths=tuple(map(_text, record["paths"])), after=str(record.get("after", ""))
+            )
         case "attempt":
             return AttemptLine(
                 number=int(record["number"]),
@@ -160,6 +149,12 @@ def path_order(path: str) -> tuple[tuple[int, str], ...]:
     """Return by what paths are sorted: as they stand in the script."""
     parts = path.replace("/", ".").split(".")
     return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
+
+
+def stands_behind(path: str, lane: str, after: str) -> bool:
+    """Tell whether a call stands behind another one (`after`) in a lane, or in a lane within it."""
+    inner, behind = _number_in(lane, path), _number_in(lane, after)
+    return inner is not None and behind is not None and inner > behind
 
 
 def _number_in(lane: str, path: str) -> int | None:

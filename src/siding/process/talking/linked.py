@@ -43,8 +43,13 @@ class LinkedProgram:
         return self._program.poll()
 
 
-def start_linked(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> LinkedProgram:
-    """Start a program; what it says on standard error goes nowhere. Raises CannotStart."""
+def start_linked(
+    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, keep: Sequence[int] = ()
+) -> LinkedProgram:
+    """Start a program that has the descriptors in `keep`, too. Raises CannotStart.
+
+    What it says on standard error goes nowhere.
+    """
     try:
         program = subprocess.Popen(
             argv,
@@ -54,6 +59,7 @@ def start_linked(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> L
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=keep,
         )
     except OSError as error:
         raise CannotStart(f"{argv[0]!r} cannot be started: {error.strerror}") from error

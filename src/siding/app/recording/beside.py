@@ -6,9 +6,9 @@ touched. ``turns.jsonl`` is a journal of two kinds of lines: a turn `begins`, an
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from datetime import datetime
 
 from siding.app.place.base_seed import base_seed
 from siding.app.place.project import Checkout, Project
@@ -54,6 +54,7 @@ class BesideTurn(NamedTuple):
     ended_at: str = ""
     moment: str = ""  # how it ended: stopped, failed, or prompt if the next one came first
     figures: Figures = Figures()
+    root: str = ""  # the directory of the checkout, as it was then
 
     def begins(self) -> dict[str, object]:
         """Return the line that says that it has begun."""
@@ -87,24 +88,12 @@ class Beside(NamedTuple):
         return cls(project, checkout, TaskId(f"{_PREFIX}{name}"))
 
     @property
-    def root(self) -> Path:
-        return self.project.layout.checkouts_dir / self.id
-
-    @property
     def journal(self) -> Journal:
-        return Journal(self.root / "turns.jsonl")
+        return journal_of(self.project, self.id)
 
     def turns(self) -> list[BesideTurn]:
         """Return the turns, oldest first. Lines that cannot be read are passed over."""
-        found: dict[int, BesideTurn] = {}
-        for entry in self.journal.entries():
-            record = entry.record or {}
-            number = whole(record.get("number"))
-            if record.get("kind") == "begins":
-                found[number] = _begun(record)
-            elif record.get("kind") == "ends" and number in found:
-                found[number] = _ended(found[number], record)
-        return list(found.values())
+        return turns_in(self.journal)
 
     @contextmanager
     def held(self, what: str) -> Iterator[None]:
@@ -134,7 +123,7 @@ class Beside(NamedTuple):
     def begin(self, base: Sha) -> None:
         """Make the part of the store, and the directory, if they are not there."""
         project = self.project
-        make_dirs(self.root)
+        make_dirs(self.journal.path.parent)
         project.snapshots.create()
         root, git_dir = self.checkout
         add_task(project.snapshots, base_seed(project, self.id, base, root, git_dir))
@@ -155,6 +144,57 @@ class Beside(NamedTuple):
         )
 
 
+def checkout_ids(project: Project) -> list[TaskId]:
+    """Return the checkouts in which turns were kept, by their names in the snapshot store."""
+    try:
+        return sorted(TaskId(each.name) for each in project.layout.checkouts_dir.iterdir())
+    except OSError:
+        return []
+
+
+def journal_of(project: Project, checkout: TaskId) -> Journal:
+    """Return the journal of the turns in a checkout."""
+    return Journal(project.layout.checkouts_dir / checkout / "turns.jsonl")
+
+
+def turns_in(journal: Journal) -> list[BesideTurn]:
+    """Return the turns in a journal, oldest first. Lines that cannot be read are passed over."""
+    found: dict[int, BesideTurn] = {}
+    for entry in journal.entries():
+        record = entry.record or {}
+        number = whole(record.get("number"))
+        if record.get("kind") == "begins":
+            found[number] = _begun(record)
+        elif record.get("kind") == "ends" and number in found:
+            found[number] = _ended(found[number], record)
+    return list(found.values())
+
+
+def freeable_turns(
+    turns: Iterable[BesideTurn], *, before: datetime, named: Collection[str | None]
+) -> dict[str, tuple[str, ...]]:
+    """Return the snapshots of old turns that may be freed, each with the numbers of its turns.
+
+    What is named by a younger turn, by one that has not ended, or by something else stays.
+    """
+    known = list(turns)
+    old = {each.number for each in known if each.after and _is_older(each, before)}
+    stays = {sha for each in known if each.number not in old for sha in (each.before, each.after)}
+    found: dict[str, list[str]] = {}
+    for turn in known:
+        for sha in {turn.before, turn.after} if turn.number in old else ():
+            if sha not in stays and sha not in named:
+                found.setdefault(sha, []).append(str(turn.number))
+    return {sha: tuple(numbers) for sha, numbers in found.items()}
+
+
+def _is_older(turn: BesideTurn, before: datetime) -> bool:
+    try:
+        return datetime.fromisoformat(turn.ended_at or turn.at) < before
+    except (ValueError, TypeError):  # TypeError: the time was written without its offset
+        return False
+
+
 def _begun(record: dict[str, object]) -> BesideTurn:
     return BesideTurn(
         number=whole(record.get("number")),
@@ -166,6 +206,7 @@ def _begun(record: dict[str, object]) -> BesideTurn:
         prompt=text(record.get("prompt")),
         branch=text(record.get("branch")),
         before=Sha(text(record.get("before"))),
+        root=text(record.get("root")),
     )
 
 

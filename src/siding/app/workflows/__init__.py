@@ -1,0 +1,1 @@
+"""Workflows in a project: found, trusted, run, watched, resumed."""

@@ -1,0 +1,42 @@
+"""Work on a run in the background: the process goes on when the command line has ended."""
+
+from collections.abc import Callable
+
+from siding.app.place.project import Project
+from siding.app.workflows.notifying import tell_ended
+from siding.app.workflows.running import MakeAgents, Prepared, carry_out
+from siding.process.detach import Background, Begun, in_background
+from siding.workflows.events import Event
+from siding.workflows.state import RunState
+
+
+def carry_out_detached(project: Project, prepared: Prepared, make_agents: MakeAgents) -> int:
+    """Begin to work on a run in a process of its own; return 0, or the status of one that failed.
+
+    Until the script runs, that process has the terminal and says what is wrong.
+    """
+
+    def work(background: Background) -> int:
+        begun = _Once(lambda: background.begin(prepared.folder.run_id))
+
+        def listen(_event: Event, _state: RunState) -> None:
+            begun()
+
+        own = Project(project.app._replace(pid=background.pid), project.layout, project.paths)
+        carry_out(own, prepared, make_agents, listen)
+        tell_ended(own, prepared.folder.run_id, detached=True)
+        return 0
+
+    begun = in_background(work)
+    return 0 if isinstance(begun, Begun) else begun
+
+
+class _Once:
+    def __init__(self, act: Callable[[], None]) -> None:
+        self._act = act
+        self._is_done = False
+
+    def __call__(self) -> None:
+        if not self._is_done:
+            self._is_done = True
+            self._act()

@@ -1,0 +1,168 @@
+"""Workflows and their runs as front ends show them."""
+
+from siding.app.place.project import Project
+from siding.app.workflows.finding import FoundScript, Origin, listed, predecessors
+from siding.app.workflows.running import folders
+from siding.app.workflows.trusting import is_trusted
+from siding.errors import SidingError
+from siding.namedtuples import NamedTuple
+from siding.workflows.display import (
+    PhaseRow,
+    format_dollars,
+    format_duration,
+    format_token_count,
+    merge_phases,
+)
+from siding.workflows.errors import ScriptError, WorkflowNotFound
+from siding.workflows.events import (
+    AgentDone,
+    AgentProgress,
+    AgentRetry,
+    AgentStarted,
+    Asked,
+    Event,
+    Logged,
+    PhaseDone,
+    PhaseStarted,
+    RunDone,
+    RunStarted,
+)
+from siding.workflows.names import is_run_id
+from siding.workflows.outcome import Dead, Done, Skipped
+from siding.workflows.problems import Problem
+from siding.workflows.state import AgentState, RunState, RunStatus
+from siding.workflows.store import RunFolder, RunRecord
+from siding.workflows.summary import RunSummary, summary_of
+
+__all__ = [
+    "AgentDone",
+    "AgentProgress",
+    "AgentRetry",
+    "AgentStarted",
+    "AgentState",
+    "Asked",
+    "Dead",
+    "Done",
+    "Event",
+    "FoundScript",
+    "Logged",
+    "Origin",
+    "PhaseDone",
+    "PhaseRow",
+    "PhaseStarted",
+    "Problem",
+    "RunDone",
+    "RunFolder",
+    "RunRecord",
+    "RunStarted",
+    "RunState",
+    "RunStatus",
+    "RunSummary",
+    "RunView",
+    "ScriptError",
+    "Skipped",
+    "WorkflowView",
+    "format_dollars",
+    "format_duration",
+    "format_token_count",
+    "is_run_id",
+    "phases_of",
+    "run_view",
+    "run_views",
+    "summary_of",
+    "workflow_views",
+]
+
+
+class WorkflowView(NamedTuple):
+    """A workflow that has a name. `problem` says why it cannot be run, "" if it can."""
+
+    name: str
+    origin: Origin
+    path: str
+    description: str = ""
+    when_to_use: str = ""
+    phases: tuple[str, ...] = ()
+    is_trusted: bool = True
+    problem: str = ""
+
+
+class RunView(NamedTuple):
+    """A run: what was asked, and its state."""
+
+    folder: RunFolder
+    state: RunState
+    record: RunRecord | None
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether it is of use to resume the run."""
+        return self.state.status in {RunStatus.INTERRUPTED, RunStatus.FAILED, RunStatus.KILLED}
+
+
+def workflow_views(project: Project) -> list[WorkflowView]:
+    """Return all workflows that have a name, and those of the predecessor, by name."""
+    found = [_view(project, each) for each in listed(project)]
+    found += [
+        WorkflowView(
+            name=path.stem,
+            origin=Origin.REPOSITORY,
+            path=str(path),
+            problem=f"it is JavaScript: `siding workflow convert {path}`",
+        )
+        for path in predecessors(project)
+    ]
+    return found
+
+
+def _view(project: Project, found: FoundScript) -> WorkflowView:
+    view = WorkflowView(
+        name=found.name,
+        origin=found.origin,
+        path=found.path,
+        is_trusted=is_trusted(project, found),
+    )
+    try:
+        meta = found.script().meta
+    except ScriptError as error:
+        return view._replace(problem=error.message)
+    if meta is None:
+        return view
+    return view._replace(
+        description=meta.description,
+        when_to_use=meta.when_to_use,
+        phases=tuple(phase.title for phase in meta.phases),
+    )
+
+
+def run_views(project: Project, *, limit: int = 0) -> list[RunView]:
+    """Return the runs, the one that changed last first; at most `limit` if that is not 0."""
+    found = []
+    for folder, state in folders(project).states():
+        found.append(_with_record(folder, state))
+        if len(found) == limit:
+            break
+    return found
+
+
+def run_view(project: Project, named: str) -> RunView:
+    """Return a run by its id, the beginning of one, or "last". Raises WorkflowNotFound."""
+    folder = folders(project).find(named)
+    state = folder.known_state()
+    if state is None:
+        raise WorkflowNotFound(f"there is no run {named!r}")
+    return _with_record(folder, state)
+
+
+def phases_of(state: RunState) -> list[PhaseRow]:
+    """Return the phases of a run: as declared, as opened, then those that only agents name."""
+    agents = ((agent.phase, agent.status) for agent in state.agents)
+    return merge_phases(state.declared, state.phases, agents)
+
+
+def _with_record(folder: RunFolder, state: RunState) -> RunView:
+    try:
+        record = folder.record()
+    except SidingError:
+        record = None
+    return RunView(folder=folder, state=state, record=record)

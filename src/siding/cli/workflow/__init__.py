@@ -1,0 +1,1 @@
+"""`siding workflow …`: scripts that run many agents."""

@@ -1,0 +1,50 @@
+"""Go on with a run of a workflow: what is recorded is not run again.
+
+Agents that failed are run again, those that were at work when the run was cut off go on with their
+conversation where they can. With an edited script (`--script`) calls that did not change are taken
+from the record; a changed one and what follows it in its lane are made anew, and it is said why.
+"""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from siding.app.place.project import require_project
+from siding.app.workflows.request import ResumeRequest
+from siding.app.workflows.resuming import interrupted, policy_from_words
+from siding.app.workflows.running import prepare_again
+from siding.cli.globals import Context
+from siding.cli.workflow.run import carry_out_and_tell
+from siding.errors import SidingError, UsageError
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("run", nargs="?", metavar="RUN", help="an id, or last")
+    parser.add_argument("--all", action="store_true", help="all runs that were interrupted")
+    parser.add_argument("--script", metavar="FILE", help="with this script in the place of the old")
+    parser.add_argument("--anew", action="store_true", help="run every agent again")
+    parser.add_argument("--agents", metavar="IDS", help="run these again, too: 2,5 or 3-7")
+    parser.add_argument("-d", "--detach", action="store_true", help="go on in the background")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    if (arguments.run is None) == (not arguments.all):
+        raise UsageError("name one run, or --all", hint="`siding workflow list` shows the runs")
+    project = require_project(context.app)
+    policy = policy_from_words(anew=arguments.anew, agents=arguments.agents)
+    source = None if arguments.script is None else _read(context, arguments.script)
+    runs = interrupted(project) if arguments.all else [arguments.run]
+    if not runs:
+        context.screen.note("no run was interrupted")
+    worst = 0
+    for run_id in runs:
+        prepared = prepare_again(project, run_id, ResumeRequest(policy=policy, source=source))
+        detach = arguments.detach or arguments.all
+        worst = max(worst, carry_out_and_tell(context, project, prepared, detach=detach))
+    return worst
+
+
+def _read(context: Context, path: str) -> str:
+    try:
+        return Path(context.app.cwd / path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SidingError(f"{path!r} cannot be read: {error}") from None

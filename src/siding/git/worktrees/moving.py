@@ -1,0 +1,108 @@
+"""Move a linked worktree to another place and bring it back; no file of it is ever deleted."""
+
+import errno
+import os
+from pathlib import Path
+
+from siding.files.durable import flush_dir, flush_tree, make_dirs, replace_by_lock
+from siding.git import refs
+from siding.git.errors import BranchInUse, GitError
+from siding.git.repository import Repository
+from siding.git.worktrees.listing import same_place, worktrees
+
+
+def detach_worktree(repository: Repository, path: Path, git_dir: Path, aside: Path) -> Path:
+    """Take a worktree's registration (index, HEAD, logs, submodules' stores) out of the
+    repository, to `aside`/git-dir, which is returned. The branch is free afterwards.
+
+    The caller moves the worktree itself. Nothing is deleted or pruned; `attach_worktree` is the
+    reverse.
+    """
+    if git_dir.parent != repository.paths.common_dir / "worktrees":
+        raise GitError(f"{str(git_dir)!r} is not the git directory of a linked worktree")
+    named = next((i.path for i in worktrees(repository)[1:] if i.git_dir == git_dir), None)
+    if named is not None and not same_place(named, path):
+        raise GitError(
+            f"{str(git_dir)!r} belongs to {str(named)!r}, not to {str(path)!r}",
+            hint="run `siding doctor`",
+        )
+    target = aside / "git-dir"
+    if os.path.lexists(target):
+        raise GitError(f"{str(target)!r} is in the way")
+    move_durably(git_dir, target)
+    return target
+
+
+def attach_worktree(repository: Repository, path: Path, stored: Path) -> Path:
+    """Put a registration back for the worktree that is at `path` again; returns its new place.
+
+    Raises BranchInUse when its branch has been checked out elsewhere meanwhile.
+    """
+    head = refs.read_head(stored, repository.paths.common_dir)
+    _refuse_branch_in_use(repository, head.branch if head else None)
+    target = _place_for_registration(repository, path)
+    move_durably(stored, target)
+    repair_links(path, target, repository.paths.common_dir)
+    return target
+
+
+def repair_links(path: Path, git_dir: Path, common_dir: Path) -> None:
+    """Make a worktree and its git directory point at each other where they are now, after the
+    repository, the home or the worktree was moved."""
+    pointer = path / ".git"
+    if pointer.is_dir() and not pointer.is_symlink():
+        raise GitError(
+            f"{str(pointer)!r} is a directory: somebody made a repository of the workspace",
+            hint="move it away, then run `siding doctor` again",
+        )
+    common = os.path.relpath(common_dir, git_dir)
+    replace_by_lock(git_dir / "commondir", os.fsencode(common) + b"\n", mode=0o644)
+    replace_by_lock(git_dir / "gitdir", os.fsencode(pointer) + b"\n", mode=0o644)
+    replace_by_lock(pointer, b"gitdir: " + os.fsencode(git_dir) + b"\n", mode=0o644)
+
+
+def _refuse_branch_in_use(repository: Repository, branch: str | None) -> None:
+    for other in worktrees(repository):
+        if branch and other.head and other.head.branch == branch and other.path:
+            raise BranchInUse(
+                f"branch {branch!r} is checked out at {str(other.path)!r}",
+                hint="switch that checkout to another branch first",
+            )
+
+
+def _place_for_registration(repository: Repository, path: Path) -> Path:
+    """Return a free git directory for a worktree, named after it as git does."""
+    linked = repository.paths.common_dir / "worktrees"
+    linked.mkdir(exist_ok=True)
+    name = "".join(c if c.isalnum() or c in "-_." else "-" for c in path.name)
+    return free_name(linked / (name.strip(".") or "worktree"))
+
+
+def free_name(path: Path) -> Path:
+    """Return the path, or the first of path1, path2, ... that is not taken."""
+    candidate, number = path, 0
+    while os.path.lexists(candidate):
+        number += 1
+        candidate = path.with_name(f"{path.name}{number}")
+    return candidate
+
+
+def move_durably(source: Path, target: Path) -> None:
+    """Rename durably; across file systems copy all, flush, and only then remove the source."""
+    make_dirs(target.parent)
+    try:
+        source.rename(target)
+    except OSError as error:
+        import shutil
+
+        if error.errno != errno.EXDEV:
+            raise
+        partial = target.with_name(target.name + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.copytree(source, partial, symlinks=True)
+        flush_tree(partial)
+        partial.rename(target)
+        flush_dir(target.parent)
+        shutil.rmtree(source)
+    flush_dir(target.parent)
+    flush_dir(source.parent)

@@ -1,0 +1,1 @@
+"""Programs that are talked with over pipes."""

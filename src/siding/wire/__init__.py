@@ -1,0 +1,1 @@
+"""What a run sends over the wire: a proxy of its own, which counts requests and keeps to hosts."""

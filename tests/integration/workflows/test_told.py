@@ -1,0 +1,174 @@
+"""Runs of workflows in the inbox, the day, a task's card, notifications and usage."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.usage import homes
+from integration.workflows.conftest import AtWork
+from siding.app.waiting.inbox import waiting_in
+from siding.app.waiting.today import Section, today
+from siding.app.workflows.notifying import tell_ended
+from siding.app.workflows.views import run_view
+from siding.workflows.outcome import Used, Work
+from siding.workflows.state import AgentState, RunState, RunStatus
+
+OK = {"*": "did <prompt>"}
+BAD = "raise ValueError('not good')"
+
+
+def entries(work: AtWork) -> list[tuple[str, str, str]]:
+    found = waiting_in(work.project()).entries
+    return [(each.kind, each.title, each.command) for each in found]
+
+
+def test_a_run_that_failed_waits_until_somebody_goes_on(work: AtWork) -> None:
+    prepared = work.prepare(BAD)
+    work.carry_out(prepared, OK)
+    run_id = prepared.folder.run_id
+    command = f"siding workflow resume {run_id}"
+    assert entries(work) == [("workflow", "workflow failed: ValueError: not good", command)]
+    (entry,) = waiting_in(work.project()).entries
+    assert (entry.page, entry.task_name) == (f"/workflows/{run_id}", "flows")
+    (line,) = today(work.project().app).section(Section.BROKE)
+    assert (line.mark, line.command) == ("workflow", command)
+    work.run("return 1", OK)  # a newer run of the same workflow
+    assert entries(work) == []
+
+
+def test_what_has_ended_well_or_by_a_person_and_closed_tasks_wait_for_nobody(
+    work: AtWork,
+) -> None:
+    work.run("return 1", OK)
+    assert entries(work) == []
+    prepared = work.prepare(BAD)
+    work.carry_out(prepared, OK)
+    state = run_view(work.project(), prepared.folder.run_id).state
+    prepared.folder.write_state(state._replace(status=RunStatus.KILLED))
+    assert entries(work) == []
+    prepared.folder.write_state(state._replace(status=RunStatus.FAILED))
+    assert len(entries(work)) == 1
+    work.sandbox.siding("task", "close", "flows", "--force")
+    assert entries(work) == []
+
+
+def test_a_later_step_of_the_task_takes_the_place_of_a_failed_run(work: AtWork) -> None:
+    prepared = work.prepare(BAD)
+    work.carry_out(prepared, OK)
+    state = run_view(work.project(), prepared.folder.run_id).state
+    earlier = state._replace(updated_at=state.updated_at - 10_000)
+    prepared.folder.write_state(earlier)
+    assert len(entries(work)) == 1
+    work.sandbox.siding("run", "--no-tty", "--", "true")
+    assert entries(work) == []
+
+
+def test_a_run_that_nobody_works_on_any_more_waits(work: AtWork) -> None:
+    prepared = work.prepare("return await agent('x')")
+    prepared.folder.write_state(RunState(run_id=prepared.folder.run_id, task=prepared.task.id))
+    ((kind, title, _command),) = entries(work)
+    assert (kind, title) == ("workflow", "workflow interrupted: 0/0 agents")
+
+
+def test_a_run_at_work_is_in_the_day_and_on_the_card_of_its_task(work: AtWork) -> None:
+    prepared = work.prepare("phase('Look')\nreturn await agent('x')")
+    seen: list[Any] = []
+
+    def look(_event: object, state: RunState) -> None:
+        if state.agents and not seen:
+            prepared.folder.write_state(state)
+            seen.append(today(work.project().app).section(Section.RUNS))
+            seen.append(work.sandbox.siding("task", "show", "flows").stdout.decode())
+
+    work.carry_out(prepared, OK, look)
+    lines, card = seen
+    command = f"siding workflow watch {prepared.folder.run_id}"
+    assert [(line.what, line.command) for line in lines] == [
+        ("workflow · 0/1 agent · Look", command)
+    ]
+    assert command in card
+    assert today(work.project().app).section(Section.RUNS) == []
+
+
+def notified(work: AtWork) -> list[list[str]]:
+    told = work.sandbox.directory / "told"
+    return [line.split("|") for line in told.read_text().splitlines()] if told.exists() else []
+
+
+def test_a_person_is_told_of_runs_that_nobody_looked_at(work: AtWork) -> None:
+    told = work.sandbox.directory / "told"
+    hook = f'echo "$SIDING_WAITS|$SIDING_WAITS_TITLE|$SIDING_WAITS_COMMAND" >> {told}'
+    settings = json.dumps({"version": 1, "hooks": {"notify": [hook]}})
+    (work.sandbox.project / "config.yaml").write_text(settings)
+    good, bad = work.prepare("return 1"), work.prepare(BAD)
+    for prepared in (good, bad):
+        work.carry_out(prepared, OK)
+        tell_ended(work.project(), prepared.folder.run_id, detached=False)
+    assert notified(work) == []  # they took no time, and whoever began them saw it
+    for prepared in (good, bad):
+        tell_ended(work.project(), prepared.folder.run_id, detached=True)
+    show, resume = (
+        f"siding workflow {verb} {each.folder.run_id}"
+        for verb, each in (("show", good), ("resume", bad))
+    )
+    assert notified(work) == [
+        ["done", "workflow completed: 0/0 agents", show],
+        ["workflow", "workflow failed: ValueError: not good", resume],
+    ]
+    state = run_view(work.project(), good.folder.run_id).state
+    good.folder.write_state(state._replace(started_at=state.updated_at - 61_000))
+    tell_ended(work.project(), good.folder.run_id, detached=False)
+    assert len(notified(work)) == 3
+
+
+def usage(work: AtWork, *more: str) -> Mapping[str, Any]:
+    rows = work.sandbox.json("usage", "--by", "workflow", "--cost", "--format", "json", *more)
+    return {row["workflow"]: row for row in rows}
+
+
+def test_usage_by_workflow_counts_conversations_and_else_what_the_run_knows(work: AtWork) -> None:
+    prepared = work.prepare("return 1")
+    run_id, began = prepared.folder.run_id, 1_767_225_600_000  # 2026-01-01
+    model = "claude-opus-4-8"
+
+    def agent(number: int, session: str) -> AgentState:
+        return AgentState(
+            id=number,
+            status="done",
+            result="ok",
+            used=Used(tokens=100, input_tokens=4_000, dollars=0.25, model="someone's"),
+            work=Work(session=session, task=prepared.task.id),
+            started_at=began,
+            ended_at=began + 60_000,
+        )
+
+    agents = (agent(0, homes.CLAUDE), agent(1, "nobody-keeps-it"), agent(2, ""))
+    state = RunState(
+        run_id=run_id,
+        status=RunStatus.COMPLETED,
+        task=prepared.task.id,
+        agents=agents,
+        started_at=began,
+        updated_at=began + 60_000,
+    )
+    prepared.folder.write_state(state)
+    row = f"workflow {run_id}"
+    none_kept = usage(work)[row]
+    assert (none_kept["output"], none_kept["input"]) == (state.tokens, 12_000)
+    assert none_kept["cost"] == pytest.approx(state.dollars)
+    assert usage(work, "--until", "2025-12-31") == {}
+
+    def said(seconds: int, message: str, tokens: int) -> dict[str, Any]:
+        at = datetime.fromtimestamp(began / 1000 + seconds, UTC).isoformat(timespec="milliseconds")
+        return homes.answered(at, message, tokens, model=model)
+
+    lines = [said(10, "A", 700), said(20, "B", 30), said(7_200, "C", 9_000)]  # C: later, by hand
+    homes.claude(Path(work.sandbox.env["HOME"]), homes.CLAUDE, lines)
+    found = usage(work)
+    assert list(found) == [row]
+    assert (found[row]["calls"], found[row]["output"]) == (2, 2 * 10 + 2 * 100)
+    assert found[row]["input"] == 730 + 2 * 4_000
