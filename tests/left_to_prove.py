@@ -19,6 +19,7 @@ _CHANGED = "tests/agents/test_changed_here.py::test_"
 _TURNS = "tests/agents/test_conformance.py::TestTurns::test_"
 _VERDICTS = "tests/agents/test_conformance.py::TestVerdicts::test_"
 _INTEGRATED = "tests/agents/test_integrated.py::test_"
+_CALLS = "tests/agents/calls/test_conformance.py::test_"
 # test -> its cases in the suite; none where another test of the suite covers the way through
 KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}aimed_writers.py::test_no_byte_of_a_writer_is_lost": (
@@ -149,6 +150,19 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_INTEGRATED}in_a_run_its_own_hooks_report_alone": ("claude",),
     f"{_INTEGRATED}elsewhere_nothing_is_recorded": ("codex",),
     f"{_INTEGRATED}taken_out_again_the_settings_are_as_before": ("codex",),
+    # Agents behind the port of workflows: each way through it with the cheapest that goes it.
+    f"{_CALLS}a_text_and_where_the_work_is": ("scripted", "command", "acp", "claude", "codex"),
+    f"{_CALLS}an_object_by_a_schema": ("scripted", "command", "claude", "codex"),
+    f"{_CALLS}an_object_that_is_missing": ("command",),
+    f"{_CALLS}a_failure": ("scripted-400-False", "claude-529-True"),
+    f"{_CALLS}its_time_is_up": ("scripted",),
+    f"{_CALLS}it_says_nothing_for_too_long": ("command",),
+    f"{_CALLS}it_is_killed_in_the_middle": ("scripted", "codex"),
+    f"{_CALLS}cancelling_ends_all_of_it_and_is_recorded": ("acp", "claude"),
+    f"{_CALLS}a_conversation_is_gone_on_with": ("scripted", "acp", "claude", "codex"),
+    f"{_CALLS}a_conversation_that_is_gone_is_begun_anew": ("command", "codex"),
+    f"{_CALLS}what_it_reports_comes_in_order_and_in_the_loop": ("scripted", "claude"),
+    f"{_CALLS}two_at_once": ("command", "codex"),
     # Mistakes that are planted: the suite keeps the cheapest that still asks each kind of gate.
     f"{_FAULTS}anchor_faults.py::test_an_anchor_that_is_not_flushed_would_be_seen": (),
     f"{_FAULTS}apply_faults.py::test_the_gate_sees_a_checkout_that_is_left_behind": (),

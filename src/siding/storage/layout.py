@@ -54,6 +54,11 @@ class TaskLayout(NamedTuple):
         return self.root / "lease"
 
     @property
+    def asked_dir(self) -> Path:
+        """Files for agents that are at work: a prompt, a schema; a directory for each attempt."""
+        return self.root / "asked"
+
+    @property
     def artifacts_dir(self) -> Path:
         return self.root / "artifacts"
 

@@ -181,11 +181,11 @@ def test_what_it_reports_comes_in_order_and_in_the_loop(subject: Subject) -> Non
 
 
 def test_two_at_once(subject: Subject) -> None:
-    subject.told(one=Told(text="the first"), two=Told(text="the second"))
+    subject.told(lemon=Told(text="the first"), mango=Told(text="the second"))
     bench = Bench(subject)
 
     async def both(agents: ProgramAgents) -> list[Outcome]:
-        calls = [call("say one", 1), call("say two", 2)]
+        calls = [call("say lemon", 1), call("say mango", 2)]
         runs = [agents.run(each, Attempt(), lambda _report: None) for each in calls]
         return list(await asyncio.gather(*runs))
 
@@ -196,7 +196,7 @@ def test_two_at_once(subject: Subject) -> None:
 
 async def _begun(subject: Subject, task: "asyncio.Task[Outcome]") -> None:
     """Wait until the agent's command waits."""
-    begun, until = subject.task.workspace() / "begun", time.monotonic() + 30
+    begun, until = subject.task.workspace() / "begun", time.monotonic() + 90
     while not begun.exists():
         assert not task.done(), task.result()
         assert time.monotonic() < until

@@ -92,8 +92,8 @@ class ProgramAgents(Agents):
         attempt: Attempt,
         report: Callable[[Report], None],
     ) -> Facts:
-        layout = self._project.task_layout(place.task)
-        directory = layout.root / "asked" / self._project.app.random_bytes(6).hex()
+        asked = self._project.task_layout(place.task).asked_dir
+        directory = asked / self._project.app.random_bytes(6).hex()
         ask = self._asked(found, call, attempt, directory)
         invocation = found.headless.invoked(ask)
         stream = found.headless.stream(ask)

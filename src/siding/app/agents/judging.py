@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from siding.adapters.agents.headless.faults import fault_of
 from siding.adapters.agents.headless.port import Fault, Headless, Seen
 from siding.app.running.request import RunResult
 from siding.namedtuples import NamedTuple
@@ -63,8 +64,7 @@ def judged(headless: Headless, facts: Facts) -> CallOutcome:
 
 def is_without_session(facts: Facts) -> bool:
     """Tell whether the agent did nothing because it has not the conversation to go on with."""
-    seen = facts.seen
-    return seen.fault is Fault.NO_SESSION and not seen.tools
+    return _fault(facts) is Fault.NO_SESSION and not facts.seen.tools
 
 
 def _death(headless: Headless, facts: Facts) -> tuple[DeadReason, str, bool] | None:
@@ -75,8 +75,9 @@ def _death(headless: Headless, facts: Facts) -> tuple[DeadReason, str, bool] | N
     ended = _ended_from_outside(outcome, facts)
     if ended is not None:
         return ended
-    if seen.fault is not None:
-        reason, retryable = _FAULTS[seen.fault]
+    fault = _fault(facts)
+    if fault is not None:
+        reason, retryable = _FAULTS[fault]
         return reason, seen.error or facts.last_error, retryable
     if headless.says_end and not seen.ended:
         how = (
@@ -88,6 +89,15 @@ def _death(headless: Headless, facts: Facts) -> tuple[DeadReason, str, bool] | N
     if headless.has_answer and not seen.text.strip() and seen.result is None:
         return DeadReason.UNKNOWN, _with_error("it ended without a word", facts), True
     return None
+
+
+def _fault(facts: Facts) -> Fault | None:
+    """Return why the agent says that it has failed: some say it on standard error alone."""
+    seen, outcome = facts.seen, facts.result.outcome
+    if seen.fault is not None or seen.ended or outcome is None or outcome.exit_code == 0:
+        return seen.fault
+    found = fault_of(facts.last_error)
+    return None if found is Fault.OTHER else found
 
 
 def _ended_from_outside(outcome: Outcome, facts: Facts) -> tuple[DeadReason, str, bool] | None:
