@@ -11,7 +11,7 @@ from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.app.sandbox.launch import engine_here
-from siding.process.linked import LinkedProgram, start_linked
+from siding.process.programs.linked import LinkedProgram, start_linked
 from siding.process.sandbox.bwrap import arguments
 from siding.process.sandbox.values import BindMount, Engine, Kind, Network, View, is_within
 from siding.workflows.start_script import SCRIPT_ENVIRONMENT, package_root, script_argv
