@@ -106,7 +106,8 @@ REFUSED: dict[str, str] = {
     "setstate": "class A:\n    def __setstate__(self, s):\n        pass\nreturn 1",
     "del method": "class A:\n    def __del__(self):\n        log('x')\nreturn 1",
     "prepare": "class A:\n    def __prepare__(n, b):\n        return {}\nreturn 1",
-    "getattribute method": "class A:\n    def __getattribute__(self, n):\n        return 1\nreturn 1",
+    "getattribute method": "class A:\n"
+    "    def __getattribute__(self, n):\n        return 1\nreturn 1",
     "mro_entries": "class A:\n    def __mro_entries__(self, b):\n        return ()\nreturn 1",
     "setattr method": "class A:\n    def __setattr__(self, n, v):\n        pass\nreturn 1",
     "module of a class": "class A:\n    __module__ = 'os'\nreturn 1",
@@ -167,7 +168,8 @@ CONTAINED: dict[str, str] = {
     "return o.read(o.open('{outside}', 0), 99).decode()",
     "os.listdir": "o = agent.__func__.__globals__['__builtins__']['__import__']('os')\n"
     "return o.listdir('/')",
-    "os.fork": "o = agent.__func__.__globals__['__builtins__']['__import__']('os')\nreturn o.fork()",
+    "os.fork": "o = agent.__func__.__globals__['__builtins__']['__import__']('os')\n"
+    "return o.fork()",
     "os.mkdir": "o = agent.__func__.__globals__['__builtins__']['__import__']('os')\n"
     "o.mkdir('{target}')\nreturn 1",
     "os.kill": "o = agent.__func__.__globals__['__builtins__']['__import__']('os')\n"
@@ -222,7 +224,8 @@ CONTAINED: dict[str, str] = {
     "return str(D.now())",
     "the clock by super": "from datetime import datetime\nclass D(datetime):\n    pass\n"
     "return str(super(D, D).now())",
-    "the clock by a class": "from datetime import datetime\nreturn str(datetime.min.__class__.now())",
+    "the clock by a class": "from datetime import datetime\n"
+    "return str(datetime.min.__class__.now())",
     "the time zone": "from datetime import datetime\nreturn datetime(2020, 1, 1).timestamp()",
     "the time zone by astimezone": "from datetime import datetime\n"
     "return str(datetime(2020, 1, 1).astimezone())",
@@ -257,8 +260,10 @@ CONTAINED: dict[str, str] = {
     "a call of its own": "agent.__self__._calls.tell({'t': 'call', 'kind': 'agent'})\nreturn 1",
     "an empty message": "agent.__self__._calls.tell({})\nreturn 1",
     "exit": "agent.__func__.__globals__['__builtins__']['exit'](3)",
-    "exit at once": "o = agent.__func__.__globals__['__builtins__']['__import__']('os')\no._exit(0)",
-    "an error that cannot be told": "class E(Exception):\n    def __str__(self):\n        return 1\n"
+    "exit at once": "o = agent.__func__.__globals__['__builtins__']['__import__']('os')\n"
+    "o._exit(0)",
+    "an error that cannot be told": "class E(Exception):\n"
+    "    def __str__(self):\n        return 1\n"
     "raise E()",
     "an error of a huge text": "raise ValueError('x' * 10_000_000)",
     "a stop": "raise StopIteration(1)",
@@ -277,7 +282,8 @@ UNSTEADY: dict[str, str] = {
     "return [a.n for a in {A(n) for n in range(50)}]",
     "an object as text": "class A:\n    pass\nreturn [str(A()), repr(A())]",
     "a key of objects": "class A:\n    pass\nreturn str({A(): 1, A(): 2})",
-    "a seeded random": "import random\nr = random.Random('x')\nreturn [r.random(), r.choice('abc')]",
+    "a seeded random": "import random\n"
+    "r = random.Random('x')\nreturn [r.random(), r.choice('abc')]",
     "a set of tuples": "return list({('a', 1), ('b', 2), ('c', 3)})",
     "a frozen dataclass": "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass A:\n"
     "    n: str\nreturn [a.n for a in {A(str(n)) for n in range(20)}]",

@@ -54,7 +54,7 @@ class _Drawing:
             about += " {shared}"
         return f'f"ask-{self._name()} {about}"'
 
-    def _agent(self, _depth: int, _nest: bool) -> str:
+    def _agent(self, depth: int, nest: bool) -> str:
         name = self._name()
         share = f"\nshared.append({name})" if self._shares else ""
         return f"{name} = await agent({self._prompt()})\nseen.append({name}){share}"
@@ -62,7 +62,8 @@ class _Drawing:
     def _lane(self, depth: int, nest: bool, name: str, parameters: str = "") -> str:
         body = self.block(depth + 1, may_nest=nest)
         last = "raise ValueError(len(seen))" if self._random.random() < 0.15 else "return seen"
-        return f"async def {name}({parameters}):\n{indent(f'seen = []{chr(10)}{body}{chr(10)}{last}', '    ')}"
+        whole = indent(f"seen = []\n{body}\n{last}", "    ")
+        return f"async def {name}({parameters}):\n{whole}"
 
     def _parallel(self, depth: int, nest: bool) -> str:
         names = [self._name() for _ in range(self._random.randint(1, 3))]
@@ -76,7 +77,7 @@ class _Drawing:
         call = f"await asyncio.gather({calls}, return_exceptions=True)"
         return f"import asyncio\n{lanes}\nseen.append([str(x) for x in {call}])"
 
-    def _eager(self, _depth: int, _nest: bool) -> str:
+    def _eager(self, depth: int, nest: bool) -> str:
         prompts = [self._prompt() for _ in range(self._random.randint(2, 3))]
         calls = ", ".join(f"agent({prompt})" for prompt in prompts)
         return f"seen.append(await parallel([{calls}]))"
@@ -96,7 +97,7 @@ class _Drawing:
             "except KeyError as error:\n    seen.append(str(error))"
         )
 
-    def _workflow(self, depth: int, _nest: bool) -> str:
+    def _workflow(self, depth: int, nest: bool) -> str:
         name = self._name()
         body = self.block(depth + 1, may_nest=False)
         self.files[name] = f"shared = []\nseen = [args]\n{body}\nreturn seen"

@@ -15,7 +15,7 @@ from typing import Any
 from siding.adapters.agents.past_prompts import first_gone
 from siding.adapters.agents.port import NEWEST, CannotShorten, Past, Shortened
 from siding.process.errors import CannotStart, OutputTooLarge, TimedOut
-from siding.process.talking.dialogue import converse
+from siding.process.programs.dialogue import converse
 from siding.storage.codec import NotJson, parse_object
 from siding.storage.fields import mapping, mappings, text
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.app.sandbox.launch import engine_here
+from siding.process.programs.linked import LinkedProgram, start_linked
 from siding.process.sandbox.bwrap import arguments
 from siding.process.sandbox.values import BindMount, Engine, Kind, Network, View, is_within
-from siding.process.talking.linked import LinkedProgram, start_linked
 from siding.workflows.start_script import SCRIPT_ENVIRONMENT, package_root, script_argv
 
 _HIDDEN = ("/home", "/root", "/tmp", "/run", "/var", "/srv", "/mnt", "/media", "/opt")

@@ -1,1 +1,0 @@
-"""Programs that are talked with over pipes."""
