@@ -1,4 +1,4 @@
-"""Runs of workflows in a real browser: they are followed without a reload, and acted on with a code."""
+"""Runs of workflows in a real browser: followed without a reload, acted on with a code."""
 
 import os
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from siding.app.workflows.views import run_view
 from siding.workflows.state import RunStatus
 
 SCRIPT = """
-meta = {"name": "review", "description": "Look, and sum up", "phases": [{"title": "Look"}, {"title": "Sum up"}]}
+meta = {"name": "review", "description": "Look", "phases": [{"title": "Look"}, {"title": "Sum up"}]}
 phase("Look")
 await parallel([lambda n=n: agent(f"look {n}", label=f"look {n}") for n in range(3)])
 phase("Sum up")

@@ -43,7 +43,6 @@ def one(ask: Ask) -> dict[str, Any]:
 def code(ask: Ask, fields: Fields) -> dict[str, Any]:
     """Show the code of an act on a run in the terminal."""
     wish = _wish(ask, fields)
-    fields.done()
     ask.site.nonces.ask("workflow", wish.meaning, told=_told(ask, wish))
     return {"shown": True}
 
@@ -52,7 +51,6 @@ def act(ask: Ask, fields: Fields) -> dict[str, Any]:
     """End a run, control an agent of it, or go on with it: with a code, or a signature."""
     typed = fields.text("code", "", longest=20)
     wish = _wish(ask, fields)
-    fields.done()
     if ask.device is None:
         if not typed:
             raise CodeNeeded(
@@ -68,14 +66,15 @@ def act(ask: Ask, fields: Fields) -> dict[str, Any]:
 
 
 def _wish(ask: Ask, fields: Fields) -> _Wish:
-    """Return what a body asks for; raise UsageError, NotFound, or NothingToDo."""
-    view = one_run(ask)
+    """Return what the rest of a body asks for; raise UsageError, NotFound, or NothingToDo."""
     wanted = RunAct(fields.choice("act", *(each.value for each in RunAct)))
     agent = fields.number("agent")
+    fields.done()
     if agent is None and wanted in (RunAct.SKIP, RunAct.RETRY):
         raise UsageError(f"{wanted} is for an agent: the field agent has its id")
     if agent is not None and wanted is RunAct.RESUME:
         raise UsageError("a run is resumed as a whole, without the field agent")
+    view = one_run(ask)
     refuse_senseless(view, wanted, agent)
     return _Wish(view=view, act=wanted, agent=agent)
 
