@@ -139,6 +139,8 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "retry": ("workflow.controls:RETRY", "let an agent begin again"),
             "check": ("workflow.check", "what is wrong with a script, without running it"),
             "new": ("workflow.new", "begin a script"),
+            "convert": ("workflow.convert", "translate a JavaScript one into Python"),
+            "remove": ("workflow.remove", "put runs that are over into the trash"),
             "guide": ("workflow.guide", "how to write one, and when it is worth it"),
         },
     ),

@@ -19,6 +19,7 @@ from siding.namedtuples import NamedTuple
 from siding.workflows.checking.check import problems_of
 from siding.workflows.child.body import compile_body, is_meta
 from siding.workflows.errors import ScriptError
+from siding.workflows.javascript.left import left_to_do
 from siding.workflows.problems import Problem
 
 MAX_SOURCE_BYTES = 1 << 20
@@ -72,7 +73,7 @@ def read_script(source: str) -> Script:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _syntax(error) from None
-    found = problems_of(tree)
+    found = sorted([*problems_of(tree), *left_to_do(tree)])
     errors = tuple(problem for problem in found if not problem.is_warning)
     meta, wrong = _meta(tree)
     errors = tuple(sorted((*errors, *wrong))) or _not_compiled(source)

@@ -21,7 +21,7 @@ from siding.workflows.script import MAX_SOURCE_BYTES, Script, read_script
 
 IN_REPOSITORY = Path(".siding/workflows")
 OF_PREDECESSOR = Path(".claude/workflows")
-_JAVASCRIPT = (".js", ".mjs", ".ts")
+JAVASCRIPT = (".js", ".mjs", ".ts")
 
 
 class Origin(StrEnum):
@@ -85,7 +85,7 @@ def at(project: Project, path: str, *, anywhere: bool) -> FoundScript:
         raise WorkflowNotFound(f"no such file: {path!r}") from None
     except UnicodeDecodeError:
         raise ScriptError(f"{path!r} is not UTF-8") from None
-    if whole.suffix in _JAVASCRIPT:
+    if whole.suffix in JAVASCRIPT:
         raise _predecessor(whole)
     origin = Origin.FILE if anywhere else Origin.REPOSITORY
     return FoundScript(name=whole.stem, origin=origin, path=str(whole), source=source)
@@ -113,7 +113,7 @@ def predecessors(project: Project) -> list[Path]:
     return [
         root / OF_PREDECESSOR / f"{name}{suffix}"
         for root in _roots(project)
-        for suffix in _JAVASCRIPT
+        for suffix in JAVASCRIPT
         for name in _names_in(root / OF_PREDECESSOR, suffix)
     ]
 
@@ -164,5 +164,5 @@ def _hint(project: Project, name: str) -> str:
 def _predecessor(path: Path) -> ScriptError:
     return ScriptError(
         f"{path.name} is a JavaScript workflow, and Siding's are Python",
-        hint=f"`siding workflow convert {path}` writes the Python form beside it",
+        hint=f"`siding workflow convert {path}` writes the Python form",
     )

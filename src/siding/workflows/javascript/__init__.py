@@ -1,0 +1,1 @@
+"""JavaScript workflows of the predecessor, as Python ones."""
