@@ -30,6 +30,11 @@ from siding.workflows.outcome import Dead, DeadReason, Outcome, Work
 from siding.workflows.structured import instructions
 
 
+# What the policy asks of a program that nobody has told it of. The person has named this one in
+# their own settings; a policy without overrides asks all the same.
+_IN_THE_SETTINGS = ("unknown-program", "run-outside")
+
+
 class ProgramAgents(Agents):
     """Runs the agents of one workflow run, in its task.
 
@@ -170,6 +175,7 @@ class ProgramAgents(Agents):
             view=place.view,
             name=call.name,
             prompt=call.prompt,
+            allow=_IN_THE_SETTINGS,
             sandbox=SandboxRequest(
                 sandbox=self._sandbox or settings.sandbox,
                 network=settings.network,
