@@ -32,6 +32,7 @@ class Subject:
     remembers = True  # goes on with a conversation
     has_server = True  # fails as the server of its model does
     counts = True  # what it used
+    is_patient = False  # with a server that is overloaded: it tries for minutes
 
     def __init__(self, task: Sandbox) -> None:
         self.task = task
@@ -77,7 +78,7 @@ class Scripted(Subject):
             if told.failure:
                 row["fail"] = "server" if told.failure >= 500 else "refused"
             rows.append(row)
-        again = {"match": "again", "resumed": True, "text": "before: first", "used": used}
+        again = {"match": "onwards", "resumed": True, "text": "before: first", "used": used}
         self.table.write_text(json.dumps({"answers": [again, *rows]}))
 
 
@@ -119,7 +120,7 @@ class Acp(Plain):
         return {"agent": "acp", "command": command, "permissions": "all"}
 
     def told(self, **answers: Told) -> None:
-        rows = {"again": {"text": "before: {before}"}}
+        rows = {"onwards": {"text": "before: {before}"}}
         self.table.write_text(
             json.dumps(rows | {word: _row(told) for word, told in answers.items()})
         )
@@ -203,6 +204,7 @@ class Gemini(OfModel):
 
     name = "gemini"
     at_work = GeminiAtWork
+    is_patient = True
 
     def settings(self) -> dict[str, Any]:
         return super().settings() | {"model": "gemini-2.5-pro"}
@@ -213,6 +215,7 @@ class Opencode(OfModel):
 
     name = "opencode"
     at_work = OpencodeAtWork
+    is_patient = True
 
 
 OWN: tuple[type[Subject], ...] = (Scripted, Plain, Acp)

@@ -14,6 +14,7 @@ from acp.schema import (
     ReadTextFileResponse,
     RequestPermissionResponse,
     TextContentBlock,
+    ToolCallProgress,
     ToolCallStart,
     ToolCallUpdate,
     UsageUpdate,
@@ -33,7 +34,7 @@ class BridgeClient(Client):
         self._root = Path(root)
         self._permissions = permissions
         self._pieces: list[str] = []
-        self._said_tools: dict[str, str] = {}  # titles and kinds come before the question
+        self._calls: set[str] = set()
 
     @property
     def text(self) -> str:
@@ -47,10 +48,8 @@ class BridgeClient(Client):
             case AgentMessageChunk(content=TextContentBlock(text=text)):
                 self._pieces.append(text)
                 emit("piece", text=text)
-            case ToolCallStart():
-                self._pieces = []
-                paths = [each.path for each in update.locations or ()]
-                emit("tool", name=update.title, about=paths[0] if paths else "")
+            case ToolCallStart() | ToolCallProgress():
+                self._called(update)
             case UsageUpdate(cost=cost) if cost is not None and cost.currency == "USD":
                 self.dollars = cost.amount
 
@@ -61,6 +60,7 @@ class BridgeClient(Client):
         options: list[PermissionOption],
         **_more: Any,
     ) -> RequestPermissionResponse:
+        self._called(tool_call)
         refused = await self._permissions.refuses(tool_call)
         wanted = ("reject_once", "reject_always") if refused else ("allow_once", "allow_always")
         if refused:
@@ -71,6 +71,15 @@ class BridgeClient(Client):
                     chosen = AllowedOutcome(outcome="selected", option_id=option.option_id)
                     return RequestPermissionResponse(outcome=chosen)
         return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+
+    def _called(self, call: ToolCallStart | ToolCallUpdate | ToolCallProgress) -> None:
+        """Take note of a call of a tool: some agents tell of it only when they ask for it."""
+        if call.tool_call_id in self._calls:
+            return
+        self._calls.add(call.tool_call_id)
+        self._pieces = []
+        paths = [each.path for each in call.locations or ()]
+        emit("tool", name=call.title or call.kind or "a tool", about=paths[0] if paths else "")
 
     async def write_text_file(
         self, session_id: str, path: str, content: str, **_more: Any

@@ -3,16 +3,16 @@
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from siding.adapters.agents.headless.port import Ask, Invocation, Level, Seen
+from siding.adapters.agents.headless.port import CUT_OFF, Ask, Invocation, Level, Seen
 from siding.app.agents.asked_files import asked_files
-from siding.app.agents.hop import Bell, hosted
+from siding.app.agents.hop import Bell, hosted, in_thread
 from siding.app.agents.judging import Facts, is_without_session, judged
 from siding.app.agents.routing import Route, Routing
-from siding.app.agents.settings import WorkflowAgents, workflow_agents
+from siding.app.agents.settings import NEVER, WorkflowAgents, workflow_agents
 from siding.app.agents.used import used_by
 from siding.app.agents.watching import Watching
 from siding.app.agents.workplaces import NoPlace, Workplace, Workplaces
@@ -28,6 +28,10 @@ from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.ports import Agents, Report
 from siding.workflows.outcome import Dead, DeadReason, Outcome, Work
 from siding.workflows.structured import instructions
+
+# What the policy asks of a program that nobody has told it of. The person has named this one in
+# their own settings; a policy without overrides asks all the same.
+_IN_THE_SETTINGS = ("unknown-program", "run-outside")
 
 
 class ProgramAgents(Agents):
@@ -100,7 +104,7 @@ class ProgramAgents(Agents):
         redaction = self._project.redaction
         watching = Watching(stream, redaction, report, session=invocation.session, fork=place.fork)
         watching.bell = Bell(asyncio.get_running_loop(), watching.report)
-        most_idle_s = found.settings.no_progress_s or self._routing.known.no_progress_s
+        idle_s = found.settings.no_progress_s or self._routing.known.no_progress_s
         with asked_files(directory, invocation.files):
             result, gave_up = await hosted(
                 self._project,
@@ -109,7 +113,7 @@ class ProgramAgents(Agents):
                 observe=watching.observe,
                 ask=self._ask,
                 idle_s=watching.idle_s,
-                most_idle_s=most_idle_s,
+                most_idle_s=None if idle_s == NEVER else idle_s,
             )
         seen = watching.over()
         seen = seen._replace(
@@ -122,9 +126,9 @@ class ProgramAgents(Agents):
             seen=seen,
             last_error=watching.last_error,
             gave_up=gave_up,
-            idle_s=most_idle_s or 0.0,
+            idle_s=idle_s,
             wants_object=call.schema is not None,
-            used=used_by(self._project.app, result.step, seen),
+            used=await in_thread(partial(used_by, self._project.app, result.step, seen)),
             work=_work(watching.work, result),
             extra=_extra(invocation, seen),
         )
@@ -134,7 +138,7 @@ class ProgramAgents(Agents):
         if schema is not None and not found.headless.takes_schema(schema):
             prompt, schema = prompt + instructions(schema), None
         return Ask(
-            prompt=prompt + attempt.correction,
+            prompt=(CUT_OFF if attempt.session else "") + prompt + attempt.correction,
             program=found.program,
             directory=str(directory),
             options=settings.options,
@@ -170,6 +174,7 @@ class ProgramAgents(Agents):
             view=place.view,
             name=call.name,
             prompt=call.prompt,
+            allow=_IN_THE_SETTINGS,
             sandbox=SandboxRequest(
                 sandbox=self._sandbox or settings.sandbox,
                 network=settings.network,

@@ -6,11 +6,12 @@ thread; the loop is told of the newest only, and never has more than one such me
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from siding.app.place.project import Project
 from siding.app.policy.ruling import Asker
-from siding.app.running.hosting import Hosted, InputClosed, RunEvent, host
+from siding.app.running.hosting import InputClosed, RunEvent, host
 from siding.app.running.request import RunRequest, RunResult
 
 
@@ -25,7 +26,8 @@ class Bell:
         """Called in any thread."""
         if not self._is_rung:
             self._is_rung = True
-            self._loop.call_soon_threadsafe(self._answer)
+            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                self._loop.call_soon_threadsafe(self._answer)
 
     def _answer(self) -> None:
         self._is_rung = False
@@ -86,24 +88,20 @@ async def hosted(
     except InputClosed:
         pass  # it was refused, or has ended already: its result says so
     over = asyncio.wrap_future(run.future)
-    gave_up = False
+    gave_up = cancelled = False
     try:
         while not over.done():
             left_s = None if most_idle_s is None else max(0.05, most_idle_s - idle_s())
             await asyncio.wait([over], timeout=left_s)
             if most_idle_s is not None and not over.done() and idle_s() >= most_idle_s:
                 gave_up = True
-                await _end(run, over)
+                run.cancel()
+                cancelled = await _over(over)
     except asyncio.CancelledError:
-        await _end(run, over)
-        if not over.cancelled():
-            over.exception()  # nobody asks for it any more
-        raise
-    return over.result(), gave_up
-
-
-async def _end(run: Hosted, over: "asyncio.Future[RunResult]") -> None:
-    """End a run and wait until it is recorded; a second cancellation does not hurry it."""
-    run.cancel()
-    if await _over(over):
+        run.cancel()
+        cancelled = True
+        await _over(over)
+    if cancelled:
+        over.exception()  # nobody asks for it any more
         raise asyncio.CancelledError
+    return over.result(), gave_up

@@ -4,6 +4,7 @@ Two files are read: the person's for everything (``config.yaml`` in Siding's hom
 this project, which replaces what it names. A repository has no say in what is started here.
 """
 
+import math
 import os
 from collections.abc import Mapping
 from enum import StrEnum
@@ -18,6 +19,7 @@ from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
 
+NEVER = math.inf  # of a time after which something is ended
 ACP, SCRIPTED, COMMAND = "acp", "scripted", "command"  # beside the names of known agents
 
 
@@ -52,13 +54,13 @@ class AgentSettings(NamedTuple):
 class WorkflowAgents(NamedTuple):
     """The agents by name, the one for calls that name none, and those by how a model's name begins.
 
-    `no_progress_s`: after how long without a word an agent is ended; None: never.
+    `no_progress_s`: after how long without a word an agent is ended.
     """
 
     agents: Mapping[str, AgentSettings] = {}
     default: str = ""
     of_model: Mapping[str, str] = {}
-    no_progress_s: float | None = 30 * 60.0
+    no_progress_s: float = 30 * 60.0
 
 
 def workflow_agents(project: Project) -> WorkflowAgents:
@@ -84,7 +86,7 @@ def _with(before: WorkflowAgents, path: Path, root: Path) -> WorkflowAgents:
         name: _agent(here.below(f"agents.{name}", said), name, root)
         for name, said in here.mapping("agents").items()
     }
-    progress = here.seconds("no_progress", before.no_progress_s)
+    progress = here.seconds("no_progress", before.no_progress_s) or before.no_progress_s
     return WorkflowAgents(
         agents={**before.agents, **agents},
         default=here.text("agent") or before.default,
@@ -190,7 +192,7 @@ class _Place:
         if value is None:
             return default
         if value == "never":
-            return None
+            return NEVER
         found = None if isinstance(value, bool) else seconds_in(str(value))
         if found is None:
             raise self.wrong(key, "a time such as 20m, or never", value)

@@ -11,6 +11,12 @@ from typing import Any, Protocol
 
 from siding.namedtuples import NamedTuple
 
+# Stands before the prompt for an agent that goes on with a conversation that was cut off.
+CUT_OFF = (
+    "You were cut off before you had answered. What you had done by then may be there already: look"
+    " first, then go on. What you were asked was:\n\n"
+)
+
 
 class Level(StrEnum):
     """What an agent may do without asking anybody: nobody is there to be asked."""

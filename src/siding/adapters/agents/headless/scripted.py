@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.adapters.agents.headless.events import EventLines
-from siding.adapters.agents.headless.port import Ask, Invocation, Stream
+from siding.adapters.agents.headless.port import CUT_OFF, Ask, Invocation, Stream
 
 _PROGRAM = str(Path(__file__).with_name("scripted_program.py"))
 
@@ -24,7 +24,7 @@ class ScriptedHeadless:
         how = ("--resume", ask.session) if ask.session else ("--session", ask.new_session)
         return Invocation(
             argv=(*ask.program, *ask.options, *how),
-            stdin=ask.prompt,
+            stdin=ask.prompt.removeprefix(CUT_OFF),
             session=ask.session or ask.new_session,
         )
 
