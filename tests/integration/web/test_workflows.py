@@ -65,14 +65,13 @@ class Live:
 
 def test_runs_and_their_agents_are_shown(work: AtWork, dashboard: Dashboard) -> None:
     assert "No workflow was run yet" in view(dashboard, "/workflows")
-    agents = {"a": "fine", "b": [{"kind": "dead", "reason": "api-error", "detail": HOSTILE}]}
+    dead = {"kind": "dead", "reason": "api-error", "detail": HOSTILE, "retryable": False}
     script = (
         f"phase('One')\nawait agent('a', label={HOSTILE!r})\nphase('Two')\n"
-        "await agent('b', retries=0) if False else await agent('b')\nlog('said')\n"
-        "raise ValueError('not good')"
+        "await agent('b')\nlog('said')\nraise ValueError('not good')"
     )
     prepared = work.prepare(script, args={"base": "main"})
-    work.carry_out(prepared, {**agents, "b": [{**agents["b"][0], "retryable": False}]})
+    work.carry_out(prepared, {"a": "fine", "b": [dead]})
     run_id = prepared.folder.run_id
     listed = view(dashboard, "/workflows")
     assert "ValueError: not good" in listed
