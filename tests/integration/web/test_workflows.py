@@ -169,6 +169,25 @@ def test_the_stream_sends_the_agents_that_changed_and_no_other(work: AtWork) -> 
     assert message["again"]  # there is no place on the page for a phase that is new
 
 
+def test_the_first_agent_has_the_page_fetched_whole(work: AtWork) -> None:
+    """Its phase was declared, so the page has a place for it, but no timeline yet."""
+    folder = work.prepare("return 1").folder
+    state = RunState(
+        run_id=folder.run_id, status=RunStatus.COMPLETED, declared=("A",), updated_at=2_000
+    )
+    folder.write_state(state)
+    follower = RunFollower(work.project(), folder.run_id, "tokens")
+    agents: tuple[AgentState, ...] = (AgentState(id=0, phase="A", started_at=1_000),)
+    folder.write_state(state._replace(agents=agents, updated_at=3_000))
+    (message,) = follower.look()
+    assert message["again"]
+    agents = (agents[0]._replace(status="done", result="ok", ended_at=61_000),)
+    folder.write_state(state._replace(agents=agents, updated_at=61_000))
+    (message,) = follower.look()
+    (ticks,) = [part["html"] for part in message["parts"] if 'id="run-ticks"' in part["html"]]
+    assert "<span>1m00s</span>" in ticks
+
+
 def test_a_page_of_a_thousand_agents_shows_some_and_says_how_many_more(
     work: AtWork, dashboard: Dashboard
 ) -> None:

@@ -51,8 +51,10 @@ class RunFollower:
         before, self._state, self._stamp = self._state, state, stamp
         changed = _changed(before, state)
         message = {"version": state.updated_at, "agents": [agent.id for agent in changed]}
-        parts = [*self._new_texts(), *self._new_bars(changed)]
-        if _is_drawn_anew(before, state, changed):
+        had_none = self._timeline is None
+        parts = [*self._new_bars(changed), *self._new_texts()]  # the texts have its ticks
+        begins = had_none and self._timeline is not None
+        if begins or _is_drawn_anew(before, state, changed):
             return [{**message, "again": True}]
         sessions = frozenset(store_of(self._project).ids()) if changed else frozenset()
         parts += [_row(agent, state, sessions) for agent in changed]
