@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -61,6 +62,26 @@ class Live:
 
     def wait(self) -> None:
         os.waitpid(self.pid, 0)
+        self.pid = 0
+
+
+Begin = Callable[[str, int], Live]
+
+
+@pytest.fixture
+def begin(work: AtWork) -> Iterator[Begin]:
+    """Begin runs; what a test has not ended is killed after it."""
+    begun: list[Live] = []
+
+    def one(script: str, agents: int) -> Live:
+        begun.append(Live(work, script, agents))
+        return begun[-1]
+
+    yield one
+    for live in begun:
+        if live.pid:
+            os.kill(live.pid, signal.SIGKILL)
+            live.wait()
 
 
 def test_runs_and_their_agents_are_shown(work: AtWork, dashboard: Dashboard) -> None:
@@ -200,10 +221,10 @@ def test_a_page_of_a_thousand_agents_shows_some_and_says_how_many_more(
     assert whole.count('class="agent ') == 1000
 
 
-def test_the_list_is_told_when_a_run_gets_on(work: AtWork) -> None:
+def test_the_list_is_told_when_a_run_gets_on(work: AtWork, begin: Begin) -> None:
     follower = RunsFollower(work.project())
     assert follower.look() == []
-    live = Live(work, "return await agent('x')", 1)
+    live = begin("return await agent('x')", 1)
     assert follower.look() == [{"got_on": True}]
     work.sandbox.siding("workflow", "kill", live.run_id)
     live.wait()
@@ -225,9 +246,9 @@ def code(dashboard: Dashboard, run_id: str, **body: Any) -> str:
     return dashboard.code(number)
 
 
-def test_acts_need_the_code_for_just_that(work: AtWork, dashboard: Dashboard) -> None:
+def test_acts_need_the_code_for_just_that(work: AtWork, dashboard: Dashboard, begin: Begin) -> None:
     script = "return await parallel([lambda: agent('x'), lambda: agent('y')])"
-    live = Live(work, script, 2)
+    live = begin(script, 2)
     run_id = live.run_id
     assert "asks" not in view(dashboard, f"/workflows/{run_id}/act?act=skip&agent=0")
     assert acted(dashboard, run_id, act="kill")[1]["error"]["code"] == "code_needed"
