@@ -76,7 +76,7 @@ def report(app: App, question: Question) -> UsageReport:
     prices = prices_here(app) if question.cost else None
     sums = _Sums(prices)
     if question.by == "workflow":
-        _add_workflows(require_project(app), spent, question, sums)
+        _add_workflows(require_project(app), counts.spent, question, sums)
     else:
         name = _namer(app, question.by)
         for each in spent:
@@ -138,9 +138,10 @@ def _add_workflows(project: Project, spent: list[Spent], question: Question, sum
     # Imported here because nothing else of this report needs to know workflows.
     from siding.app.usage.workflows import workflow_usage
 
-    used = workflow_usage(project, spent)
+    used = workflow_usage(project, spent)  # of all days: an agent with any call is counted by them
     for run, each in used.calls:
-        sums.add(run, each)
+        if _is_asked(each.session, each.call.at, question):
+            sums.add(run, each)
     for counted in used.counted:
         if _is_asked(counted.session, counted.at, question):
             sums.add_counted(counted)
