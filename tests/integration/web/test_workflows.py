@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -61,18 +62,37 @@ class Live:
 
     def wait(self) -> None:
         os.waitpid(self.pid, 0)
+        self.pid = 0
+
+
+Begin = Callable[[str, int], Live]
+
+
+@pytest.fixture
+def begin(work: AtWork) -> Iterator[Begin]:
+    """Begin runs; what a test has not ended is killed after it."""
+    begun: list[Live] = []
+
+    def one(script: str, agents: int) -> Live:
+        begun.append(Live(work, script, agents))
+        return begun[-1]
+
+    yield one
+    for live in begun:
+        if live.pid:
+            os.kill(live.pid, signal.SIGKILL)
+            live.wait()
 
 
 def test_runs_and_their_agents_are_shown(work: AtWork, dashboard: Dashboard) -> None:
     assert "No workflow was run yet" in view(dashboard, "/workflows")
-    agents = {"a": "fine", "b": [{"kind": "dead", "reason": "api-error", "detail": HOSTILE}]}
+    dead = {"kind": "dead", "reason": "api-error", "detail": HOSTILE, "retryable": False}
     script = (
         f"phase('One')\nawait agent('a', label={HOSTILE!r})\nphase('Two')\n"
-        "await agent('b', retries=0) if False else await agent('b')\nlog('said')\n"
-        "raise ValueError('not good')"
+        "await agent('b')\nlog('said')\nraise ValueError('not good')"
     )
     prepared = work.prepare(script, args={"base": "main"})
-    work.carry_out(prepared, {**agents, "b": [{**agents["b"][0], "retryable": False}]})
+    work.carry_out(prepared, {"a": "fine", "b": [dead]})
     run_id = prepared.folder.run_id
     listed = view(dashboard, "/workflows")
     assert "ValueError: not good" in listed
@@ -170,6 +190,25 @@ def test_the_stream_sends_the_agents_that_changed_and_no_other(work: AtWork) -> 
     assert message["again"]  # there is no place on the page for a phase that is new
 
 
+def test_the_first_agent_has_the_page_fetched_whole(work: AtWork) -> None:
+    """Its phase was declared, so the page has a place for it, but no timeline yet."""
+    folder = work.prepare("return 1").folder
+    state = RunState(
+        run_id=folder.run_id, status=RunStatus.COMPLETED, declared=("A",), updated_at=2_000
+    )
+    folder.write_state(state)
+    follower = RunFollower(work.project(), folder.run_id, "tokens")
+    agents: tuple[AgentState, ...] = (AgentState(id=0, phase="A", started_at=1_000),)
+    folder.write_state(state._replace(agents=agents, updated_at=3_000))
+    (message,) = follower.look()
+    assert message["again"]
+    agents = (agents[0]._replace(status="done", result="ok", ended_at=61_000),)
+    folder.write_state(state._replace(agents=agents, updated_at=61_000))
+    (message,) = follower.look()
+    (ticks,) = [part["html"] for part in message["parts"] if 'id="run-ticks"' in part["html"]]
+    assert "<span>1m00s</span>" in ticks
+
+
 def test_a_page_of_a_thousand_agents_shows_some_and_says_how_many_more(
     work: AtWork, dashboard: Dashboard
 ) -> None:
@@ -182,10 +221,10 @@ def test_a_page_of_a_thousand_agents_shows_some_and_says_how_many_more(
     assert whole.count('class="agent ') == 1000
 
 
-def test_the_list_is_told_when_a_run_gets_on(work: AtWork) -> None:
+def test_the_list_is_told_when_a_run_gets_on(work: AtWork, begin: Begin) -> None:
     follower = RunsFollower(work.project())
     assert follower.look() == []
-    live = Live(work, "return await agent('x')", 1)
+    live = begin("return await agent('x')", 1)
     assert follower.look() == [{"got_on": True}]
     work.sandbox.siding("workflow", "kill", live.run_id)
     live.wait()
@@ -207,9 +246,9 @@ def code(dashboard: Dashboard, run_id: str, **body: Any) -> str:
     return dashboard.code(number)
 
 
-def test_acts_need_the_code_for_just_that(work: AtWork, dashboard: Dashboard) -> None:
+def test_acts_need_the_code_for_just_that(work: AtWork, dashboard: Dashboard, begin: Begin) -> None:
     script = "return await parallel([lambda: agent('x'), lambda: agent('y')])"
-    live = Live(work, script, 2)
+    live = begin(script, 2)
     run_id = live.run_id
     assert "asks" not in view(dashboard, f"/workflows/{run_id}/act?act=skip&agent=0")
     assert acted(dashboard, run_id, act="kill")[1]["error"]["code"] == "code_needed"

@@ -79,7 +79,7 @@ def report(app: App, question: Question) -> UsageReport:
     prices = prices_here(app) if question.cost else None
     sums = _Sums(prices)
     if question.by == "workflow":
-        _add_workflows(require_project(app), spent, question, sums)
+        _add_workflows(require_project(app), counts.spent, question, sums)
     else:
         sums.add(spent, _namer(app, question.by))
     return UsageReport(sums.rows(), sums.total(), sums.unknown(), counts.problems)
@@ -139,9 +139,14 @@ def _add_workflows(project: Project, spent: list[Spent], question: Question, sum
     # Imported here because nothing else of this report needs to know workflows.
     from siding.app.usage.workflows import workflow_usage
 
-    used = workflow_usage(project, spent)
-    names = {id(each): run for run, each in used.calls}
-    sums.add((each for _run, each in used.calls), lambda each: names[id(each)])
+    used = workflow_usage(project, spent)  # of all days: an agent with any call is counted by them
+    asked = [
+        (run, each)
+        for run, each in used.calls
+        if _is_asked(each.session, each.call.at, question)
+    ]
+    names = {id(each): run for run, each in asked}
+    sums.add((each for _run, each in asked), lambda each: names[id(each)])
     for counted in used.counted:
         if _is_asked(counted.session, counted.at, question):
             sums.add_counted(counted)

@@ -42,7 +42,7 @@ def one(ask: Ask) -> Page:
         shown=ask.number("shown", SHOWN, most=_MOST_AGENTS),
     )
     values = {
-        **run_values(state, query),
+        **run_values(state, query, int(ask.project.app.clock.now().timestamp() * 1000)),
         "task_name": _task_names(ask).get(state.task, ""),
         "questions": questions_of(ask.project, state.run_id) if state.waits else [],
         "record": view.record,

@@ -15,8 +15,8 @@ from siding.errors import NotFound
 from siding.web.following import stamps_of
 from siding.web.rendering import Page, render
 from siding.web.workflows.rows import agent_row, phase_key
-from siding.web.workflows.timeline import Timeline, timeline
-from siding.web.workflows.values import RunQuery, head_values, phases_shown
+from siding.web.workflows.timeline import Timeline
+from siding.web.workflows.values import RunQuery, head_values, phases_shown, timeline_of
 
 _MOST_PARTS = 200  # with more at once the page is fetched whole
 _PARTS = ("head", "phases", "ticks", "end")
@@ -51,8 +51,10 @@ class RunFollower:
         before, self._state, self._stamp = self._state, state, stamp
         changed = _changed(before, state)
         message = {"version": state.updated_at, "agents": [agent.id for agent in changed]}
-        parts = [*self._new_texts(), *self._new_bars(changed)]
-        if _is_drawn_anew(before, state, changed):
+        had_none = self._timeline is None
+        parts = [*self._new_bars(changed), *self._new_texts()]  # the texts have its ticks
+        begins = had_none and self._timeline is not None
+        if begins or _is_drawn_anew(before, state, changed):
             return [{**message, "again": True}]
         sessions = frozenset(store_of(self._project).ids()) if changed else frozenset()
         parts += [_row(agent, state, sessions) for agent in changed]
@@ -89,8 +91,8 @@ class RunFollower:
         ]
 
     def _draw(self) -> Timeline | None:
-        titles = [(phase.title, phase.key) for phase in phases_shown(self._state)]
-        return timeline(self._state, titles, self._query.by)
+        now_ms = int(self._project.app.clock.now().timestamp() * 1000)
+        return timeline_of(self._state, self._query.by, now_ms)
 
 
 class RunsFollower:

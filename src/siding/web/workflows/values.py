@@ -5,7 +5,7 @@ from typing import Any
 from siding.app.workflows.views import AgentState, RunState, phases_of
 from siding.namedtuples import NamedTuple
 from siding.web.workflows.rows import STATUS_TONES, AgentRow, agent_row, phase_key
-from siding.web.workflows.timeline import timeline
+from siding.web.workflows.timeline import Timeline, timeline
 
 SHOWN = 100  # agents of a phase above "show all"
 WEIGHTS = ("tokens", "dollars")  # what the thickness of a bar shows
@@ -42,13 +42,13 @@ class RunQuery(NamedTuple):
         return f"/workflows/{run_id}" + (f"?{'&'.join(words)}" if words else "")
 
 
-def run_values(state: RunState, query: RunQuery) -> dict[str, Any]:
+def run_values(state: RunState, query: RunQuery, now_ms: int) -> dict[str, Any]:
     """Return the values of the page of a run; its rows are in `phases`."""
     phases = [_with_rows(state, phase, query) for phase in phases_shown(state)]
     return {
         **head_values(state, query),
         "phases": phases,
-        "timeline": timeline(state, [(each.title, each.key) for each in phases], query.by),
+        "timeline": timeline_of(state, query.by, now_ms),
     }
 
 
@@ -80,6 +80,14 @@ def phases_shown(state: RunState) -> list[PhaseShown]:
         status = "done" if done == len(loose) else "running"
         phases.append(PhaseShown("", phase_key(""), status, done, len(loose)))
     return phases
+
+
+def timeline_of(state: RunState, by: str, now_ms: int) -> Timeline | None:
+    """Return the timeline of a run; what is at work reaches to the present moment."""
+    if state.status == "running":
+        state = state._replace(updated_at=max(state.updated_at, now_ms))
+    titles = [(phase.title, phase.key) for phase in phases_shown(state)]
+    return timeline(state, titles, by)
 
 
 def _with_rows(state: RunState, phase: PhaseShown, query: RunQuery) -> PhaseShown:
