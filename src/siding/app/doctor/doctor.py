@@ -14,6 +14,7 @@ from siding.app.doctor.projects import Older
 from siding.app.doctor.sandbox import missing_engine
 from siding.app.doctor.snapshots import snapshot_problems
 from siding.app.doctor.waiting import problems
+from siding.app.doctor.workflows import workflow_problems
 from siding.app.life.attempts import Attempt, naming
 from siding.app.life.workspaces import recover, remove
 from siding.app.place.locks import TaskBusy, holding_git, holding_task
@@ -85,6 +86,7 @@ def examine(project: Project) -> Iterator[Finding]:
         *snapshot_problems(project),
         *problems(project),
         *device_problems(project),
+        *workflow_problems(project),
     ):
         yield Finding(what=what, advice=advice, mend=mend_it)
 

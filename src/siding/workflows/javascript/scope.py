@@ -88,7 +88,7 @@ class Scopes:
         return found
 
     def parameter(self, name: str, kind: Kind = ANY, loop: int | None = None) -> str:
-        """Declare a name that is set by a call or a comprehension: it may hide one of its own name."""
+        """Declare a name that a call or a comprehension sets: it may hide one of its own name."""
         around = self.find_quietly(name)
         others = {
             binding.python
