@@ -33,14 +33,13 @@ CASES: dict[str, tuple[str, Any, Any]] = {
     ),
     "a loop that fills": (
         "const seen = new Set(); let round = 0\n"
-        "while (round < 3) { round++; const r = await agent('r' + round); if (seen.has(r)) continue;"
-        " seen.add(r) }\nreturn [round, seen.size, [...seen].join('|')]",
+        "while (round < 3) { round++; const r = await agent('r' + round)\n"
+        "if (seen.has(r)) continue; seen.add(r) }\nreturn [round, seen.size, [...seen].join('|')]",
         None,
         [3, 3, "did r1|did r2|did r3"],
     ),
     "empty lists are true": (
-        "const { a, b = 'x', c } = args\n"
-        "return [a ? 1 : 2, b, c ?? 'none', a.length || 'no', !c]",
+        "const { a, b = 'x', c } = args\nreturn [a ? 1 : 2, b, c ?? 'none', a.length || 'no', !c]",
         {"a": []},
         [1, "x", "none", "no", True],
     ),
