@@ -86,15 +86,26 @@ class RunFolder:
         return FileLock(self.root / "lock")
 
     def take(self, holder: Holder) -> FileLock:
-        """Take the run. Raises RunIsLive if another process has it."""
+        """Take the run. Raises RunIsLive if another process has it, WorkflowNotFound if it went."""
         try:
-            return self.lock().acquire(timeout_s=0, holder=holder)
+            lock = self.lock().acquire(timeout_s=0, holder=holder)
+        except FileNotFoundError:
+            raise self._removed() from None
         except LockBusy as error:
             who = f", process {error.holder.pid}" if error.holder else ""
             raise RunIsLive(
                 f"the run {self.run_id} is live{who}",
                 hint=f"`siding workflow watch {self.run_id}` shows it; `kill` ends it",
             ) from None
+        if not self.root.exists():  # it was moved with the lock file, after that was opened
+            lock.release()
+            raise self._removed()
+        return lock
+
+    def _removed(self) -> WorkflowNotFound:
+        return WorkflowNotFound(
+            f"the run {self.run_id} was removed", hint="it is in the project's trash"
+        )
 
     def record(self) -> RunRecord:
         """Return what the run was asked to do. Raises WorkflowNotFound and UnreadableFile."""

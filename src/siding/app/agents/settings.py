@@ -19,6 +19,7 @@ from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
 
+KEEP_RUNS = 200
 NEVER = math.inf  # of a time after which something is ended
 ACP, SCRIPTED, COMMAND = "acp", "scripted", "command"  # beside the names of known agents
 
@@ -54,13 +55,15 @@ class AgentSettings(NamedTuple):
 class WorkflowAgents(NamedTuple):
     """The agents by name, the one for calls that name none, and those by how a model's name begins.
 
-    `no_progress_s`: after how long without a word an agent is ended.
+    `no_progress_s`: after how long without a word an agent is ended. `keep_runs`: how many runs
+    that have ended are kept.
     """
 
     agents: Mapping[str, AgentSettings] = {}
     default: str = ""
     of_model: Mapping[str, str] = {}
     no_progress_s: float = 30 * 60.0
+    keep_runs: int = KEEP_RUNS
 
 
 def workflow_agents(project: Project) -> WorkflowAgents:
@@ -92,6 +95,7 @@ def _with(before: WorkflowAgents, path: Path, root: Path) -> WorkflowAgents:
         default=here.text("agent") or before.default,
         of_model={**before.of_model, **here.texts("models")},
         no_progress_s=progress,
+        keep_runs=here.count("keep_runs", before.keep_runs),
     )
 
 
@@ -170,6 +174,14 @@ class _Place:
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise self.wrong(key, "a list of words", value)
         return tuple(value)
+
+    def count(self, key: str, default: int) -> int:
+        value = self._values.get(key)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.wrong(key, "a number, 0 or more", value)
+        return value
 
     def flag(self, key: str) -> bool | None:
         value = self._values.get(key)

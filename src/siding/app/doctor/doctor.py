@@ -15,6 +15,7 @@ from siding.app.doctor.projects import Older
 from siding.app.doctor.sandbox import missing_engine
 from siding.app.doctor.snapshots import snapshot_problems
 from siding.app.doctor.waiting import problems
+from siding.app.doctor.workflows import workflow_problems
 from siding.app.doctor.workspaces import is_busy, workspace_findings
 from siding.app.life.workspaces import recover
 from siding.app.place.locks import TaskBusy, holding_task
@@ -55,6 +56,7 @@ def examine(project: Project) -> Iterator[Finding]:
         *problems(project),
         *device_problems(project),
         *pool_problems(project),
+        *workflow_problems(project),
     ):
         yield Finding(what=what, advice=advice, mend=mend_it)
 

@@ -20,6 +20,7 @@ from siding.app.place.task_workspace import known_workspace
 from siding.app.recording.opening import open_recorder
 from siding.app.recording.recorder import BaseUnknown, Recorder
 from siding.app.unfinished.left_running import in_the_way
+from siding.app.unfinished.live_workflows import live_workflows
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import SnapshotDamaged
@@ -217,6 +218,11 @@ def _is_as_started(recorder: Recorder) -> bool:
 
 def _refuse_what_was_left(project: Project, task: Task) -> None:
     """Raise TaskBusy if what runs left running would work on in what is taken away."""
+    for flow in live_workflows(project, task.id):
+        raise TaskBusy(
+            f"task {task.name!r} is busy: the workflow {flow.name!r} runs in it ({flow.run_id})",
+            hint=f"`siding workflow kill {flow.run_id}` ends it; --stop does it first",
+        )
     for left in in_the_way(project, task.id):
         named = ", ".join(each.named for each in left.processes)
         raise TaskBusy(

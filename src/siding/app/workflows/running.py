@@ -13,6 +13,7 @@ from siding.app.workflows.control import ControlServer
 from siding.app.workflows.finding import FoundScript, Origin
 from siding.app.workflows.people import DecidingPeople
 from siding.app.workflows.request import ResumeRequest, WorkflowOptions, options_from
+from siding.app.workflows.retention import sweep
 from siding.app.workflows.script_process import starter
 from siding.app.workflows.trusting import TrustedSources, require_trust
 from siding.app.workflows.watching import Watcher
@@ -127,7 +128,11 @@ def carry_out(
         watcher = Watcher(project, folder, prepared.task.id, listen)
         stack.callback(watcher.close)
         engine = Engine(_plan(prepared), _ports(project, prepared, make_agents, watcher))
-        return asyncio.run(_served(folder, engine))
+        done = asyncio.run(_served(folder, engine))
+    swept = sweep(project)  # without the lock: this run may be one that goes
+    if swept.failed:
+        project.app.warn(f"old runs of workflows stay where they are: {swept.failed}")
+    return done
 
 
 async def _served(folder: RunFolder, engine: Engine) -> RunDone:

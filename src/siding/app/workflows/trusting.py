@@ -7,7 +7,7 @@ seen just this script, and what it calls by name is held to the same.
 from siding.app.place.project import Project
 from siding.app.place.trust import WORKFLOWS, add, trust_json, trusted_workflows
 from siding.app.recording.calling_step import refuse_inside_step
-from siding.app.workflows.finding import FoundScript, Origin, at, named
+from siding.app.workflows.finding import FoundScript, Origin, at, listed, named
 from siding.errors import SidingError
 
 
@@ -45,6 +45,11 @@ def require_trust(project: Project, found: FoundScript) -> None:
     """Raise NotTrusted if a script may not run."""
     if not is_trusted(project, found):
         raise NotTrusted(found)
+
+
+def of_repository(project: Project) -> list[FoundScript]:
+    """Return the workflows that the repository brings, by name."""
+    return [found for found in listed(project) if found.origin is Origin.REPOSITORY]
 
 
 class TrustedSources:

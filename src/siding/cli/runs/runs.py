@@ -11,6 +11,7 @@ from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
 from siding.app.place.selection import select
+from siding.app.unfinished.live_workflows import live_workflows
 from siding.app.waiting.running import LeftProcess, LeftRow, RunningRow, left_running, running
 from siding.app.waiting.today import all_running
 from siding.cli.formats import add_format, print_json
@@ -39,10 +40,15 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.format == "json":
         print_json(screen, [_record(row) for row in found])
         return 0
-    if not found:
+    flows = list(live_workflows(project, task))
+    if not found and not flows:
         screen.note("nothing runs; `siding run -- COMMAND` starts something")
         return 0
-    screen.table(HEADER, [cells for row in found for cells in _rows(row)])
+    if found:
+        screen.table(HEADER, [cells for row in found for cells in _rows(row)])
+    for flow in flows:
+        shows = f"`siding workflow watch {flow.run_id}` shows it"
+        screen.note(f"the workflow {inert(flow.name)} runs in task {flow.task_id}; {shows}")
     return 0
 
 

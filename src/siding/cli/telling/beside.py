@@ -7,6 +7,7 @@ from siding.app.place.project import Project
 from siding.app.running.end_left import EndedLeft
 from siding.app.running.named_run import Task, left_words, what_was_left
 from siding.app.running.stop import Ended, stop_before
+from siding.app.unfinished.live_workflows import live_workflows
 from siding.cli.screen.screen import Screen, inert, shorten
 from siding.cli.screen.words import task_name
 from siding.ids import TaskId
@@ -35,7 +36,12 @@ def beside_of(arguments: Namespace) -> BesideRuns:
 
 
 def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
-    """End the runs of the task, and say which."""
+    """End the workflows and the runs of the task, and say which."""
+    if any(live_workflows(project, task_id)):
+        from siding.app.workflows.ending import end_workflows  # the engine: few commands need it
+
+        for each in end_workflows(project, task_id):
+            screen.note(f"ended the workflow {inert(each.name)} ({each.run_id})")
     tell_stopped(screen, stop_before(project, task_id))
 
 

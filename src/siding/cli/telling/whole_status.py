@@ -3,6 +3,7 @@
 from siding.app.place.project import Project
 from siding.app.place.selection import NOTHING_ACTIVE
 from siding.app.recording.status import TaskStatus, status
+from siding.app.unfinished.live_workflows import LiveWorkflow, live_workflows
 from siding.cli.formats import print_json
 from siding.cli.screen.screen import Screen, inert, shorten
 from siding.cli.screen.words import ago, changes_of, counted, duration, port_range
@@ -23,11 +24,19 @@ def print_status(project: Project, screen: Screen, named: str | None, *, as_json
             screen.print(f"task        {inert(what)}; `siding task start NAME` makes one")
         return 0
     if as_json:
-        print_json(screen, _record(found, _root(project)))
+        record = _record(found, _root(project))
+        flows = [each._asdict() for each in live_workflows(project, found.task.id)]
+        print_json(screen, {**record, "workflows": flows})
         return 1 if found.problems else 0
-    for label, text in _lines(found, _root(project)):
+    flows = [_workflow(each) for each in live_workflows(project, found.task.id)]
+    for label, text in [*_lines(found, _root(project)), *flows]:
         screen.print(f"{screen.style(f'{label:<11}', 'dim')} {inert(text)}")
     return 1 if found.problems else 0
+
+
+def _workflow(flow: LiveWorkflow) -> tuple[str, str]:
+    text = f"{flow.name} runs ({flow.run_id}); `siding workflow watch {flow.run_id}` shows it"
+    return "workflow", text
 
 
 def _root(project: Project) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from siding.app.forks.sweep import mend
 from siding.app.forks.trash import free_fork_trash
 from siding.app.life.gc import CHECKOUT, Freed, Report, Retention, gc, plan_retention
+from siding.app.life.workflow_trash import free_workflow_trash
 from siding.app.place.project import require_project
 from siding.app.place.settings import bytes_in
 from siding.app.running.noted_gc import gc_in_background, note_gc
@@ -96,16 +97,22 @@ def run(arguments: Namespace, context: Context) -> int:
         retention=retention,
     )
     forks = free_fork_trash(project, older_s, dry_run=arguments.dry_run)
+    flows = free_workflow_trash(project, older_s, dry_run=arguments.dry_run)
     if not arguments.dry_run:
         mend(project)
         note_gc(project, report)
     if arguments.json:
-        print_json(context.screen, {**_record(report, retention), "forks": forks})
+        print_json(
+            context.screen, {**_record(report, retention), "forks": forks, "workflow_runs": flows}
+        )
     else:
         _print(context, report, retention, dry_run=arguments.dry_run)
         if forks:
             word = "would free" if arguments.dry_run else "freed"
             context.screen.note(f"{word} {size(forks)} that forks had in the trash")
+        if flows:
+            word = "would free" if arguments.dry_run else "freed"
+            context.screen.note(f"{word} {size(flows)} of runs of workflows in the trash")
     failed = bool(report.thinned is not None and report.thinned.failed)
     failed = failed or bool(retention is not None and retention.blocked)
     return 1 if failed or any(each.failed for each in report.done) else 0

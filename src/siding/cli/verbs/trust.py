@@ -3,7 +3,8 @@
 Hooks are shell commands in the repository's `.siding/config.yaml`; they never run before you
 allowed them. Its policy, `.siding/policy.yaml`, may always forbid more; what it permits beyond the
 built-in rules counts once you allowed it. Sandbox settings and limits in `.siding/config.yaml` may
-always make a run narrower; wider only once you allowed it. Any change asks again.
+always make a run narrower; wider only once you allowed it. Workflows in `.siding/workflows` run
+agents and commands; each is allowed by its content. Any change asks again.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -14,9 +15,14 @@ from siding.app.policy.hooks import RepositoryHooks, repository_hooks, trust
 from siding.app.policy.in_force import PolicySource, ground_of, loosening_policy, trust_policy
 from siding.app.recording.calling_step import refuse_inside_step
 from siding.app.sandbox.trust import AskedByRepository, trust_sandbox, widening
+from siding.app.workflows.finding import FoundScript
+from siding.app.workflows.trusting import is_trusted, of_repository
+from siding.app.workflows.trusting import trust as trust_workflow
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
-from siding.cli.screen.words import counted
+from siding.cli.screen.words import counted, size
+
+_FIRST_LINES = 12
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,11 +40,15 @@ def run(arguments: Namespace, context: Context) -> int:
     hooks = repository_hooks(project)
     policy = loosening_policy(ground_of(project))
     sandbox = widening(project)
-    if not hooks.hooks and policy is None and sandbox is None:
+    flows = of_repository(project)
+    if not hooks.hooks and policy is None and sandbox is None and not flows:
         screen.note("this repository brings no hooks, and no policy that permits more")
         return 0
     _show(screen, hooks, policy, sandbox)
-    needed = (
+    new = [flow for flow in flows if not is_trusted(project, flow)]
+    for flow in flows:
+        _show_workflow(screen, flow, is_new=flow in new)
+    needed = bool(new) or (
         (bool(hooks.hooks) and not hooks.trusted)
         or (policy is not None and not policy.trusted)
         or (sandbox is not None and not sandbox.trusted)
@@ -59,8 +69,21 @@ def run(arguments: Namespace, context: Context) -> int:
             trust_policy(project, policy)
         if sandbox is not None:
             trust_sandbox(project, sandbox)
+        for flow in new:
+            trust_workflow(project, flow)
         screen.note("allowed, as long as they stay exactly these", "green")
     return 0
+
+
+def _show_workflow(screen: Screen, flow: FoundScript, *, is_new: bool) -> None:
+    lines = flow.source.splitlines()
+    state = "not allowed yet" if is_new else "allowed"
+    about = f"{counted(len(lines), 'line')}, {size(len(flow.source.encode()))}, {state}"
+    screen.print(f"{'workflow':<12} {inert(flow.name)} ({inert(flow.path)}; {about})")
+    for line in lines[:_FIRST_LINES] if is_new else ():
+        screen.print(f"{'':<12} | {inert(line)}")
+    if is_new and len(lines) > _FIRST_LINES:
+        screen.print(f"{'':<12} | … {counted(len(lines) - _FIRST_LINES, 'line')} more")
 
 
 def _show(

@@ -48,7 +48,7 @@ def act(t: Translator, node: Expression) -> list[str]:
             value = t.value(gone.value)
             return [f"{_flat(value.at(ATOM))}.pop({quoted(gone.name)}, None)"]
         case Unary(value=Index() as gone):
-            value, key = t.value(gone.value), t.value(gone.index)
+            value, key = t.value(gone.value), t.value(gone.key)
             if key.kind != STR:
                 raise refuse("`delete` of what is not known to be a name")
             return [f"{_flat(value.at(ATOM))}.pop({key.text}, None)"]
@@ -71,17 +71,17 @@ def _assign(t: Translator, node: Assign) -> list[str]:
             if name == "length":
                 raise refuse("`length` that is set")
             return [_line((*t.value(of).at(ATOM), f"[{quoted(name)}] = ", *value.code))]
-        case Index(value=of, index=index, is_optional=False):
+        case Index(value=of, key=index, is_optional=False):
             held, key = t.value(of), t.value(index)
             if key.kind == STR:
                 return [_line((*held.at(ATOM), "[", *key.code, "] = ", *value.code))]
             return [_line(t.helper("put", held.code, key.code, value.code).code)]
         case Array(items=items) if node.sign == "=":
             names = [settable(t, one.name) for one in items if isinstance(one, Name)]
-            if len(names) == len(items) and isinstance(node.value, Array):
-                if len(node.value.items) == len(names):
-                    parts = [t.value(one) for one in node.value.items]
-                    return [f"{', '.join(names)} = {', '.join(one.text for one in parts)}"]
+            values = node.value.items if isinstance(node.value, Array) else ()
+            if len(names) == len(items) == len(values):
+                parts = [t.value(one).text for one in values]
+                return [f"{', '.join(names)} = {', '.join(parts)}"]
     raise refuse("such an assignment")
 
 

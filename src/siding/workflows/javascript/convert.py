@@ -4,7 +4,7 @@ from siding.namedtuples import NamedTuple
 from siding.workflows.child.body import compile_body
 from siding.workflows.javascript.assigned import Assigned
 from siding.workflows.javascript.errors import JavaScriptError
-from siding.workflows.javascript.helpers import HELPERS, with_needed
+from siding.workflows.javascript.generated import HELPERS, with_needed
 from siding.workflows.javascript.nodes import Meta
 from siding.workflows.javascript.parser import Program, parse
 from siding.workflows.javascript.statements import StatementTranslator

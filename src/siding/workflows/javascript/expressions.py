@@ -53,8 +53,10 @@ _ASSIGNING = frozenset("= += -= *= /= %= **= &&= ||= ??= <<= >>= >>>= &= |= ^=".
 _PREFIXES = frozenset(["!", "-", "+", "~", "typeof", "delete", "void"])
 _WORDS = frozenset(["true", "false", "null", "undefined"])
 _RESERVED = frozenset(
-    "break case catch class const continue debugger default do else enum export extends finally"
-    " for if import in instanceof let return super switch this throw try var while with yield".split()
+    """
+    break case catch class const continue debugger default do else enum export extends finally for
+    if import in instanceof let return super switch this throw try var while with yield
+    """.split()
 )
 
 
@@ -121,7 +123,7 @@ class ExpressionReader(Reader):
             elif self.now.text == "(":
                 value = Call(function=value, arguments=self._arguments(), is_optional=False, at=at)
             elif self.has("["):
-                value = Index(value=value, index=self._in_brackets(), is_optional=False, at=at)
+                value = Index(value=value, key=self._in_brackets(), is_optional=False, at=at)
             elif self.now.kind is TokenKind.TEMPLATE:
                 self.take()
                 value = Unsupported(why="a tagged template", at=at)
@@ -132,7 +134,7 @@ class ExpressionReader(Reader):
         if self.now.text == "(":
             return Call(function=value, arguments=self._arguments(), is_optional=True, at=at)
         if self.has("["):
-            return Index(value=value, index=self._in_brackets(), is_optional=True, at=at)
+            return Index(value=value, key=self._in_brackets(), is_optional=True, at=at)
         return Member(value=value, name=self.property_name(), is_optional=True, at=at)
 
     def _in_brackets(self) -> Expression:

@@ -1,7 +1,6 @@
 """Loops. A loop whose functions keep its names becomes a function that is called in each round."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from siding.workflows.javascript.functions import indented
 from siding.workflows.javascript.kinds import ANY, INT, Kind, inner, list_of
@@ -30,16 +29,13 @@ from siding.workflows.javascript.nodes import (
 )
 from siding.workflows.javascript.scope import Frame
 from siding.workflows.javascript.targets import loop_target, parameter
-from siding.workflows.javascript.translator import refuse
+from siding.workflows.javascript.translator import Translator, refuse
 from siding.workflows.javascript.values import called
-
-if TYPE_CHECKING:
-    from siding.workflows.javascript.statements import StatementTranslator
 
 Begin = Callable[[int], tuple[str, list[str]]]  # declares what a round of a loop sets
 
 
-def for_of(t: "StatementTranslator", node: ForOf) -> list[str]:
+def for_of(t: Translator, node: ForOf) -> list[str]:
     """Translate ``for (const x of xs)``, and ``in`` for the names of an object."""
     items = t.value(node.items)
     if node.over_keys:
@@ -57,7 +53,7 @@ def for_of(t: "StatementTranslator", node: ForOf) -> list[str]:
     return [*before, *_rounds(t, begin, source.code, node.body)]
 
 
-def for_each(t: "StatementTranslator", node: Call) -> list[str]:
+def for_each(t: Translator, node: Call) -> list[str]:
     """Translate ``xs.forEach(x => …)``."""
     assert isinstance(node.function, Member)
     callback = node.arguments[0] if len(node.arguments) == 1 else None
@@ -87,9 +83,7 @@ def for_each(t: "StatementTranslator", node: Call) -> list[str]:
     return [*before, *_rounds(t, begin, source, body)]
 
 
-def _rounds(
-    t: "StatementTranslator", begin: Begin, source: Code, body: tuple[Statement, ...]
-) -> list[str]:
+def _rounds(t: Translator, begin: Begin, source: Code, body: tuple[Statement, ...]) -> list[str]:
     undo, loop = t.snapshot(), t.new_loop()
     t.active.append(loop)
     with t.block():
@@ -123,14 +117,14 @@ def _rounds(
     ]
 
 
-def while_loop(t: "StatementTranslator", node: While) -> list[str]:
+def while_loop(t: Translator, node: While) -> list[str]:
     """Translate ``while (…)``."""
     test = t.condition(node.test)
     before = t.flushed()
     return [*before, laid_out(("while ", *test.code, ":"), 0), *_repeated(t, node.body)]
 
 
-def _repeated(t: "StatementTranslator", body: tuple[Statement, ...]) -> list[str]:
+def _repeated(t: Translator, body: tuple[Statement, ...]) -> list[str]:
     loop = t.new_loop()
     t.active.append(loop)
     lines = t.inside(body)
@@ -140,7 +134,7 @@ def _repeated(t: "StatementTranslator", body: tuple[Statement, ...]) -> list[str
     return lines
 
 
-def for_steps(t: "StatementTranslator", node: For) -> list[str]:
+def for_steps(t: Translator, node: For) -> list[str]:
     """Translate ``for (let i = 0; i < n; i++)``, and other loops with three parts."""
     counted = _counted(t, node)
     if counted is not None:
@@ -159,7 +153,7 @@ def for_steps(t: "StatementTranslator", node: For) -> list[str]:
     return lines
 
 
-def _counted(t: "StatementTranslator", node: For) -> list[str] | None:
+def _counted(t: Translator, node: For) -> list[str] | None:
     """Translate a loop that counts up to something that stays as it is."""
     match node:
         case For(
@@ -188,7 +182,7 @@ def _counted(t: "StatementTranslator", node: For) -> list[str] | None:
     return [*before, *_rounds(t, begin, source, node.body)]
 
 
-def _stays(t: "StatementTranslator", node: Expression) -> bool:
+def _stays(t: Translator, node: Expression) -> bool:
     """Tell whether an expression is the same in each round."""
     match node:
         case Number():

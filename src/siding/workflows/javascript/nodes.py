@@ -108,7 +108,7 @@ class Member(NamedTuple):
 
 class Index(NamedTuple):
     value: "Expression"
-    index: "Expression"
+    key: "Expression"
     is_optional: bool
     at: int
 

@@ -5,7 +5,7 @@ import keyword
 
 from siding.namedtuples import NamedTuple
 from siding.workflows.allowed import INJECTED, MODULES
-from siding.workflows.javascript.helpers import HELPERS
+from siding.workflows.javascript.generated import HELPERS
 from siding.workflows.javascript.kinds import ANY, Kind
 
 _TAKEN = frozenset(
@@ -88,7 +88,7 @@ class Scopes:
         return found
 
     def parameter(self, name: str, kind: Kind = ANY, loop: int | None = None) -> str:
-        """Declare a name that is set by a call or a comprehension: it may hide one of its own name."""
+        """Declare a name that a call or a comprehension sets: it may hide one of its own name."""
         around = self.find_quietly(name)
         others = {
             binding.python

@@ -89,11 +89,6 @@ class StatementTranslator(ExpressionTranslator):
             self.translated += 1
         return [*comments, *self.flushed(), *lines]
 
-    def flushed(self) -> list[str]:
-        """Return the functions that stand before the statement."""
-        lines, self.scopes.frame.hoisted = self.scopes.frame.hoisted, []
-        return lines
-
     def _left(self, node: Statement, why: str) -> list[str]:
         self.scopes.frame.hoisted = []
         line = self.places.line(node.start)

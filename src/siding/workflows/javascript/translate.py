@@ -218,7 +218,7 @@ class ExpressionTranslator(Translator):
             case Member():
                 return self._member(node)
             case Index():
-                value, key = self.value(node.value), self.value(node.index)
+                value, key = self.value(node.value), self.value(node.key)
                 if value.kind.name in {"set", "map", "promise", "function"}:
                     raise refuse(f"a {value.kind.name} with `[…]`")
                 found = self.helper("item", value.code, key.code)

@@ -58,6 +58,19 @@ class Translator:
         """Translate the statements of a block to lines."""
         raise NotImplementedError
 
+    def statement(self, node: Statement) -> list[str]:
+        """Translate one statement, or leave it to a person."""
+        raise NotImplementedError
+
+    def inside(self, statements: tuple[Statement, ...]) -> list[str]:
+        """Translate the statements of a block, one level deeper."""
+        raise NotImplementedError
+
+    def flushed(self) -> list[str]:
+        """Return the functions that stand before the statement."""
+        lines, self.scopes.frame.hoisted = self.scopes.frame.hoisted, []
+        return lines
+
     def helper(self, name: str, *arguments: Code) -> Value:
         """Return the call of a helper, which the script then gets."""
         self.helpers.add(name)

@@ -11,9 +11,8 @@ from siding.workflows.javascript.errors import JavaScriptError
 from unit.workflows.mapping import problems_of
 
 HERE = Path(__file__).parent
-CASES = {
-    case["id"]: case for case in json.loads((HERE.parent / "given.json").read_text())["engine_cases"]
-}
+GIVEN = json.loads((HERE.parent / "given.json").read_text())["engine_cases"]
+CASES = {case["id"]: case for case in GIVEN}
 JAVASCRIPT = json.loads((HERE / "given_js.json").read_text())["cases"]
 
 
