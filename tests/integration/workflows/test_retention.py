@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from integration.workflows.conftest import AtWork
-from siding.app.life.workflow_trash import free_workflow_trash
 from siding.app.unfinished.live_workflows import live_workflows
+from siding.app.unfinished.workflow_trash import free_workflow_trash
 from siding.app.workflows import retention
 from siding.app.workflows.retention import remove_run, sweep
 from siding.app.workflows.running import folders

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from siding.app.agents.settings import workflow_agents
 from siding.app.decisions.lookup import decision_store
-from siding.app.life.workflow_trash import trash_for
 from siding.app.place.project import Project
+from siding.app.unfinished.workflow_trash import trash_for
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside
 from siding.namedtuples import NamedTuple
