@@ -118,7 +118,7 @@ class Workplaces:
                 except (ForkInUse, NoWorkspace):
                     continue
         state = recorded(project, project.tasks.load(self._task))
-        name = name_after_command([call.name])
+        name = name_after_command([call.name]).lstrip("-") or "agent"
         return fork(project, state, ForkRequest(group=self._group, call=call.path, name=name))
 
     def _own_project(self) -> Project:
