@@ -11,12 +11,12 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
 from siding.process.programs.linked import start_linked
-from siding.workflows.calls import AgentCall, Attempt, Question
+from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine, run_to_end
 from siding.workflows.engine.plan import Ports, RunPlan
 from siding.workflows.engine.ports import Report
@@ -59,10 +59,16 @@ class Workers:
 
 
 class Nobody:
-    """The people and the other workflows of a script that has none."""
+    """The people, the workspaces and the other workflows of a script that has none."""
 
     async def ask(self, question: Question) -> object:
         raise AssertionError(question)
+
+    async def run(self, call: CommandCall) -> Mapping[str, object]:
+        raise AssertionError(call)
+
+    async def bring_back(self, fork: str) -> Mapping[str, object]:
+        raise AssertionError(fork)
 
     def named(self, name: str) -> str:
         raise AssertionError(name)
@@ -77,6 +83,7 @@ def main(directory: Path, seed: int, lanes: int) -> int:
     ports = Ports(
         agents=workers,
         people=nobody,
+        workspaces=nobody,
         sources=nobody,
         start_script=lambda: start_linked(script_argv(), env=SCRIPT_ENVIRONMENT, cwd=Path("/")),
         emit=lambda _event: None,

@@ -311,7 +311,7 @@ class TestControls:
         def use(engine: Engine, event: Event) -> None:
             if isinstance(event, kind) and not used:
                 used.append(event)
-                asyncio.get_running_loop().call_soon(engine.control, 0, control)
+                asyncio.get_running_loop().call_later(0.05, engine.control, 0, control)
 
         retrying = Retrying(limit=2, waits=True)
         script = "return await agent('x')"
