@@ -101,6 +101,15 @@ ROWS: dict[str, Row] = {
         only=("no_byte",),
         variables={TIMES: "4"},
     ),
+    "workflows": Row(
+        "a run of a workflow is killed at any moment: right result, nothing finished runs twice",
+        (
+            "tests/faults/test_workflow_faults.py",
+            "tests/unit/workflows/test_laws.py",
+            "tests/unit/workflows/test_escapes.py",
+        ),
+        variables={"SIDING_WORKFLOW_KILLS": "250", "SIDING_WORKFLOW_LAWS": "20"},
+    ),
     "tampering": Row(
         "the record is edited, cut, swapped or put back: `siding verify` names it",
         ("tests/integration/test_tampering.py", "tests/faults/test_anchor_faults.py"),

@@ -67,3 +67,23 @@ def merge_phases(
         if title:
             rows.append(PhaseRow(title=title, status=status, done=done, total=total))
     return rows
+
+
+def truncate_label(label: str, width: int) -> str:
+    """Cut a label to a width; one that ends with ``#number`` keeps that."""
+    if len(label) <= width:
+        return label
+    name, mark, number = label.rpartition("#")
+    if mark and number.isdigit() and len(number) + 2 < width:
+        return f"{name[: width - len(number) - 2]}…#{number}"
+    return label[:width]
+
+
+def tab_label(name: str, run_id: str) -> str:
+    """Return a run's name and the last four letters of its id."""
+    return f"{name}#{run_id[-4:]}"
+
+
+def clamp_selected(index: int, count: int) -> int:
+    """Return an index within a list; 0 if it is empty."""
+    return max(0, min(index, count - 1))

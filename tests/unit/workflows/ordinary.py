@@ -1,6 +1,6 @@
 """What people write in a script without a thought; all of it works, and as in Python.
 
-Each line of `ordinary.txt` is the body of an ``async def``, with ``\\n`` for its ends of lines. Besides
+Each line of `ordinary.txt` is the body of an ``async def``; its ends of lines are ``\\n``. Besides
 Python it uses `agent`, which answers ``done:<prompt>``.
 """
 

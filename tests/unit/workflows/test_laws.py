@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -14,10 +15,12 @@ from siding.workflows.journal.store import read_journal
 from unit.workflows.laws import CountingAgents, answered, counted_lines, cut, run_drawn
 from unit.workflows.random_scripts import answer, draw, edited
 
+# `prove` tries many.
+pytestmark = pytest.mark.timeout(3600)
 EXAMPLES = int(os.environ.get("SIDING_WORKFLOW_LAWS", "1"))
 SEEDS = st.integers(min_value=0, max_value=1 << 30)
 # A smaller seed is no smaller script, so nothing is gained by shrinking.
-few = settings(max_examples=6 * EXAMPLES, deadline=None, phases=[Phase.generate])
+few = settings(max_examples=3 * EXAMPLES, deadline=None, phases=[Phase.generate])
 
 
 def well(prompt: str) -> str:
