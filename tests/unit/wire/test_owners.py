@@ -11,7 +11,7 @@ from siding.wire.owners import is_ours, owner_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel of Linux")
 CONNECTS = """
-import os, socket, sys
+import encodings.idna, os, socket, sys  # all, as another user may not read where Python lies
 os.setuid(int(sys.argv[2]))
 way = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 way.recv(1)
@@ -32,6 +32,7 @@ def test_a_connection_of_ours_is_ours() -> None:
 def test_a_connection_of_another_user_is_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
+        listener.settimeout(20)
         words = [sys.executable, "-c", CONNECTS, str(port), "12345"]
         with subprocess.Popen(words):
             connection, (_host, theirs) = listener.accept()
