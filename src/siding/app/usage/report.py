@@ -141,9 +141,7 @@ def _add_workflows(project: Project, spent: list[Spent], question: Question, sum
 
     used = workflow_usage(project, spent)  # of all days: an agent with any call is counted by them
     asked = [
-        (run, each)
-        for run, each in used.calls
-        if _is_asked(each.session, each.call.at, question)
+        (run, each) for run, each in used.calls if _is_asked(each.session, each.call.at, question)
     ]
     names = {id(each): run for run, each in asked}
     sums.add((each for _run, each in asked), lambda each: names[id(each)])
