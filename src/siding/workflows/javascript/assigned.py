@@ -1,5 +1,7 @@
 """Find which names a script sets after they were declared, without regard to blocks."""
 
+from dataclasses import fields, is_dataclass
+
 from siding.workflows.javascript.kinds import ANY, INT, NUM, STR, Kind, list_of
 from siding.workflows.javascript.nodes import (
     Array,
@@ -29,6 +31,8 @@ class Assigned:
             self._read(node)
             if isinstance(node, tuple):
                 left.extend(node)
+            elif is_dataclass(node):
+                left.extend(getattr(node, field.name) for field in fields(node))
 
     def _read(self, node: object) -> None:
         match node:

@@ -1,5 +1,7 @@
 """Read JavaScript expressions, by the precedence of their operators."""
 
+from dataclasses import replace
+
 from siding.workflows.javascript.nodes import (
     Array,
     Assign,
@@ -216,10 +218,9 @@ class ExpressionReader(Reader):
         if token.text == "[":
             items = self.in_any_case(lambda: self._items("]"))
             return Array(items=items, at=token.start)
-        if token.text == "{":
-            return self.in_any_case(lambda: self._object(token.start))
-        self.refuse(token)
-        return None
+        if token.text != "{":
+            self.refuse(token)
+        return self.in_any_case(lambda: self._object(token.start))
 
     def _in_parentheses(self) -> Expression:
         value = self.expression()
@@ -331,7 +332,7 @@ class ExpressionReader(Reader):
         found: list[Parameter] = []
         while not self.has(closing):
             is_rest = self.has("...")
-            found.append(self.parameter()._replace(is_rest=is_rest))
+            found.append(replace(self.parameter(), is_rest=is_rest))
             if not self.has(","):
                 self.expect(closing)
                 break

@@ -190,8 +190,8 @@ def _of_length(t: Translator, length: Value, more: Sequence[Expression]) -> Valu
                 name, _lines = parameter(t, callback.parameters[1], INT, loop)
             made = t.value(expression)
         if loop not in t.scopes.captured and len(t.scopes.frame.hoisted) == hoisted:
-            each = (*made.at(TERNARY), f" for {name} in ", *source)
-            group = Group(opening="[", items=(each,), closing="]", separator="")
+            item = (*made.at(TERNARY), f" for {name} in ", *source)
+            group = Group(opening="[", items=(item,), closing="]", separator="")
             return Value(code=(group,), kind=list_of(made.kind))
         undo()
     function = with_function(t, callback, (ANY, INT), -1)

@@ -1,63 +1,74 @@
 """The parts of a JavaScript workflow, as far as they are translated.
 
 `at` is the offset where a node begins. What stands in a source and is not translated is Unknown.
+They are dataclasses: nodes hold nodes, and mypy compares named tuples by all that they hold.
 """
 
+from dataclasses import dataclass
 from typing import Union
 
-from siding.namedtuples import NamedTuple
 from siding.workflows.javascript.tokens import Comment
 
 
-class Name(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Name:
     name: str
     at: int
 
 
-class Text(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Text:
     value: str
     at: int
 
 
-class Number(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Number:
     value: float
     at: int
 
 
-class Word(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Word:
     """true, false, null or undefined."""
 
     word: str
     at: int
 
 
-class Template(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Template:
     texts: tuple[str, ...]
     values: tuple["Expression", ...]
     at: int
 
 
-class Array(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Array:
     items: tuple["Expression", ...]
     at: int
 
 
-class Property(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Property:
     key: "Expression"  # a Text, or what is computed
     value: "Expression"
 
 
-class Object(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Object:
     properties: tuple[Union[Property, "Spread"], ...]
     at: int
 
 
-class Spread(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Spread:
     value: "Expression"
     at: int
 
 
-class Parameter(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Parameter:
     """A target that a value is bound to, and what it is without one."""
 
     target: "Target"
@@ -65,18 +76,21 @@ class Parameter(NamedTuple):
     is_rest: bool = False
 
 
-class ObjectPattern(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ObjectPattern:
     properties: tuple[tuple[str, Parameter], ...]
     rest: str | None
     at: int
 
 
-class ArrayPattern(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ArrayPattern:
     items: tuple[Parameter | None, ...]
     at: int
 
 
-class Function(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Function:
     """`value` is the expression of an arrow function without a block."""
 
     parameters: tuple[Parameter, ...]
@@ -86,72 +100,83 @@ class Function(NamedTuple):
     at: int
 
 
-class Call(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Call:
     function: "Expression"
     arguments: tuple["Expression", ...]
     is_optional: bool
     at: int
 
 
-class New(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class New:
     function: "Expression"
     arguments: tuple["Expression", ...]
     at: int
 
 
-class Member(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Member:
     value: "Expression"
     name: str
     is_optional: bool
     at: int
 
 
-class Index(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Index:
     value: "Expression"
     key: "Expression"
     is_optional: bool
     at: int
 
 
-class Unary(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unary:
     sign: str
     value: "Expression"
     at: int
 
 
-class Update(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Update:
     sign: str
     target: "Expression"
     at: int
 
 
-class Binary(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Binary:
     left: "Expression"
     sign: str
     right: "Expression"
     at: int
 
 
-class Conditional(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Conditional:
     test: "Expression"
     then: "Expression"
     otherwise: "Expression"
     at: int
 
 
-class Assign(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Assign:
     target: "Expression"
     sign: str
     value: "Expression"
     at: int
 
 
-class Await(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Await:
     value: "Expression"
     at: int
 
 
-class Unsupported(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unsupported:
     """An expression that is not translated."""
 
     why: str
@@ -183,77 +208,91 @@ Expression = (
 Target = Name | ObjectPattern | ArrayPattern
 
 
-class Declare(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Declare:
     is_const: bool
     pairs: tuple[tuple[Target, Expression | None], ...]
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Run:
     """An expression as a statement."""
 
     value: Expression
 
 
-class If(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class If:
     test: Expression
     then: tuple["Statement", ...]
     otherwise: tuple["Statement", ...]
 
 
-class ForOf(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ForOf:
     target: Target
     items: Expression
     body: tuple["Statement", ...]
     over_keys: bool
 
 
-class For(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class For:
     first: Union["Statement", None]
     test: Expression | None
     step: Expression | None
     body: tuple["Statement", ...]
 
 
-class While(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class While:
     test: Expression
     body: tuple["Statement", ...]
 
 
-class Try(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Try:
     body: tuple["Statement", ...]
     caught: Target | None
     handler: tuple["Statement", ...] | None
     final: tuple["Statement", ...] | None
 
 
-class Throw(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Throw:
     value: Expression
 
 
-class Return(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Return:
     value: Expression | None
 
 
-class Jump(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Jump:
     """`break` or `continue`."""
 
     word: str
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Block:
     body: tuple["Statement", ...]
 
 
-class Define(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Define:
     name: str
     function: Function
 
 
-class Meta(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Meta:
     value: Expression
 
 
-class Unknown(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unknown:
     """A statement that could not be read."""
 
     why: str
@@ -277,7 +316,8 @@ What = (
 )
 
 
-class Statement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Statement:
     """A statement, the text it has in the source, and the comments that belong to it."""
 
     what: What

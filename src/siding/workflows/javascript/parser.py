@@ -1,5 +1,7 @@
 """Read the statements of a JavaScript workflow. A statement that is not known is kept as it is."""
 
+from dataclasses import replace
+
 from siding.namedtuples import NamedTuple
 from siding.workflows.javascript.errors import JavaScriptError
 from siding.workflows.javascript.expressions import ExpressionReader
@@ -322,10 +324,9 @@ class _StatementReader(ExpressionReader):
             return Name(name=token.text, at=token.start)
         if token.text == "{" and token.kind is TokenKind.SIGN:
             return self.in_any_case(lambda: self._object_pattern(token.start))
-        if token.text == "[" and token.kind is TokenKind.SIGN:
-            return self.in_any_case(lambda: self._array_pattern(token.start))
-        self.refuse(token)
-        return None
+        if token.text != "[" or token.kind is not TokenKind.SIGN:
+            self.refuse(token)
+        return self.in_any_case(lambda: self._array_pattern(token.start))
 
     def _object_pattern(self, at: int) -> Target:
         properties: list[tuple[str, Parameter]] = []
@@ -357,7 +358,7 @@ class _StatementReader(ExpressionReader):
                 items.append(None)
                 continue
             is_rest = self.has("...")
-            items.append(self.parameter()._replace(is_rest=is_rest))
+            items.append(replace(self.parameter(), is_rest=is_rest))
             if not self.has(","):
                 self.expect("]")
                 break

@@ -1,5 +1,7 @@
 """Translate expressions and functions: what stands in statements."""
 
+from dataclasses import replace
+
 from siding.workflows.javascript.escapes import quoted
 from siding.workflows.javascript.functions import function_value
 from siding.workflows.javascript.globals import GLOBALS, global_call, new, plain_call
@@ -317,9 +319,9 @@ def _without_optional(node: Expression, base: Expression, new: Expression) -> Ex
     """Return a chain whose first `?.` is a plain one, with `new` in the place of its base."""
     if isinstance(node, Call):
         if node.function is base:
-            return node._replace(function=new, is_optional=False)
-        return node._replace(function=_without_optional(node.function, base, new))
+            return replace(node, function=new, is_optional=False)
+        return replace(node, function=_without_optional(node.function, base, new))
     assert isinstance(node, Member | Index)
     if node.value is base:
-        return node._replace(value=new, is_optional=False)
-    return node._replace(value=_without_optional(node.value, base, new))
+        return replace(node, value=new, is_optional=False)
+    return replace(node, value=_without_optional(node.value, base, new))
