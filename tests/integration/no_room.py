@@ -108,6 +108,20 @@ ROWS: dict[str, tuple[Row, ...]] = {
         writes("task start never --from new"),
     ),
     "fork": (writes("fork never"),),
+    "race": (writes("race never --json"),),
+    "workflow run": (writes("workflow run map items=[] prompt=never"),),
+    "workflow list": (reads("workflow list"), reads("workflow list --scripts")),
+    "workflow show": (reads("workflow show", status=1),),  # there is no run
+    "workflow watch": (reads("workflow watch", status=1),),
+    "workflow resume": (reads("workflow resume --all"),),  # none was interrupted
+    "workflow kill": (reads("workflow kill last", status=1),),
+    "workflow skip": (reads("workflow skip last 1", status=1),),
+    "workflow retry": (reads("workflow retry last 1", status=1),),
+    "workflow remove": (reads("workflow remove last", status=1),),
+    "workflow check": (reads("workflow check race"),),
+    "workflow new": (writes("workflow new never --home"),),
+    "workflow convert": (reads("workflow convert nothing.js --show", status=1),),
+    "workflow guide": (reads("workflow guide"),),
     "task list": (
         reads("task list"),
         reads("task list --format json"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from integration.workflows.conftest import AtWork
+from siding.app.agents.settings import workflow_agents
 from siding.app.unfinished.live_workflows import live_workflows
 from siding.app.unfinished.workflow_trash import free_workflow_trash
 from siding.app.workflows import retention
@@ -54,7 +55,7 @@ def test_a_number_that_is_none_is_named(work: AtWork) -> None:
     swept = sweep(work.project())
     assert "workflows.keep_runs" in swept.failed
     with pytest.raises(UsageError, match="keep_runs"):
-        retention.workflow_agents(work.project())
+        workflow_agents(work.project())
 
 
 def test_a_run_that_waits_for_an_answer_stays(

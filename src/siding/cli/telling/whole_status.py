@@ -25,8 +25,8 @@ def print_status(project: Project, screen: Screen, named: str | None, *, as_json
         return 0
     if as_json:
         record = _record(found, _root(project))
-        flows = [each._asdict() for each in live_workflows(project, found.task.id)]
-        print_json(screen, {**record, "workflows": flows})
+        live = [each._asdict() for each in live_workflows(project, found.task.id)]
+        print_json(screen, {**record, "workflows": live})
         return 1 if found.problems else 0
     flows = [_workflow(each) for each in live_workflows(project, found.task.id)]
     for label, text in [*_lines(found, _root(project)), *flows]:
