@@ -100,6 +100,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "completion": (reads("completion bash"),),
     "__complete": (reads("__complete task"),),
     # No such task: hosts alone call it.
+    "__workflow": (reads("__workflow wnothing1", status=1),),  # there is no such run
     "__broker": (reads("__broker --task x --run r1 --listening 0 --lifeline 0", status=1),),
     "__report": (reads("__report claude", status=1),),  # it is told nothing
     "task start": (
