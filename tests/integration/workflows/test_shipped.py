@@ -26,13 +26,13 @@ AGENTS = {
     "note": 'name=$(printf %s "$1" | tr -dc a-z); echo "$1" >"$name.note"; echo "noted $1"',
     "review": """
         case "$1" in
+        "Write the verdict"*) echo "Close the door.";;
         "Review "*secrets*) echo '{"findings": [
             {"title": "open door", "where": "a.py:1", "why": "no key", "severity": "high"},
             {"title": "no lock", "where": "a.py:2", "why": "rusty", "severity": "low"}]}';;
         "Review "*) echo '{"findings": []}';;
         *"open door"*refute*) echo '{"stands": true, "why": "I walked in"}';;
-        *refute*) echo '{"stands": false, "why": "there is a lock"}';;
-        *) echo "Close the door.";;
+        *) echo '{"stands": false, "why": "there is a lock"}';;
         esac""",
     "build": """
         case "$1" in

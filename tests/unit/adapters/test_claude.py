@@ -49,7 +49,7 @@ def test_their_settings_are_merged_with_ours(
     words = (f"--settings={given_}",) if joined else ("--settings", given_)
     found = settings_of(ADAPTER.injected(("claude", *words, "-p", "x"), JUDGES).argv)
     assert {name: found[name] for name in theirs} == theirs
-    ours = settings_of(ADAPTER.injected(("claude",), JUDGES).argv)["hooks"]
+    ours = settings_of(ADAPTER.injected(("claude", "-p", "x"), JUDGES).argv)["hooks"]
     for event in events:
         assert found["hooks"][event][0] == hook
     for event, wanted in ours.items():
@@ -88,7 +88,10 @@ def test_where_it_cannot_report_nothing_is_changed(words: tuple[str, ...]) -> No
 
 def test_commands_are_only_reported_if_they_are_judged() -> None:
     hooks = settings_of(ADAPTER.injected(("claude",), REACH).argv)["hooks"]
-    assert set(hooks) == {"SessionStart", "UserPromptSubmit", "Notification", "Stop", "StopFailure"}
+    always = {"SessionStart", "UserPromptSubmit", "Notification", "Stop", "StopFailure"}
+    assert set(hooks) == {*always, "PostToolUse"}  # the last tells that nobody is waited for
+    alone = settings_of(ADAPTER.injected(("claude", "-p", "x"), REACH).argv)["hooks"]
+    assert set(alone) == always
     (judging,) = settings_of(ADAPTER.injected(("claude",), JUDGES).argv)["hooks"]["PreToolUse"]
     assert "--closed" not in judging["hooks"][0]["command"]
     (closed,) = settings_of(ADAPTER.injected(("claude",), REQUIRES).argv)["hooks"]["PreToolUse"]

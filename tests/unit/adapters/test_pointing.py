@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from siding.adapters.wire.pointing import Pointed, hosts_set, pointed
+from siding.adapters.agents.wire.pointing import Pointed, hosts_set, pointed
 
 ENV = {"HOME": "/home/a"}
 CONFIG = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from siding.adapters.wire.hosts import GROUPS, OF_AGENTS, expanded
+from siding.adapters.agents.wire.hosts import GROUPS, OF_AGENTS, expanded
 from siding.wire.hosts import BadEntry, HostList, rule_of
 
 LIST = HostList(

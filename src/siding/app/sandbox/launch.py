@@ -179,9 +179,9 @@ def _hosts(asked: "SandboxSettings", profile: str, command: Command) -> tuple[st
 
     Where the person's own variables send the agent elsewhere, it needs that instead of its vendor.
     """
-    from siding.adapters.wire.hosts import expanded as groups_expanded
-    from siding.adapters.wire.hosts import needed_by
-    from siding.adapters.wire.pointing import hosts_set
+    from siding.adapters.agents.wire.hosts import expanded as groups_expanded
+    from siding.adapters.agents.wire.hosts import needed_by
+    from siding.adapters.agents.wire.pointing import hosts_set
 
     needed = needed_by(profile)
     own = hosts_set(command.env) if needed else ()

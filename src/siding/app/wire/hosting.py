@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from siding.adapters.wire.pointing import pointed
+from siding.adapters.agents.wire.pointing import pointed
 from siding.app.place.project import Project
 from siding.app.sandbox.sandbox import SandboxPlan
 from siding.app.wire.planned import WirePlan

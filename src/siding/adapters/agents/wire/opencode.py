@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.adapters.agents.json_comments import without_comments
-from siding.adapters.wire.pointing import Point, Pointed, Read, is_base_url
+from siding.adapters.agents.wire.pointing import Point, Pointed, Read, is_base_url
 from siding.storage.fields import mapping, text
 
 _CONTENT = "OPENCODE_CONFIG_CONTENT"

@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Mapping
 
 from siding.adapters.agents.json_comments import without_comments
-from siding.adapters.wire.pointing import Point, Pointed, Read, is_base_url
+from siding.adapters.agents.wire.pointing import Point, Pointed, Read, is_base_url
 from siding.storage.fields import mapping, text
 
 _BASE, _ACCOUNT = "GOOGLE_GEMINI_BASE_URL", "CODE_ASSIST_ENDPOINT"

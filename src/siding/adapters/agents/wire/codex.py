@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from siding.adapters.wire.pointing import Point, Pointed, Read, is_base_url
+from siding.adapters.agents.wire.pointing import Point, Pointed, Read, is_base_url
 from siding.storage.fields import mapping, text
 
 _OWN = "openai"
