@@ -25,7 +25,7 @@ def main(words: list[str]) -> int:
     begun = time.monotonic()
     print(table.heading(), flush=True)
     outcomes: dict[str, Outcome] = {}
-    for name in asked.only or NAMES:
+    for name in asked.only or [each for each in NAMES if each not in asked.without]:
         outcomes[name] = _run(name, seed, every=asked.every)
         print(table.line(name, outcomes[name], _seed_of(name, seed)), flush=True)
     print(table.ending(outcomes, time.monotonic() - begun), flush=True)
@@ -54,6 +54,9 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument(
         "--only", action="append", choices=NAMES, metavar="ROW", help=f"one of {', '.join(NAMES)}"
+    )
+    parser.add_argument(
+        "--without", action="append", default=[], choices=NAMES, metavar="ROW", help="all but this"
     )
     parser.add_argument("--seed", type=int, help="the number that a table shows, to repeat a row")
     parser.add_argument(
