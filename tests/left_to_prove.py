@@ -159,7 +159,7 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_CALLS}it_says_nothing_for_too_long": ("command",),
     f"{_CALLS}it_is_killed_in_the_middle": ("scripted", "codex"),
     f"{_CALLS}cancelling_ends_all_of_it_and_is_recorded": ("acp", "claude"),
-    f"{_CALLS}a_conversation_is_gone_on_with": ("scripted", "acp", "claude", "codex"),
+    f"{_CALLS}a_conversation_is_gone_on_with": ("scripted", "acp", "claude"),
     f"{_CALLS}a_conversation_that_is_gone_is_begun_anew": ("command", "codex"),
     f"{_CALLS}what_it_reports_comes_in_order_and_in_the_loop": ("scripted", "claude"),
     f"{_CALLS}two_at_once": ("command", "codex"),

@@ -1,9 +1,9 @@
 """One request and its answer, measured from the copies of their bytes as they pass. No I/O."""
 
-import hashlib
 import re
 from collections.abc import Callable
 
+from siding.hashing import new_digest
 from siding.wire.answers import AnswerReader
 from siding.wire.call import Ending, Kind, Passed, path_to_keep
 from siding.wire.heads import RequestHead, ResponseReader
@@ -56,7 +56,8 @@ class Exchange:
         self._began = now()
         self._first: float | None = None
         self._sent = self._received = 0
-        self._digest = hashlib.blake2b(path.encode(), digest_size=16)
+        self._digest = new_digest("sha256", None)
+        self._digest.update(path.encode())
         self._answer: AnswerReader | None = None
         named = _MODEL_IN_PATH.search(path)
         self._model = named[1] if named else ""
