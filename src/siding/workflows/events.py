@@ -1,6 +1,6 @@
 """What happens in a run, for those who watch it. Their names and fields are those of the seed's."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.namedtuples import NamedTuple
@@ -115,3 +115,4 @@ Event = (
     | Logged
     | RunDone
 )
+Emit = Callable[[Event], None]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NewType
+from typing import Any, NewType, TypeVar
 
 from siding.namedtuples import NamedTuple
 
@@ -95,3 +95,35 @@ def as_record(outcome: Outcome) -> dict[str, Any]:
     used = {name: value for name, value in outcome.used._asdict().items() if value}
     work = {name: value for name, value in outcome.work._asdict().items() if value}
     return {**record, **({"used": used} if used else {}), **({"work": work} if work else {})}
+
+
+def from_record(record: Mapping[str, Any]) -> Outcome:
+    """Return the outcome that the journal has. What is refused or unknown gave no result."""
+    used, work = _values(Used, record.get("used")), _values(Work, record.get("work"))
+    match record.get("kind"):
+        case "ok":
+            extra = record.get("extra")
+            return Done(
+                output=record.get("output"),
+                used=used,
+                work=work,
+                extra=extra if isinstance(extra, Mapping) else {},
+            )
+        case "skipped":
+            return Skipped()
+    reason = record.get("reason")
+    return Dead(
+        reason=DeadReason(reason) if reason in set(DeadReason) else DeadReason.UNKNOWN,
+        detail=str(record.get("detail", "")),
+        used=used,
+        work=work,
+    )
+
+
+_Values = TypeVar("_Values", Used, Work)
+
+
+def _values(kind: type[_Values], record: object) -> _Values:
+    known = kind._fields
+    given = record if isinstance(record, Mapping) else {}
+    return kind(**{name: value for name, value in given.items() if name in known})

@@ -7,7 +7,7 @@ from siding.workflows.budget import Budget, Reservation
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.controls import Control, Running
 from siding.workflows.engine.ports import Agents, AgentUnavailable, Report
-from siding.workflows.events import AgentProgress, AgentRetry, AgentStarted, Event, Logged
+from siding.workflows.events import AgentProgress, AgentRetry, AgentStarted, Emit, Logged
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome, Skipped, Used, Work
 from siding.workflows.retrying import Retrying
 from siding.workflows.structured import correction, misfits
@@ -19,37 +19,44 @@ class BudgetSpent(Exception):
     """What the run may use is used."""
 
 
-class _Spent:
-    """What all attempts of a call have used so far, also when an error ends it."""
+class _Taken:
+    """A call that has its slot and its share of the budget.
 
-    def __init__(self) -> None:
-        self.total = Used()
+    `used` is what all its attempts have used so far, also when an error ends it.
+    """
+
+    def __init__(
+        self,
+        call: AgentCall,
+        running: Running,
+        reservation: Reservation,
+        on_work: Callable[[str], None],
+    ) -> None:
+        self.call = call
+        self.running = running
+        self.reservation = reservation
+        self.on_work = on_work
+        self.used = Used()
 
 
 class AgentRuns:
-    """Runs the agents of one run.
-
-    `on_work` is told that an agent's attempt begins, and its conversation ("" is a new one), and
-    again when its conversation is known. Nothing here is recorded: the caller does that.
-    """
+    """Runs the agents of one run. Nothing here is recorded: the caller does that."""
 
     def __init__(
         self,
         agents: Agents,
         budget: Budget,
         retrying: Retrying,
-        emit: Callable[[Event], None],
+        emit: Emit,
         *,
         concurrency: int,
         random: Callable[[], float],
-        on_work: Callable[[AgentCall, str], None],
     ) -> None:
         self._agents = agents
         self._budget = budget
         self._retrying = retrying
         self._emit = emit
         self._random = random
-        self._on_work = on_work
         self._slots = asyncio.Semaphore(concurrency)
         self._settled = asyncio.Condition()
         self._running: dict[int, Running] = {}
@@ -62,24 +69,27 @@ class AgentRuns:
         running.want(control)
         return True
 
-    async def run(self, call: AgentCall, session: str) -> Outcome:
+    async def run(self, call: AgentCall, session: str, on_work: Callable[[str], None]) -> Outcome:
         """Return how the call came out. `session` is the conversation of an attempt cut off before.
 
-        Raises BudgetSpent and AgentUnavailable.
+        `on_work` is told that an attempt begins, and its conversation ("" is a new one), and again
+        when its conversation is known. Raises BudgetSpent and AgentUnavailable.
         """
         running = self._running[call.id] = Running()
         try:
             async with self._slots:
-                return await self._in_slot(call, session, running)
+                return await self._in_slot(call, session, running, on_work)
         finally:
             if self._running.get(call.id) is running:
                 del self._running[call.id]
 
-    async def _in_slot(self, call: AgentCall, session: str, running: Running) -> Outcome:
+    async def _in_slot(
+        self, call: AgentCall, session: str, running: Running, on_work: Callable[[str], None]
+    ) -> Outcome:
         reservation = await self._reserve(call, running)
         if reservation is None:
             return _controlled(running.take(), Used(), Dead()) or Skipped()
-        used = _Spent()
+        taken = _Taken(call, running, reservation, on_work)
         try:
             self._emit(
                 AgentStarted(
@@ -90,9 +100,9 @@ class AgentRuns:
                     agent_type=call.agent_type,
                 )
             )
-            return await self._attempts(call, session, running, reservation, used)
+            return await self._attempts(taken, session)
         finally:
-            self._budget.settle(reservation, used.total)
+            self._budget.settle(reservation, taken.used)
             async with self._settled:
                 self._settled.notify_all()
 
@@ -111,59 +121,47 @@ class AgentRuns:
             async with self._settled:
                 await self._settled.wait()
 
-    async def _attempts(
-        self,
-        call: AgentCall,
-        session: str,
-        running: Running,
-        reservation: Reservation,
-        used: "_Spent",
-    ) -> Outcome:
+    async def _attempts(self, taken: _Taken, session: str) -> Outcome:
+        call, running = taken.call, taken.running
         attempt, retries = Attempt(session=session), 0
         while True:
             if _is_cancelled():
                 raise asyncio.CancelledError  # the agent has ended all the same; the run ends
-            if (ended := _controlled(running.take(), used.total, Dead())) is not None:
+            if (ended := _controlled(running.take(), taken.used, Dead())) is not None:
                 return ended
-            self._on_work(call, attempt.session)
-            outcome = await self._attempt(call, attempt, running, reservation, used)
+            taken.on_work(attempt.session)
+            outcome = await self._attempt(taken, attempt)
             control = running.take()
-            if (ended := _controlled(control, used.total, outcome)) is not None:
+            if (ended := _controlled(control, taken.used, outcome)) is not None:
                 return ended
             if control is Control.RETRY:
                 attempt = Attempt(number=attempt.number + 1)
                 continue
             outcome = _checked(call, outcome)
             if not isinstance(outcome, Dead):
-                return _with_used(outcome, used.total)
+                return _with_used(outcome, taken.used)
             limit = self._retrying.limit_for(outcome, call.retries)
             if retries >= limit:
-                return outcome._replace(used=used.total)
+                return outcome._replace(used=taken.used)
             retries += 1
             await self._wait(call, outcome, retries, limit, running)
             attempt = _next(attempt, outcome)
 
-    async def _attempt(
-        self,
-        call: AgentCall,
-        attempt: Attempt,
-        running: Running,
-        reservation: Reservation,
-        used: "_Spent",
-    ) -> Outcome:
-        """Run the agent once; return how it came out, and add what it used to `used`."""
+    async def _attempt(self, taken: _Taken, attempt: Attempt) -> Outcome:
+        """Run the agent once; return how it came out, and add what it used to what was before."""
+        call, running = taken.call, taken.running
         newest = Report()
-        before = used.total
+        before = taken.used
         over = False
 
         def report(now: Report) -> None:
             nonlocal newest, over
             if now.work.session and now.work.session != newest.work.session:
-                self._on_work(call, now.work.session)
+                taken.on_work(now.work.session)
             newest = now
-            used.total = _added(before, now.used)
-            self._emit(AgentProgress(id=call.id, used=used.total, work=now.work, says=now.says))
-            if not over and not self._budget.covers(reservation, used.total):
+            taken.used = _added(before, now.used)
+            self._emit(AgentProgress(id=call.id, used=taken.used, work=now.work, says=now.says))
+            if not over and not self._budget.covers(taken.reservation, taken.used):
                 over = True
                 task.cancel()
 
@@ -194,7 +192,7 @@ class AgentRuns:
             running.attempt = None
         reported = outcome.used if isinstance(outcome, Done | Dead) else Used()
         if reported != Used():
-            used.total = _added(before, reported)
+            taken.used = _added(before, reported)
         return _with_work(outcome, newest.work)
 
     async def _wait(

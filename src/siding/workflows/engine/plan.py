@@ -8,7 +8,7 @@ from siding.hashing import sha256_hex
 from siding.namedtuples import NamedTuple
 from siding.workflows.child.fingerprint import fingerprint
 from siding.workflows.engine.ports import Agents, People, ScriptProcess, Sources, Workspaces
-from siding.workflows.events import Event
+from siding.workflows.events import Emit
 from siding.workflows.journal.store import Recorded
 from siding.workflows.limits import Limits
 from siding.workflows.resume import Policy
@@ -66,7 +66,7 @@ class Ports(NamedTuple):
     workspaces: Workspaces
     sources: Sources
     start_script: Callable[[], ScriptProcess]
-    emit: Callable[[Event], None]
+    emit: Emit
     now: Callable[[], float]
     random: Callable[[], float]
     stamp: Callable[[], str]  # the time as records have it
