@@ -9,12 +9,11 @@ from typing import Any
 
 from siding.app.place.events import WorkflowChanged
 from siding.app.place.project import Project
+from siding.app.workflows.masking import masked
 from siding.workflows.events import (
     AgentProgress,
-    AgentStarted,
     Asked,
     Event,
-    Logged,
     RunDone,
     RunStarted,
 )
@@ -23,7 +22,6 @@ from siding.workflows.state import RunState, apply
 from siding.workflows.store import RunFolder
 
 WRITE_EVERY_S = 0.5
-_LONGEST = 2000  # characters of a text in the log
 
 
 class Watcher:
@@ -53,7 +51,7 @@ class Watcher:
 
     def emit(self, event: Event) -> None:
         """Take an event."""
-        event = self._masked(event)
+        event = masked(event, self._project.redaction)
         now = self._project.app.clock.now()
         self.state = apply(self.state, event, int(now.timestamp() * 1000))
         with suppress(OSError):
@@ -101,18 +99,6 @@ class Watcher:
         )
         with suppress(OSError):
             self._project.events.emit(changed)
-
-    def _masked(self, event: Event) -> Event:
-        """Return the event without secrets in what is shown and kept of it."""
-        text = self._project.redaction.text
-        match event:
-            case AgentStarted():
-                return event._replace(prompt=text(event.prompt[:_LONGEST]))
-            case AgentProgress():
-                return event._replace(says=text(event.says[-_LONGEST:]))
-            case Logged():
-                return event._replace(message=text(event.message[:_LONGEST]))
-        return event
 
 
 def event_record(event: Event) -> dict[str, Any]:
