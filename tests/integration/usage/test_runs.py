@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,10 @@ def used(step: dict[str, Any]) -> dict[str, Any]:
 
 def test_each_turn_has_what_was_used_in_it_and_the_run_has_all(run: Foothold) -> None:
     task = run.task
-    before = homes.answered(OLD, "L", 9_000)  # the conversation goes on with an older one
+    # The conversation goes on with that of a run that ended just before this one began.
+    began = datetime.fromisoformat(task.json("runs", "--format", "json")[0]["started_at"])
+    just_before = (began - timedelta(milliseconds=2)).isoformat()
+    before = homes.answered(just_before, "L", 9_000)
     transcript = homes.claude(Path(task.env["HOME"]), homes.CLAUDE, [before])
     for message, tokens in (("M", 700), ("N", 30)):
         says(run, "UserPromptSubmit", transcript, prompt=f"prompt {message}")

@@ -25,12 +25,11 @@ from siding.sessions.kinds import moment
 
 _UNWRITTEN_S = 0.15  # Claude Code writes ten times a second
 _LOOK_S = 0.01
-_SLACK_MS = 1_000  # of the run's beginning: its record is written a moment after
 
 
 def used_since(app: App, transcript: str, since: str) -> Usage:
     """Return what was used in a conversation since a time (ISO 8601), its subagents included."""
-    began = (moment(since) or 0) - _SLACK_MS
+    began = moment(since) or 0
     places = _places(app.env, transcript) if transcript else ()
     files = counted_files(app.home.root / CACHE, places)
     return added(
