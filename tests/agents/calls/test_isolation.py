@@ -8,6 +8,7 @@ import pytest
 
 from agents.calls.bench import Bench, call
 from agents.calls.subjects import Plain, Told
+from bwrap import needs_bwrap
 from sandbox import Sandbox
 from siding.app.agents.agents import ProgramAgents
 from siding.app.forks.children import forks_of
@@ -71,6 +72,23 @@ def test_a_reader_that_writes_is_caught(subject: Plain) -> None:
     assert outcome.reason is DeadReason.WORKTREE_FAILED
     assert "hello.txt" in outcome.detail
     assert (subject.task.workspace() / "hello.txt").read_text() == "hello\n"
+
+
+@needs_bwrap
+def test_a_reader_in_a_sandbox_writes_nowhere(subject: Plain) -> None:
+    here = subject.task.workspace()
+    work = f"""
+        echo x >>{here}/hello.txt; echo y >{here}/new; echo z >new
+        git -C {here} -c user.name=a -c user.email=a@b commit -qm no --allow-empty; cat hello.txt
+    """
+    head = subject.task.git("rev-parse", "HEAD", cwd=here)
+    bench = Bench(subject, sandbox=True, command=["sh", "-c", work, "sh", "{prompt_file}"])
+    (outcome,) = both(bench, "read", "write")
+    assert isinstance(outcome, Done), outcome
+    assert outcome.output == "hello\n"
+    assert (here / "hello.txt").read_text() == "hello\n"
+    assert not (here / "new").exists()
+    assert subject.task.git("rev-parse", "HEAD", cwd=here) == head
 
 
 def test_what_a_fork_changed_comes_back(subject: Plain) -> None:

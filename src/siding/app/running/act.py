@@ -304,7 +304,13 @@ def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
     ruling = rule_on(project, _to_judge(recorder, request, command), allow=request.allow, ask=ask)
     sandbox = SandboxPlan()
     if ruling.runs:
-        sandbox = plan_sandbox(recorder, request.sandbox, command, time_s=request.timeout_s)
+        sandbox = plan_sandbox(
+            recorder,
+            request.sandbox,
+            command,
+            time_s=request.timeout_s,
+            reads_only=request.view is not None,
+        )
         work.resources.callback(sandbox.release)
     reports, wire = None, None
     if ruling.runs:

@@ -78,9 +78,11 @@ class Launched(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command) -> Launched:
+def plan_launch(
+    recorder: "Recorder", asked: "SandboxSettings", command: Command, *, reads_only: bool = False
+) -> Launched:
     """Return the sandbox of one run. The first call on a machine starts a probe; later ones do
-    not."""
+    not. ``reads_only``: it may not write to the workspace, nor commit."""
     project = recorder.project
     found = engine_here(project)
     profile = profile_in_force(asked.profile, os.path.basename(command.argv[0]))
@@ -91,7 +93,7 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
         # Its rules know ports and no hosts, UDP passes, and there is no network of the run's own.
         return _none(profile, f"a list of hosts needs bwrap ({found.reason})")
     hosts = _hosts(asked, profile, command) if network is Network.ALLOW else None
-    git = asked.git or GitAccess.COMMIT
+    git = GitAccess.READ if reads_only else asked.git or GitAccess.COMMIT
     notes: list[str] = []
     if found.engine is Engine.LANDLOCK:
         if network is Network.LOOPBACK:
@@ -106,7 +108,9 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     agent = places_in(profile)
     _make_room_for_sessions(home, agent)
-    demand = _requirements(project, asked, command, network, git, hosts)
+    demand = _requirements(project, asked, command, network, git, hosts)._replace(
+        reads_only=reads_only
+    )
     view = plan_view(
         _places(recorder, command),
         demand,

@@ -72,11 +72,17 @@ class SandboxPlan(NamedTuple):
 
 
 def plan_sandbox(
-    recorder: "Recorder", request: SandboxRequest, command: Command, *, time_s: float | None
+    recorder: "Recorder",
+    request: SandboxRequest,
+    command: Command,
+    *,
+    time_s: float | None,
+    reads_only: bool,
 ) -> SandboxPlan:
     """Return the sandbox and the limits of a run. Raises UsageError for settings that contradict.
 
-    `time_s` is the time limit of the command line, in seconds; None uses the settings.
+    `time_s` is the time limit of the command line, in seconds; None uses the settings. A run that
+    `reads_only` works in a view, and may not write to the workspace.
     """
     if request == SandboxRequest() and not _anything_is_set(recorder.project):
         return SandboxPlan(time_s=time_s)
@@ -95,7 +101,7 @@ def plan_sandbox(
     from siding.app.sandbox.launch import plan_launch
     from siding.process.sandbox.values import Network
 
-    launched = plan_launch(recorder, asked, command)
+    launched = plan_launch(recorder, asked, command, reads_only=reads_only)
     report = launched.report._replace(mode=mode.value)
     plan = plan._replace(
         report=report,

@@ -87,12 +87,16 @@ class Places(NamedTuple):
 
 
 class SandboxRequirements(NamedTuple):
-    """What settings and command line ask for. ``read`` and ``write`` are absolute paths."""
+    """What settings and command line ask for. ``read`` and ``write`` are absolute paths.
+
+    ``reads_only``: the run works in a copy of what is in the workspace, and may not write there.
+    """
 
     network: Network = Network.ON
     git: GitAccess = GitAccess.COMMIT
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
+    reads_only: bool = False
 
 
 class Quarantine(NamedTuple):

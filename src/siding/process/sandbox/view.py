@@ -106,7 +106,7 @@ def plan_view(
     plan.put(Kind.SHOW, places.common_dir)
     if demand.git is GitAccess.COMMIT and quarantine is not None:
         _open_git(plan, places, quarantine)
-    plan.put(Kind.WRITE, places.workspace)
+    plan.put(Kind.SHOW if demand.reads_only else Kind.WRITE, places.workspace)
     _protect(plan, places.workspace, hooks)
     for name in places.names:
         _link(plan, name)
