@@ -13,6 +13,7 @@ FIGURES: dict[str, str] = {
     "F6": "benchmarks.output",
     "F7": "benchmarks.ledger",
     "F8": "benchmarks.sessions",
+    "F9": "benchmarks.workflows",
     "F11": "benchmarks.dashboard",
     "F12": "benchmarks.recording",
     "F13": "benchmarks.forks",
