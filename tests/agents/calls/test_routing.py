@@ -56,6 +56,15 @@ def test_type_then_model_then_default_then_what_is_installed(task: Sandbox) -> N
     assert routed(known._replace(default="local"), "claude") == "local"
 
 
+def test_the_only_one_of_the_settings_needs_no_word_more(task: Sandbox) -> None:
+    one = {"local": {"command": ["mine"]}}
+    assert routed(read(task, {"agents": one})) == "local"
+    assert routed(read(task, {"agents": one}), "codex") == "codex"
+    two = read(task, {"agents": {**one, "other": {"command": ["mine"]}}})
+    with pytest.raises(AgentUnavailable, match=r"`workflows.agent` .*: local, other"):
+        routed(two)
+
+
 def test_what_there_is_is_said(task: Sandbox) -> None:
     known = read(task, {"agents": {"local": {"command": ["mine"]}}})
     with pytest.raises(AgentUnavailable, match="no agent 'reviewer'; there is local, codex"):

@@ -69,8 +69,13 @@ class Routing:
             if call.model.startswith(start) and name in there and call.model:
                 return self._named(name)
         default = self.known.default or next((each for each in KNOWN if each in there), "")
-        if default:
-            return self._named(default)
+        if default or len(there) == 1:
+            return self._named(default or there[0])
+        if there:
+            raise AgentUnavailable(
+                f"`workflows.agent` in the settings does not say which is for calls that name none:"
+                f" {', '.join(there)} (docs/workflow-agents.md)"
+            )
         raise AgentUnavailable(f"no agent is installed: {', '.join(KNOWN)}, or one of {_WHERE}")
 
     def _named(self, name: str) -> Route:
