@@ -40,10 +40,13 @@ gc.disable()  # until all is collected: what is loaded meanwhile stays
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to `run.py prove` what it tries and the suite does not."""
-    left = [] if left_to_prove.ALL else [i for i in items if left_to_prove.is_left(i.nodeid)]
-    if left:
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if not left_to_prove.is_left(item.nodeid)]
+    if left_to_prove.ALL and not left_to_prove.ALONE:
+        return
+    left = [item for item in items if left_to_prove.is_left(item.nodeid)]
+    kept = [item for item in items if not left_to_prove.is_left(item.nodeid)]
+    items[:], others = (left, kept) if left_to_prove.ALONE else (kept, left)
+    if others:
+        config.hook.pytest_deselected(items=others)
 
 
 def pytest_collection_finish() -> None:
