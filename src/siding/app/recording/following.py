@@ -1,7 +1,7 @@
 """Follow the output of a run while it lives: the new bytes of its streams, until it has ended."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from siding.app.place.project import Project
 from siding.app.recording.outputs import Output, output
@@ -34,8 +34,13 @@ def follow(project: Project, task: Task, found: Step) -> Iterator[Piece]:
         # Asked first: what a run printed is all there by the time it is seen to have ended.
         running = running_step(project, task.id, wanted)
         current = running[1] if running else _recorded(project, task, wanted, found)
-        pieces = list(_new(output(project, task, current), position))
-        yield from pieces
+        try:
+            pieces = list(_new(output(project, task, current), position))
+        except FileNotFoundError:  # the file was given the name of its step since it was found
+            continue
+        for piece in pieces:
+            position[piece.stream] += len(piece.data)
+            yield piece
         if running is None and not pieces:
             return
         if not pieces:
@@ -49,11 +54,10 @@ def _recorded(project: Project, task: Task, wanted: str, found: Step) -> Step:
         return found  # its step is being recorded
 
 
-def _new(streams: Output | None, position: dict[int, int]) -> Iterator[Piece]:
+def _new(streams: Output | None, position: Mapping[int, int]) -> Iterator[Piece]:
     if streams is None:
         return
     for number, span in ((1, streams.stdout), (2, streams.stderr)):
         data = span.read(position[number], _AT_ONCE)
-        position[number] += len(data)
         if data:
             yield Piece(number, data)
