@@ -220,7 +220,6 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_INTEGRATION}lost_snapshots.py::test_the_doctor_lets_the_recording_go_on": (
         *("lose", "damage_packs"),
     ),
-    f"{_FAULTS}failing_disk.py::test_every_command_answers": (),
     f"{_FAULTS}commands_damage.py::test_a_damaged_file_is_named_and_the_rest_is_read": (),
     f"{_INTEGRATION}hosting.py::test_fifty_runs_at_once_cancelled_at_random": (),
     f"{_INTEGRATION}turns.py::test_many_turns_do_not_push_the_steps_before_them_out": (),
