@@ -15,7 +15,6 @@ from siding.files.durable import make_dirs, move_aside
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import Holder
 from siding.workflows.errors import RunIsLive, WorkflowNotFound
-from siding.workflows.state import RunStatus
 from siding.workflows.store import RunFolder, RunFolders
 
 _QUESTION = "workflow:"  # how the key of a run's question begins; the run's id follows
@@ -82,18 +81,19 @@ def asking(project: Project) -> set[str]:
 
 
 def _beyond(project: Project, keep: int) -> Iterator[RunFolder]:
-    """Yield the ended runs that are not kept, the oldest first."""
-    ended = [
-        (state.updated_at, folder)
-        for folder, state in RunFolders(project.layout.workflow_runs_dir).states()
-        if state.is_over and state.status is not RunStatus.INTERRUPTED
-    ]
-    if len(ended) <= keep:
+    """Yield the ended runs that are not kept, the oldest first.
+
+    Only their own states are read. Runs that have not ended are among those that are kept.
+    """
+    folders = RunFolders(project.layout.workflow_runs_dir).all()
+    if len(folders) <= keep:
         return
+    folders.sort(key=lambda folder: (folder.state_stamp(), folder.run_id))
     waiting = asking(project)
-    ended.sort(key=lambda each: each[0])
-    for _updated, folder in ended[: len(ended) - keep]:
-        if folder.run_id not in waiting:
+    for folder in folders[: len(folders) - keep]:
+        state = folder.state()
+        has_ended = state is not None and state.is_over
+        if has_ended and folder.run_id not in waiting:
             yield folder
 
 
