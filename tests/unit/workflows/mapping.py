@@ -9,16 +9,20 @@ its reasons for running an agent again. `journal` is what counts of ours, by `se
 record of before has the path of its place in the script's own lane. `abort_after_ms` counts from
 the first agent on. Where a case names something
 `better`, that is expected. `script_py` is the script; a case that has none is skipped, by name.
+
+A function case calls our function of the same name. What keys do in a panel, when it is left and
+what its notices say is not here: there is no panel yet.
 """
 
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from siding.workflows import display, limits, names, structured
 from siding.workflows.child.fingerprint import fingerprint
 from siding.workflows.child.options import agent_request
 from siding.workflows.errors import ScriptError
@@ -237,10 +241,58 @@ def _seconds(milliseconds: float | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000
 
 
+# Names of functions -> ours, which take what the case has.
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "contains_path": names.contains_path,
+    "sanitize_workflow_name": names.sanitize_workflow_name,
+    "clamp_max_concurrency": limits.clamp_max_concurrency,
+    "extract_structured_output": structured.extract_structured_output,
+    "format_token_count": display.format_token_count,
+    "format_duration": display.format_duration,
+    "truncate_label": display.truncate_label,
+    "tab_label": display.tab_label,
+    "clamp_selected": display.clamp_selected,
+    "merge_phases": lambda given: [
+        list(row)
+        for row in display.merge_phases(
+            given["declared"],
+            [tuple(each) for each in given["phases"]],
+            [tuple(each) for each in given["agents"]],
+        )
+    ],
+}
+
+
+def function_problem(case: Mapping[str, Any]) -> str:
+    """Return what a function case finds in the place of what it expects; "" if that is the same."""
+    found = FUNCTIONS[case["fn"]](*case["args"])
+    return "" if found == case["expect"] else f"{found!r} in the place of {case['expect']!r}"
+
+
 def main(path: str) -> int:
-    """Run the engine cases of a file; print the problems of each; return how many have some."""
+    """Run the cases of a file; print the problems of each; return how many have some."""
+    cases = json.loads(Path(path).read_text())
+    return _engine_cases(cases.get("engine_cases", ())) + _function_cases(
+        cases.get("function_cases", ())
+    )
+
+
+def _function_cases(cases: Iterable[Mapping[str, Any]]) -> int:
     bad = 0
-    for case in json.loads(Path(path).read_text())["engine_cases"]:
+    for case in cases:
+        name = f"{case['fn']}({json.dumps(case['args'])[1:-1]})"
+        if case["fn"] not in FUNCTIONS:
+            print(f"-    {name} is of the panel")
+            continue
+        problem = function_problem(case)
+        bad += bool(problem)
+        print("FAIL" if problem else "ok  ", name, problem)
+    return bad
+
+
+def _engine_cases(cases: Iterable[Mapping[str, Any]]) -> int:
+    bad = 0
+    for case in cases:
         if not has_python(case):
             print(f"-    {case['id']} is not written for Python")
             continue
