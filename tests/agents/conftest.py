@@ -30,6 +30,7 @@ class AgentAtWork:
     package: str  # of npm
     needs_root = False  # to report
     has_transcript = True  # a file of each conversation
+    names_calls = True  # its hook has the id that the call has in the transcript
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         self.task = task
@@ -163,6 +164,7 @@ class GeminiAtWork(AgentAtWork):
     name = "gemini"
     package = "@google/gemini-cli"
     needs_root = True
+    names_calls = False
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         super().__init__(task, executable)

@@ -94,12 +94,13 @@ class TestTurns:
     def each_leads_to_its_call(self, agent: AgentAtWork) -> None:
         """From the conversation to the step behind each call, and from the step to the call."""
         first, second, turn = agent.turns
+        of_call = ", this call" if agent.names_calls else ""
         shown = agent.task.siding("session", "show", turn["session"]).stdout.decode()
         marks = [
             "echo one >1.txt",
-            f"→ step {first['step_id']} of task talked, this call: 1 file +1 -0",
+            f"→ step {first['step_id']} of task talked{of_call}: 1 file +1 -0",
             "echo two >2.txt",
-            f"→ step {second['step_id']} of task talked, this call: 1 file +1 -0",
+            f"→ step {second['step_id']} of task talked{of_call}: 1 file +1 -0",
             "Done.",
             f"→ step {turn['step_id']} of task talked: no file changed",
         ]

@@ -26,11 +26,10 @@ class Broker:
     async def refuses(self, command: str, cwd: str) -> str | None:
         """Return why a command must not run, "" if it may; None if nobody could be asked."""
         answer = await self._report({"moment": "tool", "command": command, "cwd": cwd})
-        if answer is None:
+        try:
+            return None if answer is None else denied_in(answer)
+        except ValueError:
             return None
-        output = answer.get("output")
-        said = json.loads(output) if output else {}
-        return str(said.get("deny", ""))
 
     async def _report(self, payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
         if not self._socket:
@@ -51,3 +50,20 @@ class Broker:
             raise ValueError("the broker has refused")
         result: Mapping[str, Any] = answer["result"]
         return result
+
+
+def denied_in(answer: Mapping[str, Any]) -> str:
+    """Return why an answer denies a call, "" if it does not.
+
+    Raises ValueError for nonsense, which is no leave to do something.
+    """
+    output = answer.get("output")
+    if not isinstance(output, str):
+        raise ValueError("the broker's answer is no text")  # noqa: TRY004 - of what was received
+    said = json.loads(output or "{}")
+    if not isinstance(said, dict):
+        raise ValueError("the broker's answer is no object")  # noqa: TRY004
+    denied = said.get("deny", "")
+    if not isinstance(denied, str):
+        raise ValueError("the broker gives no reason")  # noqa: TRY004
+    return denied

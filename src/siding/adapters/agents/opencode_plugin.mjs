@@ -31,13 +31,22 @@ function report(payload, patienceMs = 0) {
       try {
         const answer = JSON.parse(said)
         if (answer.ok !== true) throw new Error("the broker has refused")
-        resolve(JSON.parse(answer.result.output || "{}"))
+        resolve(saidIn(answer.result.output))
       } catch (error) {
         reject(error)
       }
       connection.destroy()
     })
   })
+}
+
+// Return what an answer says; nonsense is none, and above all no leave to do something.
+function saidIn(output) {
+  if (typeof output !== "string") throw new Error("the broker's answer is no text")
+  const found = JSON.parse(output || "{}")
+  if (found === null || typeof found !== "object" || Array.isArray(found))
+    throw new Error("the broker's answer is no object")
+  return found
 }
 
 // `opencode run` puts a word with a blank in it between quotes; return the prompt as it was given.
