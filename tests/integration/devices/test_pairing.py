@@ -62,7 +62,9 @@ def test_wrong_codes_end_the_offer(gated: Gated) -> None:
         status, told_there = terminal.end()
     assert status == 1
     assert "wrong codes were typed too often" in told_there
-    assert reasons(gated.sandbox) == ["wrong code"] * 4 + ["too many"] * 2
+    *before, last = reasons(gated.sandbox)
+    assert before == ["wrong code"] * 4 + ["too many"]
+    assert last in ("too many", "no offer")  # whether or not the terminal has taken it back by then
     assert gated.sandbox.json("devices", "--json") == []
 
 
