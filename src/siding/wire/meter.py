@@ -51,6 +51,7 @@ class MeterRelay:
         self._unsent: list[bytes] = []  # while the server is not reached
         self._ahead = b""  # what came behind a request that has no answer yet
         self._is_through = False  # another protocol is spoken
+        self._is_last = False  # the server hangs up behind its answer
         self._patience: asyncio.TimerHandle | None = None
 
     def met(self, end: End) -> None:
@@ -65,7 +66,7 @@ class MeterRelay:
             self._from_server(data)
         elif self._is_through:
             self._server.write(data)
-        elif self._exchange is None:
+        elif self._exchange is None and not self._is_last:
             self._from_client(data)
         else:
             self._rest(data)
@@ -75,14 +76,15 @@ class MeterRelay:
         if end is self.client:
             self._stop_waiting()
             if exchange is not None:
-                self._over(exchange, Ending.LEFT)
+                self._over(exchange, Ending.WHOLE if exchange.is_over else Ending.LEFT)
             if self._task is not None:
                 self._task.cancel()
             self._server.end_like(error)
             return
         if exchange is not None:
+            is_whole = exchange.is_over
             exchange.receives(b"")
-            is_whole = exchange.is_over and error is None
+            is_whole = is_whole or (exchange.is_over and error is None)
             self._over(exchange, Ending.WHOLE if is_whole else Ending.CUT)
         self.client.end_like(error)
 
@@ -128,13 +130,16 @@ class MeterRelay:
                 own, rest = self._request.body(data)
             except BadHead:
                 own, rest = data, b""  # the server says what it thinks of it
+        exchange = self._exchange
         if own:
-            assert self._exchange is not None
-            self._exchange.sends(own)
+            if exchange is not None:
+                exchange.sends(own)
             self._send(own)
         if rest:
             self._ahead += rest
             self.client.hold_back(_AHEAD)
+        if exchange is not None and exchange.is_over:
+            self._answered(exchange)
 
     def _send(self, data: bytes) -> None:
         if self._server.is_open:
@@ -171,12 +176,19 @@ class MeterRelay:
                 self._server.write(self._ahead)
             self.client.go_on(_AHEAD)
         elif exchange.is_over:
-            self._over(exchange, Ending.WHOLE)
-            self._next(closes=exchange.response.closes or not self._request.is_over)
+            self._answered(exchange)
 
-    def _next(self, *, closes: bool) -> None:
-        if closes:
-            return  # the server hangs up, and so do we then
+    def _answered(self, exchange: Exchange) -> None:
+        """Take the next request. An answer may be over before the body of its request is sent: the
+        rest of it is passed on first."""
+        if exchange.response.closes:
+            self._is_last = True  # the server hangs up, and so do we then
+            self._over(exchange, Ending.WHOLE)
+        elif self._request.is_over:
+            self._over(exchange, Ending.WHOLE)
+            self._next()
+
+    def _next(self) -> None:
         self._request = RequestReader()
         ahead, self._ahead = self._ahead, b""
         self.client.go_on(_AHEAD)
