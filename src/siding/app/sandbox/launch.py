@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import siding
 from siding.app.place.project import Project
+from siding.app.sandbox.caches import CACHES, env_of, staged
 from siding.app.sandbox.profiles import places_in, profile_in_force, stays_root
 from siding.app.sandbox.settings import expanded
 from siding.app.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
@@ -76,6 +77,7 @@ class Launched(NamedTuple):
     lock: FileLock | None = None  # of the quarantine; the caller releases it when the run has ended
     hosts: tuple[str, ...] | None = None  # that alone may be reached; None: there is no list
     notes: tuple[str, ...] = ()
+    caches: Path | None = None  # the directory of what was staged for the run
 
 
 def plan_launch(
@@ -108,8 +110,16 @@ def plan_launch(
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     agent = places_in(profile)
     _make_room_for_sessions(home, agent)
+    names = [each for each in asked.read or () if each in CACHES]
+    caches = None
+    if names and found.engine is Engine.LANDLOCK:
+        notes.append(f"caches of package managers need bwrap: {', '.join(names)} is not there")
+        names = []
+    if names:
+        caches = _directory_of_run(recorder, "caches")
     demand = _requirements(project, asked, command, network, git, hosts)._replace(
-        reads_only=reads_only
+        caches=() if caches is None else tuple(staged(names, command.env, caches)),
+        reads_only=reads_only,
     )
     view = plan_view(
         _places(recorder, command),
@@ -128,6 +138,7 @@ def plan_launch(
     launch = _launch(recorder, found, view, network)._replace(
         room=asked.memory, stays_root=stays_root(os.path.basename(command.argv[0]))
     )
+    launch = launch._replace(env=(*launch.env, *env_of(names).items()))
     if prepared is not None:
         launch = launch._replace(env=(*launch.env, *_GIT_ENVIRONMENT))
     report = SandboxReport(
@@ -146,6 +157,7 @@ def plan_launch(
         lock=lock,
         hosts=hosts,
         notes=tuple(notes),
+        caches=caches,
     )
 
 
@@ -166,7 +178,7 @@ def _requirements(
             *_named_by_git(home),
             *_to_ask(command),
             *((sys.base_prefix,) if hosts is not None else ()),  # of what hands listeners out
-            *(expanded(path, home) for path in asked.read or ()),
+            *(expanded(path, home) for path in asked.read or () if path not in CACHES),
         ),
         write=tuple(expanded(path, home) for path in asked.write or ()),
     )
@@ -245,7 +257,7 @@ def _launch(recorder: "Recorder", found: FoundEngine, view: View, network: Netwo
     assert found.engine is not None
     env = {"SIDING_SANDBOX": found.engine.value, "TMPDIR": "/tmp"}
     if found.engine is Engine.LANDLOCK:
-        private = _private_directory(recorder)
+        private = _directory_of_run(recorder, "tmp")
         env["TMPDIR"] = str(private)
         view = View(
             mounts=(*view.mounts, BindMount(kind=Kind.WRITE, path=os.path.realpath(private)))
@@ -253,9 +265,9 @@ def _launch(recorder: "Recorder", found: FoundEngine, view: View, network: Netwo
     return found.launch(view, network, tuple(env.items()))
 
 
-def _private_directory(recorder: "Recorder") -> Path:
-    """Make a directory in the place of /tmp for this run, and remove those that dead runs left."""
-    top = recorder.layout.root / "sandbox" / "tmp"
+def _directory_of_run(recorder: "Recorder", kind: str) -> Path:
+    """Make a directory for this run, and remove those of its kind that dead runs left."""
+    top = recorder.layout.root / "sandbox" / kind
     private = top / str(recorder.project.app.pid)
     make_dirs(private)
     for left in top.iterdir():
