@@ -186,6 +186,7 @@ ROWS: dict[str, Row] = {
             "tests/agents/test_conformance.py",
             "tests/agents/test_hard_sessions.py",
             "tests/agents/test_integrated.py",
+            "tests/agents/test_metered.py",
             "tests/agents/test_taken_back.py",
             "tests/agents/calls/test_conformance.py",
             "tests/integration/test_acts_apart.py",
