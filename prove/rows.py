@@ -202,13 +202,8 @@ ROWS: dict[str, Row] = {
         ),
         only=(
             *("do_not_need_it", "removed_longer_ago", "looks_at_all_steps", "says_the_same"),
-            *(
-                "npm_installs",
-                "numbers_that_began",
-                "every_part",
-                "killed_at_any_call_is",
-                "made_to_be_slow",
-            ),
+            *("npm_installs", "in_a_websocket", "numbers_that_began", "every_part"),
+            *("killed_at_any_call_is", "made_to_be_slow"),
             *("listed_and_ended", "end_leaves_nothing"),
             *("test_changed_here.py", "test_conformance.py", "test_hard_sessions.py"),
             *("test_integrated.py", "test_taken_back.py"),
