@@ -8,6 +8,7 @@ tools are a client's own (a title, a probe) and get a word. All others are kept.
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,6 +38,13 @@ class Cut(NamedTuple):
     events: int = 2
 
 
+class Late(NamedTuple):
+    """An answer that the server begins after a while."""
+
+    seconds: float
+    content: "Sequence[str | Call]"
+
+
 class Failed(Exception):
     """A request gets no answer but a status."""
 
@@ -44,7 +52,7 @@ class Failed(Exception):
         self.status = status
 
 
-Answer = Sequence["str | Call"] | Failure | Cut
+Answer = Sequence["str | Call"] | Failure | Cut | Late
 Elsewhere = Mapping[str, Sequence[Answer]]
 
 
@@ -71,6 +79,7 @@ class ModelServer:
         self.answered: list[int] = []  # the number of each call that was counted
         self._lock = threading.Lock()
         self._cuts: list[int] = []  # how many events the next streams have before they end
+        self._late = threading.local()  # `seconds` until the stream of this connection begins
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -109,6 +118,7 @@ class ModelServer:
                     self.wfile.write(data)
 
             def _stream(self, events: Iterable[dict[str, Any]]) -> None:
+                time.sleep(outer._late.__dict__.pop("seconds", 0))
                 self.send_response(200)
                 self.send_header("content-type", "text/event-stream")
                 self.send_header("connection", "close")
@@ -183,6 +193,9 @@ class ModelServer:
         answer = script.pop(0) if script else ["That is all."]
         if isinstance(answer, Failure):
             raise Failed(answer.status)
+        if isinstance(answer, Late):
+            self._late.seconds = answer.seconds
+            return answer.content
         if isinstance(answer, Cut):
             self._cuts.append(answer.events)
             return [answer.text]
