@@ -267,6 +267,7 @@ class TestTools:
         assert "half of it" in [step.get("message") for step in agent.task.steps()]
 
     @needs_bwrap
+    @pytest.mark.timeout(600)
     def test_opencode_asks_in_a_sandbox(self, sandbox: Sandbox) -> None:
         """It takes most of a minute to begin there on a busy machine: its patience is its own."""
         with agent_named(sandbox, "opencode") as agent:

@@ -23,6 +23,7 @@ def takes_long(agent: AgentAtWork) -> None:
     agent.goes_on(session, "Be quick")
 
 
+@pytest.mark.timeout(900)
 def test_a_turn_of_two_minutes_is_one_step(tmp_path: Path) -> None:
     """All agents at once, because all of them only wait."""
     names = [kind.name for kind in (*FORGET, *REMEMBER) if program(kind.name) is not None]

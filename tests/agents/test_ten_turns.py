@@ -39,6 +39,7 @@ def script_of(agent: AgentAtWork, number: int) -> list[Answer]:
     return [*fails, *calls, [f"Answer {number:02}."]]
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", ["codex", "gemini", "opencode"])
 def test_ten_turns_are_ten_steps_and_the_third_can_be_taken_back(
     sandbox: Sandbox, name: str
