@@ -88,7 +88,8 @@ class SocketCalls:
         has ended it."""
         found = []
         call = self._call
-        if call is not None and call.answer.said.is_known:
+        # Where no call was ever understood, a question is none either.
+        if call is not None and (call.answer.said.is_known or self._count):
             found.append(self._line(call, ending))
         why = self._why or ("" if self._count else _NOT_COUNTED)
         ms = round(self._now() - self._began)

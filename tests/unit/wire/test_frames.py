@@ -111,6 +111,15 @@ def test_a_call_that_is_cut_and_one_that_fails() -> None:
     assert (cut.ended, cut.tokens) == ("cut", None)
 
 
+def test_a_call_that_gets_no_word_is_one_where_others_were_understood() -> None:
+    socket = Socket()
+    socket.asks(type="response.create")
+    assert len(socket.says("response.completed", usage={"input_tokens": 1})) == 1
+    socket.asks(type="response.create", model="m")
+    cut, _opened = socket.calls.ended(Ending.CUT)
+    assert (cut.ended, cut.model, cut.first_ms) == ("cut", "m", 0)
+
+
 def test_what_a_client_asks_for_ahead_is_no_call() -> None:
     socket = Socket()
     socket.asks(type="response.create", generate=False)

@@ -113,10 +113,11 @@ def plan_launch(
     names = [each for each in asked.read or () if each in CACHES]
     caches = None
     if names and found.engine is Engine.LANDLOCK:
-        notes.append(f"caches of package managers need bwrap: {', '.join(names)} is not there")
+        notes.append(f"package caches need bwrap, so the command has none of {', '.join(names)}")
         names = []
     if names:
-        caches = _directory_of_run(recorder, "caches")
+        # One process may host several runs of a task: each has its own.
+        caches = _directory_of_run(recorder, "caches") / project.app.random_bytes(8).hex()
     demand = _requirements(project, asked, command, network, git, hosts)._replace(
         caches=() if caches is None else tuple(staged(names, command.env, caches)),
         reads_only=reads_only,

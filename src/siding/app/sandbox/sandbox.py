@@ -7,7 +7,7 @@ the repository.
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -230,6 +230,9 @@ def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbo
 
             for each in made:
                 rmtree(each, ignore_errors=True)
+        if plan.caches is not None:
+            with suppress(OSError):  # another run of this process has one in it
+                plan.caches.parent.rmdir()
 
 
 def take_over_result(recorder: "Recorder", plan: SandboxPlan, outcome: Outcome) -> Outcome:
