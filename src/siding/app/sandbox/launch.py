@@ -38,6 +38,7 @@ from siding.process.sandbox.values import (
     Places,
     Quarantine,
     SandboxRequirements,
+    StagedCache,
     View,
 )
 from siding.process.sandbox.view import ALTERNATE, plan_view
@@ -110,16 +111,10 @@ def plan_launch(
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     agent = places_in(profile)
     _make_room_for_sessions(home, agent)
-    names = [each for each in asked.read or () if each in CACHES]
-    caches = None
-    if names and found.engine is Engine.LANDLOCK:
-        notes.append(f"package caches need bwrap, so the command has none of {', '.join(names)}")
-        names = []
-    if names:
-        # One process may host several runs of a task: each has its own.
-        caches = _directory_of_run(recorder, "caches") / project.app.random_bytes(8).hex()
+    caches = _caches(recorder, asked, command, found.engine)
+    notes += caches.notes
     demand = _requirements(project, asked, command, network, git, hosts)._replace(
-        caches=() if caches is None else tuple(staged(names, command.env, caches)),
+        caches=caches.staged,
         reads_only=reads_only,
     )
     view = plan_view(
@@ -139,7 +134,7 @@ def plan_launch(
     launch = _launch(recorder, found, view, network)._replace(
         room=asked.memory, stays_root=stays_root(os.path.basename(command.argv[0]))
     )
-    launch = launch._replace(env=(*launch.env, *env_of(names).items()))
+    launch = launch._replace(env=(*launch.env, *caches.env))
     if prepared is not None:
         launch = launch._replace(env=(*launch.env, *_GIT_ENVIRONMENT))
     report = SandboxReport(
@@ -158,7 +153,7 @@ def plan_launch(
         lock=lock,
         hosts=hosts,
         notes=tuple(notes),
-        caches=caches,
+        caches=caches.directory,
     )
 
 
@@ -182,6 +177,35 @@ def _requirements(
             *(expanded(path, home) for path in asked.read or () if path not in CACHES),
         ),
         write=tuple(expanded(path, home) for path in asked.write or ()),
+    )
+
+
+class _Caches(NamedTuple):
+    """The package caches of one run: what was staged, and in which directory."""
+
+    staged: tuple[StagedCache, ...] = ()
+    directory: Path | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _caches(
+    recorder: "Recorder", asked: "SandboxSettings", command: Command, engine: Engine
+) -> _Caches:
+    """Stage the package caches that are asked for; without mounts there can be none."""
+    names = [each for each in asked.read or () if each in CACHES]
+    if not names:
+        return _Caches()
+    if engine is Engine.LANDLOCK:
+        said = f"package caches need bwrap, so the command has none of {', '.join(names)}"
+        return _Caches(notes=(said,))
+    # One process may host several runs of a task: each has its own.
+    own = recorder.project.app.random_bytes(8).hex()
+    directory = _directory_of_run(recorder, "caches") / own
+    return _Caches(
+        staged=tuple(staged(names, command.env, directory)),
+        directory=directory,
+        env=tuple(env_of(names).items()),
     )
 
 
