@@ -39,7 +39,8 @@ class Cut(NamedTuple):
 
 
 class Late(NamedTuple):
-    """An answer that the server begins after a while."""
+    """An answer whose head comes at once, and whose first event comes after a while. (Gemini CLI
+    0.61.0 hangs up where there is no head for so long.)"""
 
     seconds: float
     content: "Sequence[str | Call]"
@@ -118,11 +119,11 @@ class ModelServer:
                     self.wfile.write(data)
 
             def _stream(self, events: Iterable[dict[str, Any]]) -> None:
-                time.sleep(outer._late.__dict__.pop("seconds", 0))
                 self.send_response(200)
                 self.send_header("content-type", "text/event-stream")
                 self.send_header("connection", "close")
                 self.end_headers()
+                time.sleep(outer._late.__dict__.pop("seconds", 0))
                 cut = outer._cuts.pop() if outer._cuts else None
                 for event in islice(events, cut):
                     named = f"event: {event['type']}\n" if "type" in event else ""

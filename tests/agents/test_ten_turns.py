@@ -90,7 +90,6 @@ def taken_back(agent: AgentAtWork, session: str) -> None:
     if type(agent) in FORGET:
         assert heard == [True] * (LEFT - 1) + [False] * (len(TURNS) - LEFT + 1)
     else:
-        assert f"“{prompt_of(LEFT)}”" in asked
-        assert "Taken back" in asked
+        assert f"Taken back: your work on 3 earlier prompts, “{prompt_of(LEFT + 3)}”" in asked
     turn = agent.turns[-1]
     assert (turn["message"], turn["diff_stat"]["file_list"]) == ("Another way", ["other.txt"])
