@@ -27,6 +27,7 @@ FIGURES: dict[str, str] = {
     "sandbox": "benchmarks.sandbox",
     "verdicts": "benchmarks.verdicts",
     "viewers": "benchmarks.viewers",
+    "wire": "benchmarks.wire",
 }
 
 

@@ -5,8 +5,12 @@ With ``--message`` one prompt is answered; else each line of standard input is o
 line for the shell, which stands for the edits that a model would ask for; behind ``confirm`` it
 asks before it makes them, and another line is the answer. The test of the real program, where that
 is installed, shows that it does the same.
+
+No model answers as fast as this does, so it waits until the prompt was noted, where that can be
+seen: how long that takes on a busy machine is not what is tested.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -28,13 +32,30 @@ def write(history: Path, text: str) -> None:
         file.write(text)
 
 
+def noted() -> int:
+    """Return how many prompts of this run are noted."""
+    runs = Path(os.environ["SIDING_HOME"]).glob("projects/*/tasks/*/runs/*.agent")
+    return max((json.loads(path.read_text()).get("prompts", 0) for path in runs), default=0)
+
+
+def think(before: int) -> None:
+    """Wait as long as a model takes at least; `before`: prompts that were noted without this."""
+    if "SIDING_FOLLOWER" not in os.environ or "SIDING_SANDBOX" in os.environ:
+        time.sleep(0.2)
+        return
+    deadline = time.monotonic() + 60
+    while noted() == before and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def answer(history: Path, prompt: str) -> None:
+    before = noted()
     shown = "  \n#### ".join(prompt.splitlines())
     write(history, f"\n#### {shown}  \n")
     if prompt.startswith("/"):
         write(history, "> Added it to the chat  \n")
         return
-    time.sleep(0.2)  # no model answers faster
+    think(before)
     write(history, "\nDone.\n\n> Tokens: 101 sent, 20 received.  \n")
     edit = prompt.removeprefix("confirm ")
     if edit != prompt:

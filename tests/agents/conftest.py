@@ -132,6 +132,7 @@ class CodexAtWork(AgentAtWork):
 
     name = "codex"
     package = "@openai/codex"
+    more = ""  # settings of its provider
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         super().__init__(task, executable)
@@ -143,7 +144,7 @@ class CodexAtWork(AgentAtWork):
         fields = ",".join(f"{name}={json.dumps(value)}" for name, value in provider.items())
         settings = [
             'model_provider="test"',
-            f'model_providers.test={{{fields},wire_api="responses"}}',
+            f'model_providers.test={{{fields},wire_api="responses"{self.more}}}',
             'model="gpt-5.5"',
             "analytics.enabled=false",
         ]

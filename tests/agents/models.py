@@ -8,10 +8,14 @@ tools are a client's own (a title, a probe) and get a word. All others are kept.
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain, count, islice
 from typing import Any, NamedTuple
+
+from agents.sockets import talk
 
 
 class Call(NamedTuple):
@@ -34,6 +38,14 @@ class Cut(NamedTuple):
     events: int = 2
 
 
+class Late(NamedTuple):
+    """An answer whose head comes at once, and whose first event comes after a while. (Gemini CLI
+    0.61.0 hangs up where there is no head for so long.)"""
+
+    seconds: float
+    content: "Sequence[str | Call]"
+
+
 class Failed(Exception):
     """A request gets no answer but a status."""
 
@@ -41,7 +53,7 @@ class Failed(Exception):
         self.status = status
 
 
-Answer = Sequence["str | Call"] | Failure | Cut
+Answer = Sequence["str | Call"] | Failure | Cut | Late
 Elsewhere = Mapping[str, Sequence[Answer]]
 
 
@@ -59,6 +71,7 @@ class ModelServer:
         answers_all: bool = False,
     ) -> None:
         self.requests: list[dict[str, Any]] = []
+        self.sockets = 0  # how many WebSockets were opened
         self.by_newest = False  # the script is that of the word that was said last
         self._script = list(script)
         self._answers_all = answers_all  # also requests without tools: the client has none
@@ -67,6 +80,7 @@ class ModelServer:
         self.answered: list[int] = []  # the number of each call that was counted
         self._lock = threading.Lock()
         self._cuts: list[int] = []  # how many events the next streams have before they end
+        self._late = threading.local()  # `seconds` until the stream of this connection begins
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -76,7 +90,7 @@ class ModelServer:
                 self._plain({})
 
             def do_GET(self) -> None:
-                self._plain({"data": []})
+                outer.get(self, self._plain)
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
@@ -109,6 +123,7 @@ class ModelServer:
                 self.send_header("content-type", "text/event-stream")
                 self.send_header("connection", "close")
                 self.end_headers()
+                time.sleep(outer._late.__dict__.pop("seconds", 0))
                 cut = outer._cuts.pop() if outer._cuts else None
                 for event in islice(events, cut):
                     named = f"event: {event['type']}\n" if "type" in event else ""
@@ -130,6 +145,16 @@ class ModelServer:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def get(
+        self, handler: BaseHTTPRequestHandler, plain: Callable[[Mapping[str, Any]], None]
+    ) -> None:
+        """Answer what is no question: a list of models, say, or that a WebSocket is opened."""
+        if "sec-websocket-key" not in handler.headers:
+            plain({"data": []})
+            return
+        self.sockets += 1
+        talk(handler, partial(self.answer, handler.path))
 
     def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any] | Iterable[dict[str, Any]]:
         """Return what a request gets: an object, or the events of a stream."""
@@ -162,13 +187,16 @@ class ModelServer:
         """Return what the script has next for a request. Raises Failed."""
         self.requests.append(body)
         messages = body.get("messages") or body.get("contents") or body.get("input") or ()
-        said = json.dumps(messages if self.by_newest else messages[:2])
-        words = [each for each in self._elsewhere if each in said]
-        word = max(words, key=said.rfind) if self.by_newest and words else "".join(words[:1])
+        text = json.dumps(messages if self.by_newest else messages[:2])
+        words = [each for each in self._elsewhere if each in text]
+        word = max(words, key=text.rfind) if self.by_newest and words else "".join(words[:1])
         script = self._elsewhere[word] if word else self._script
         answer = script.pop(0) if script else ["That is all."]
         if isinstance(answer, Failure):
             raise Failed(answer.status)
+        if isinstance(answer, Late):
+            self._late.seconds = answer.seconds
+            return answer.content
         if isinstance(answer, Cut):
             self._cuts.append(answer.events)
             return [answer.text]
@@ -208,6 +236,9 @@ class ModelServer:
 
     def responses(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the next answer as the events of the Responses API."""
+        if body.get("generate") is False:  # it is only to be ready
+            yield from _warmed()
+            return
         with self._lock:
             answer = self._next(body)
             number = self._counted()
@@ -286,6 +317,14 @@ class ModelServer:
 def _begun(events: Iterator[dict[str, Any]]) -> Iterable[dict[str, Any]]:
     """Return a stream whose first event is there: a failure comes before its headers."""
     return chain([next(events)], events)
+
+
+def _warmed() -> Iterator[dict[str, Any]]:
+    """Yield an answer of nothing, which a client asks for ahead of its first question."""
+    response = {"id": "resp_warmed", "object": "response", "status": "completed"}
+    usage = {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
+    yield {"type": "response.created", "response": {**response, "status": "in_progress"}}
+    yield {"type": "response.completed", "response": {**response, "usage": usage}}
 
 
 def _item(part: "str | Call", number: str) -> dict[str, Any]:

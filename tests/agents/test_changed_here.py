@@ -18,8 +18,20 @@ def talked(agent: AgentAtWork) -> str:
     agent.says([agent.shell("echo 1 >1.txt")], ["Done."], ["Noted."])
     agent.prompt(f"Make the {WORDS[0]}")
     session = str(agent.turns[-1]["session"])
+    if agent.name == "gemini":
+        begun_earlier(agent)
     agent.goes_on(session, f"And the {WORDS[1]}")
     return session
+
+
+def begun_earlier(agent: AgentAtWork) -> None:
+    """Give the conversation's file the name of an earlier minute.
+
+    As it goes on in another minute than that, the Gemini CLI itself would remove it the next time
+    (`adapters.agents.gemini` says why).
+    """
+    (path,) = Path(agent.task.env["HOME"]).glob(".gemini/tmp/*/chats/session-*.jsonl")
+    path.rename(path.with_name(f"session-2026-11-24T01-00-{path.name[-14:]}"))
 
 
 def opened(agent: AgentAtWork, session: str) -> str:

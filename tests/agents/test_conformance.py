@@ -12,7 +12,7 @@ from threading import Thread
 
 import pytest
 
-from agents.conftest import AgentAtWork
+from agents.conftest import AgentAtWork, agent_named
 from bwrap import bwrap_problem, needs_bwrap
 from sandbox import SIDING, Sandbox
 from siding.tasks.names import name_after_command
@@ -266,3 +266,26 @@ class TestTools:
         assert answered.count("azure") > answered.count("crimson")  # each is an option
         assert "recorded as step" in marked
         assert "half of it" in [step.get("message") for step in agent.task.steps()]
+
+    @needs_bwrap
+    @pytest.mark.timeout(600)
+    def test_opencode_asks_in_a_sandbox(self, sandbox: Sandbox) -> None:
+        """It takes most of a minute to begin there on a busy machine: its patience is its own."""
+        with agent_named(sandbox, "opencode") as agent:
+            model = agent.says(
+                [agent.tool("ask_person", question="Which colour?", options=["crimson", "azure"])],
+                ["Azure it is."],
+            )
+            words = ["run", "--sandbox", "--", *agent.words("Choose")]
+            at_work = Thread(target=agent.task.siding, args=words, kwargs={"timeout": 400})
+            at_work.start()
+            session = ""
+            while not session and at_work.is_alive():
+                waiting = agent.task.json("decide", "list", "--json")
+                session = waiting[0]["session_id"] if waiting else ""
+                time.sleep(0.2)
+            agent.task.siding("decide", "answer", session, "-c", "1=azure")
+            at_work.join(200)
+            answered = json.dumps(model.requests[1])
+            assert answered.count("azure") > answered.count("crimson")
+            assert [turn["message"] for turn in agent.turns] == ["Choose"]

@@ -4,13 +4,18 @@
 700 MB, so `run.py test` does not install it.
 """
 
+import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +195,89 @@ def test_in_a_sandbox(task: Sandbox) -> None:
     task.env["PATH"] = f"{program.parent}:{task.env['PATH']}"
     task.siding("run", "--sandbox", "--", "aider", "--message", "echo one >1.txt")
     assert [turn[:2] for turn in turns(task)] == [("echo one >1.txt", "stopped")]
+
+
+class SlowBroker:
+    """A broker that answers what a test says, and keeps it waiting until the agent has done more.
+
+    `holds` is, by the number of the report, the file that has to be there before it is answered.
+    """
+
+    def __init__(self, directory: Path, holds: dict[int, Path]) -> None:
+        self.path = directory / "broker"
+        self.moments: list[str] = []
+        self._holds = holds
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(self.path))
+        self._socket.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                peer, _address = self._socket.accept()
+                with peer, peer.makefile("rb") as lines:
+                    self._answer(peer, json.loads(lines.readline())["payload"])
+
+    def _answer(self, peer: socket.socket, payload: dict[str, str]) -> None:
+        self.moments.append(" ".join([payload["moment"], *payload.get("text", "").split()]))
+        awaited = self._holds.get(len(self.moments))
+        while awaited is not None and not awaited.exists():
+            time.sleep(0.01)
+        peer.sendall(b'{"ok": true, "result": {"output": "", "status": 0}}\n')
+
+    def until(self, *moments: str) -> None:
+        """Wait until so many have come; they must be these."""
+        deadline = time.monotonic() + 20
+        while len(self.moments) < len(moments) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert self.moments == list(moments)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class TestASlowBroker:
+    """What the agent does while a report is under way belongs to the turn in which it did it."""
+
+    @pytest.fixture
+    def place(self) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory() as made:  # the path of a socket must not be long
+            yield Path(made)
+
+    def turn(self, place: Path, name: str) -> str:
+        """Return what an agent does in one turn, as words of a shell."""
+        say = f"printf '\\n#### {name}\\n\\nDone.\\n' >>{place}/chat"
+        return f'{say}; kill -USR1 "$SIDING_FOLLOWER"; touch {place}/{name}.done'
+
+    def follow(self, place: Path, script: str) -> "subprocess.Popen[bytes]":
+        line = [sys.executable, "-S", "-E", "-I", str(FOLLOW), "aider", str(place / "chat"), "--"]
+        env = {**os.environ, client.VARIABLE: str(place / "broker")}
+        return subprocess.Popen([*line, "sh", "-c", script], env=env)
+
+    def test_that_hears_late_that_it_has_begun(self, place: Path) -> None:
+        broker = SlowBroker(place, {1: place / "one.done"})
+        agent = self.follow(place, f"{self.turn(place, 'one')}; exec sleep 60")
+        try:
+            broker.until("session", "prompt one", "stopped")
+        finally:
+            agent.terminate()
+            agent.wait(20)
+            broker.close()
+
+    def test_that_records_a_turn_while_the_next_one_is_over(self, place: Path) -> None:
+        broker = SlowBroker(place, {3: place / "two.done"})
+        wait = f"while [ ! -e {place}/more ]; do sleep 0.01; done"
+        turns = f"{self.turn(place, 'one')}; {wait}; {self.turn(place, 'two')}"
+        agent = self.follow(place, f"{turns}; exec sleep 60")
+        try:
+            broker.until("session", "prompt one", "stopped")
+            (place / "more").touch()
+            broker.until("session", "prompt one", "stopped", "prompt two", "stopped")
+        finally:
+            agent.terminate()
+            agent.wait(20)
+            broker.close()
 
 
 class TestTheProgramThatFollows:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.conftest import AgentAtWork, ClaudeAtWork, agent_named
+from agents.conftest import AgentAtWork, ClaudeAtWork, CodexAtWork, agent_named
 from agents.models import Cut, Failure
 from bwrap import needs_bwrap
 from sandbox import Sandbox
@@ -76,6 +76,20 @@ def test_in_a_sandbox_with_a_list_of_hosts(sandbox: Sandbox, name: str) -> None:
         assert used(wire) == model.used
         assert agent.run["sandbox"]["network"] == "allow"
         assert (agent.task.workspace() / "new").read_text() == "2\n"
+
+
+def test_calls_in_a_websocket_are_counted(sandbox: Sandbox) -> None:
+    with agent_named(sandbox, "codex") as agent:
+        assert isinstance(agent, CodexAtWork)
+        agent.more = ",supports_websockets=true"
+        model = agent.says([agent.shell("echo 2 >new")], ["done"])
+        wire = metered(agent)
+        assert model.sockets
+        assert (agent.task.workspace() / "new").read_text() == "2\n"
+        assert used(wire) == model.used
+        assert "uncounted" not in wire
+        (turn,) = agent.turns
+        assert used(turn["wire"])[2] >= 2
 
 
 def test_no_key_is_on_the_disk(claude: ClaudeAtWork) -> None:

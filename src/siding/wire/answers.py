@@ -79,10 +79,11 @@ class AnswerReader:
                 self._event.append(line[5:].strip())
                 self._size += len(line)
             elif not line.strip() and self._event:
-                self._dispatch(b"\n".join(self._event))
+                self.take_event(b"\n".join(self._event))
                 self._event, self._size = [], 0
 
-    def _dispatch(self, event: bytes) -> None:
+    def take_event(self, event: bytes) -> None:
+        """Read one whole event of a stream, which may have come in another way than as a line."""
         if event == _DONE:
             self.said = self.said._replace(is_finished=True)
         elif any(mark in event for mark in _MARKS):

@@ -70,13 +70,15 @@ class EgressRelay:
                 self._task.cancel()
             if self._server is not None:
                 self._server.end_like(error)
-            self._note(Ending.WHOLE if self._is_through else Ending.LEFT)
+            is_whole = self._is_through or self._is_answered
+            self._note(Ending.WHOLE if is_whole else Ending.LEFT)
         elif end is self._server:
             self._server = None
             if self._response is not None:
+                is_whole = self._is_answered
                 self._response.feed(b"")
-                is_cut = not self._response.is_over or error is not None
-                self._note(Ending.CUT if is_cut else Ending.WHOLE)
+                is_whole = is_whole or (self._response.is_over and error is None)
+                self._note(Ending.WHOLE if is_whole else Ending.CUT)
             self._note(Ending.WHOLE)
             self.client.end_like(error)
 
@@ -210,6 +212,8 @@ class EgressRelay:
         if rest:
             self._ahead += rest
             self.client.hold_back(_AHEAD)
+        if self._is_answered:
+            self._next()
 
     def _from_server(self, data: bytes) -> None:
         self._received += len(data)
@@ -224,14 +228,24 @@ class EgressRelay:
             # Nobody knows where it ends, so nothing more is passed on to the server.
             self.client.hold_back(_NO_MORE)
         elif response.is_over:
-            self._note(Ending.WHOLE)
-            if response.closes or not self._request.is_over:
-                return  # the server hangs up
-            self._response, self._request = None, RequestReader()
-            ahead, self._ahead = self._ahead, b""
-            self.client.go_on(_AHEAD)
-            if ahead:
-                self._from_client(ahead)
+            self._next()
+
+    def _next(self) -> None:
+        """Take the next request, if the server does not hang up behind its answer. That may be over
+        before the body of its request is sent: the rest of it is passed on first."""
+        assert self._response is not None
+        if self._response.closes or not self._request.is_over:
+            return
+        self._note(Ending.WHOLE)
+        self._request = RequestReader()
+        ahead, self._ahead = self._ahead, b""
+        self.client.go_on(_AHEAD)
+        if ahead:
+            self._from_client(ahead)
+
+    @property
+    def _is_answered(self) -> bool:
+        return self._response is not None and self._response.is_over
 
     def _send(self, data: bytes) -> None:
         self._sent += len(data)

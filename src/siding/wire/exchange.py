@@ -11,7 +11,6 @@ from siding.wire.tokens import Said
 
 _RETRIES = "x-stainless-retry-count"  # the libraries of Anthropic and OpenAI say it
 _MOST_FAILED = 1000
-_UPGRADED = 101
 _LOOKED_AT = 4096  # bytes of a request in which its model is looked for; clients name it first
 _MODEL = re.compile(rb'"model"\s*:\s*"([\w.:/@+-]{1,100})"')
 _MODEL_IN_PATH = re.compile(r"/models/([\w.@+-]{1,100})(?::|$|\?)")
@@ -33,6 +32,12 @@ class FailedBodies:
             self._digests[digest] = None
             if len(self._digests) > _MOST_FAILED:
                 del self._digests[next(iter(self._digests))]
+
+
+def model_in(question: bytes) -> str:
+    """Return the model that the beginning of a request names, "" for none."""
+    named = _MODEL.search(question)
+    return named[1].decode() if named else ""
 
 
 class Exchange:
@@ -74,8 +79,7 @@ class Exchange:
         self._digest.update(data)
         if not self._model and len(self._looked) < _LOOKED_AT:
             self._looked += data[:_LOOKED_AT]
-            named = _MODEL.search(self._looked)
-            self._model = named[1].decode() if named else ""
+            self._model = model_in(self._looked)
 
     def receives(self, data: bytes) -> None:
         """Take note of the next bytes of the answer, its head included; b"" is their end."""
@@ -101,7 +105,8 @@ class Exchange:
             ending = Ending.WHOLE  # whether or not the connection outlived the last event
         elif streamed and ending is Ending.WHOLE and not said.error:
             ending = Ending.CUT  # no event has said that the answer is over
-        why = why or ("" if answer is None else answer.uncounted) or self._unread(status)
+        unread = "the answer is no HTTP/1.1" if self.response.is_odd else ""
+        why = why or ("" if answer is None else answer.uncounted) or unread
         digest = self._digest.digest()
         line = Passed(
             at=self._at,
@@ -124,8 +129,3 @@ class Exchange:
         )
         self._failed.note(digest, failed=line.failed or ending is Ending.CUT)
         return line
-
-    def _unread(self, status: int) -> str:
-        if status == _UPGRADED:
-            return "it went on in another protocol (WebSocket), which is not counted"
-        return "the answer is no HTTP/1.1" if self.response.is_odd else ""

@@ -135,6 +135,7 @@ class ResponseHead(NamedTuple):
     status: int
     content_type: str
     encoding: str
+    extensions: str = ""  # of a WebSocket, that the server has agreed to
 
 
 class ResponseReader:
@@ -148,6 +149,7 @@ class ResponseReader:
         self.head: ResponseHead | None = None
         self.is_over = False  # the body is
         self.is_upgraded = False  # another protocol follows
+        self.behind = b""  # what has come of it already
         self.is_odd = False
         self.closes = False  # the server ends the connection behind it
 
@@ -172,12 +174,19 @@ class ResponseReader:
             self.is_odd = True
         self.closes = self._parser.their_state in (h11.MUST_CLOSE, h11.CLOSED, h11.ERROR)
         self.is_upgraded = self._parser.their_state is h11.SWITCHED_PROTOCOL
+        if self.is_upgraded:
+            self.behind = self._parser.trailing_data[0]
         return pieces
 
     def _begins(self, event: object) -> None:
         if isinstance(event, h11.Response):
-            found = {k.decode("latin-1"): v.decode("latin-1") for k, v in event.headers}
+            found = _named(event)
             kind, encoding = found.get("content-type", ""), found.get("content-encoding", "")
             self.head = ResponseHead(event.status_code, kind, encoding)
         elif isinstance(event, h11.InformationalResponse) and event.status_code == 101:
-            self.head = ResponseHead(101, "", "")
+            extensions = _named(event).get("sec-websocket-extensions", "")
+            self.head = ResponseHead(101, "", "", extensions)
+
+
+def _named(event: "h11.Response | h11.InformationalResponse") -> dict[str, str]:
+    return {k.decode("latin-1"): v.decode("latin-1") for k, v in event.headers}

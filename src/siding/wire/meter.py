@@ -12,13 +12,14 @@ from collections.abc import Callable
 from hmac import compare_digest
 
 from siding.namedtuples import NamedTuple
-from siding.wire.call import Ending
+from siding.wire.call import Ending, Passed
 from siding.wire.ends import End
 from siding.wire.exchange import Exchange, FailedBodies
 from siding.wire.heads import BadHead, RequestHead, RequestReader
 from siding.wire.journal import WireJournal
 from siding.wire.plain import plain_answer
 from siding.wire.reaching import Reach, Server, Unreachable
+from siding.wire.socket_calls import SocketCalls
 from siding.wire.spec import Route
 
 HEAD_S = 30.0  # a head that takes longer is not waited for
@@ -50,7 +51,8 @@ class MeterRelay:
         self._task: asyncio.Task[None] | None = None
         self._unsent: list[bytes] = []  # while the server is not reached
         self._ahead = b""  # what came behind a request that has no answer yet
-        self._is_through = False  # another protocol is spoken
+        self._calls: SocketCalls | None = None  # of another protocol, once that is spoken
+        self._is_last = False  # the server hangs up behind its answer
         self._patience: asyncio.TimerHandle | None = None
 
     def met(self, end: End) -> None:
@@ -63,9 +65,10 @@ class MeterRelay:
     def got(self, end: End, data: bytes) -> None:
         if end is self._server:
             self._from_server(data)
-        elif self._is_through:
+        elif self._calls is not None:
             self._server.write(data)
-        elif self._exchange is None:
+            self._calls.sends(data)
+        elif self._exchange is None and not self._is_last:
             self._from_client(data)
         else:
             self._rest(data)
@@ -74,15 +77,18 @@ class MeterRelay:
         exchange = self._exchange
         if end is self.client:
             self._stop_waiting()
+            self._end_calls(Ending.LEFT)
             if exchange is not None:
-                self._over(exchange, Ending.LEFT)
+                self._over(exchange, Ending.WHOLE if exchange.is_over else Ending.LEFT)
             if self._task is not None:
                 self._task.cancel()
             self._server.end_like(error)
             return
+        self._end_calls(Ending.CUT)
         if exchange is not None:
+            is_whole = exchange.is_over
             exchange.receives(b"")
-            is_whole = exchange.is_over and error is None
+            is_whole = is_whole or (exchange.is_over and error is None)
             self._over(exchange, Ending.WHOLE if is_whole else Ending.CUT)
         self.client.end_like(error)
 
@@ -128,13 +134,16 @@ class MeterRelay:
                 own, rest = self._request.body(data)
             except BadHead:
                 own, rest = data, b""  # the server says what it thinks of it
+        exchange = self._exchange
         if own:
-            assert self._exchange is not None
-            self._exchange.sends(own)
+            if exchange is not None:
+                exchange.sends(own)
             self._send(own)
         if rest:
             self._ahead += rest
             self.client.hold_back(_AHEAD)
+        if exchange is not None and exchange.is_over:
+            self._answered(exchange)
 
     def _send(self, data: bytes) -> None:
         if self._server.is_open:
@@ -160,23 +169,51 @@ class MeterRelay:
 
     def _from_server(self, data: bytes) -> None:
         self.client.write(data)  # first: the copy is read while it is on its way
+        if self._calls is not None:
+            self._add(self._calls.receives(data))
+            return
         exchange = self._exchange
-        if exchange is None or self._is_through:
+        if exchange is None:
             return
         exchange.receives(data)
         if exchange.response.is_upgraded:
-            self._is_through = True
-            self._over(exchange, Ending.WHOLE)
-            if self._ahead:
-                self._server.write(self._ahead)
-            self.client.go_on(_AHEAD)
+            self._switch(exchange)
         elif exchange.is_over:
-            self._over(exchange, Ending.WHOLE)
-            self._next(closes=exchange.response.closes or not self._request.is_over)
+            self._answered(exchange)
 
-    def _next(self, *, closes: bool) -> None:
-        if closes:
-            return  # the server hangs up, and so do we then
+    def _switch(self, exchange: Exchange) -> None:
+        """Pass on both ways what is no HTTP any more."""
+        head = exchange.response.head
+        assert head is not None
+        opened = exchange.passed(Ending.WHOLE)
+        calls = SocketCalls(opened, head.extensions, at=self._of.at, now=self._of.now)
+        self._exchange, self._calls = None, calls
+        if self._ahead:
+            self._server.write(self._ahead)
+            calls.sends(self._ahead)
+        self._add(calls.receives(exchange.response.behind))
+        self.client.go_on(_AHEAD)
+
+    def _end_calls(self, ending: Ending) -> None:
+        calls, self._calls = self._calls, None
+        if calls is not None:
+            self._add(calls.ended(ending))
+
+    def _add(self, lines: list[Passed]) -> None:
+        for line in lines:
+            self._of.journal.add(line)
+
+    def _answered(self, exchange: Exchange) -> None:
+        """Take the next request. An answer may be over before the body of its request is sent: the
+        rest of it is passed on first."""
+        if exchange.response.closes:
+            self._is_last = True  # the server hangs up, and so do we then
+            self._over(exchange, Ending.WHOLE)
+        elif self._request.is_over:
+            self._over(exchange, Ending.WHOLE)
+            self._next()
+
+    def _next(self) -> None:
         self._request = RequestReader()
         ahead, self._ahead = self._ahead, b""
         self.client.go_on(_AHEAD)

@@ -91,6 +91,25 @@ class TestAllowed:
             assert talk.until(b"ok").endswith(b"\r\n\r\nok")
         assert proxy.asked == [NAME, OTHER]
 
+    def test_a_body_goes_on_behind_its_answer(self, proxy: EgressAtWork, server: Server) -> None:
+        """A server may answer before it has read all. What follows the rest is the next request."""
+        at = f"{NAME}:{server.port}"
+        talk = proxy.client()
+        head = get(at, f"http://{at}/large", "Content-Length: 1000").replace(b"GET", b"POST", 1)
+        talk.send(head + bytes(400))
+        at_server = server.accept()
+        assert answered(at_server).startswith("POST /large ")
+        at_server.take(400)
+        assert talk.until(b"ok").endswith(b"\r\n\r\nok")
+        talk.send(bytes(599))
+        talk.send(b"x" + get(at, f"http://{at}/next"))
+        assert at_server.take(600) == bytes(599) + b"x"
+        assert answered(at_server).startswith("GET /next ")
+        assert talk.until(b"ok").endswith(b"\r\n\r\nok")
+        talk.close()
+        assert at_server.rest() == b""
+        assert [line["ended"] for line in proxy.lines()] == ["whole", "whole"]
+
     def test_an_address_that_is_listed_is_reached(
         self, tmp_path: Path, proxy: EgressAtWork, server: Server
     ) -> None:

@@ -121,6 +121,48 @@ class TestBytes:
             assert client.until(body) == answer(body)
         client.close()
 
+    def test_of_a_body_go_on_behind_its_answer(self, proxy: MeterAtWork, server: Server) -> None:
+        """A server may answer before it has read all. What follows the rest is the next request."""
+        large, rest = request(bytes(range(256)) * 40), 5000
+        client = proxy.client()
+        client.send(large[:-rest])
+        at_server = server.accept()
+        at_server.take(len(as_sent(server.port, large)) - rest)
+        early = answer(b"too large").replace(b"200 OK", b"413 No")
+        at_server.send(early)
+        assert client.until(b"large") == early
+        client.send(large[-rest:-7])
+        client.send(large[-7:] + request(b"two"))
+        assert at_server.take(rest) == large[-rest:]
+        assert at_server.until(b"two") == as_sent(server.port, request(b"two"))
+        at_server.send(answer(b"and two"))
+        assert client.until(b"two") == answer(b"and two")
+        client.close()
+        lines = proxy.ends()
+        assert [(line["status"], line["ended"], line["sent"]) for line in lines] == [
+            (413, "whole", 256 * 40),
+            (200, "whole", 3),
+        ]
+
+    def test_of_a_body_go_on_behind_the_last_answer(
+        self, proxy: MeterAtWork, server: Server
+    ) -> None:
+        """The server says that it hangs up: what comes until then is no head of a request."""
+        large = request(bytes(5000))
+        client = proxy.client()
+        client.send(large[:-100])
+        at_server = server.accept()
+        at_server.take(len(as_sent(server.port, large)) - 100)
+        early = answer(b"too large", b"Connection: close\r\n")
+        at_server.send(early)
+        assert client.until(b"large") == early
+        client.send(large[-100:])
+        assert at_server.take(100) == large[-100:]
+        at_server.close()
+        assert client.rest() == b""
+        (line,) = proxy.ends()
+        assert line["ended"] == "whole"
+
     def test_of_another_protocol_pass_both_ways(self, proxy: MeterAtWork, server: Server) -> None:
         asks = HEAD % SECRET.encode() + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
         client, at_server = begun(proxy, server, asks)
@@ -181,6 +223,21 @@ class TestEnds:
         assert at_server.rest() == b""
         (line,) = proxy.ends()
         assert line["ended"] == "left"
+
+    def test_a_client_that_leaves_in_its_body_after_the_answer_has_all(
+        self, proxy: MeterAtWork, server: Server
+    ) -> None:
+        large = request(bytes(5000))
+        client = proxy.client()
+        client.send(large[:-100])
+        at_server = server.accept()
+        at_server.take(len(as_sent(server.port, large)) - 100)
+        at_server.send(answer(b"too large"))
+        client.until(b"large")
+        client.close()
+        assert at_server.rest() == b""
+        (line,) = proxy.ends()
+        assert line["ended"] == "whole"
 
     def test_a_client_that_leaves_after_the_last_event_has_all(
         self, proxy: MeterAtWork, server: Server

@@ -14,9 +14,15 @@ SYSTEM = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
 
 def reach(files: dict[str, str], **more: Any) -> Reach:
     """Return what can be reached where root alone writes these files, and our directory."""
+
+    def read(name: str) -> str:
+        if name not in files:
+            raise FileNotFoundError(name)
+        return files[name]
+
     return Reach(
         program=("/a python", "hook.py", "gemini"),
-        read=files.__getitem__,
+        read=read,
         settings=OURS,
         of_root=lambda name: name in files or name == "/run/siding-1",
         **more,
@@ -68,6 +74,30 @@ def test_settings_that_cannot_be_read_are_not_replaced() -> None:
     assert (
         found.why_not == "/etc/gemini-cli/settings.json cannot be read, and would no longer count"
     )
+
+
+KEPT = '{"general": {"x": 1, "sessionRetention": {"maxAge": "7d"}}}'
+
+
+def test_conversations_are_kept_if_the_person_does_not_say_how_long() -> None:
+    theirs = {"/etc/gemini-cli/settings.json": '{"general": {"x": 1}}'}
+    found = ADAPTER.injected(("gemini",), reach(theirs))
+    general = json.loads(found.settings)["general"]
+    assert general == {"x": 1, "sessionRetention": {"enabled": False}}
+
+
+@pytest.mark.parametrize(
+    ("file", "env"),
+    [
+        ("/etc/gemini-cli/settings.json", {}),
+        ("/home/me/.gemini/settings.json", {"HOME": "/home/me"}),
+        ("/there/.gemini/settings.json", {"HOME": "/home/me", "GEMINI_CLI_HOME": "/there"}),
+    ],
+)
+def test_how_long_the_person_keeps_conversations_counts(file: str, env: dict[str, str]) -> None:
+    found = ADAPTER.injected(("gemini",), reach({file: f"// mine\n{KEPT}"}, env=env))
+    general = json.loads(found.settings).get("general")
+    assert general == (json.loads(KEPT)["general"] if file.startswith("/etc") else None)
 
 
 def test_what_a_hook_said_is_no_part_of_the_prompt() -> None:

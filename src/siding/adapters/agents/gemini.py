@@ -4,6 +4,11 @@ Its hooks are given for one run by settings of a system, whose file a variable n
 such a file only if nobody but root can write it, or replace it: so it reports to root alone. The
 file that counted before is merged with ours. A hook that is killed lets the tool run; the exit
 status 2 blocks. Tried with 0.61.0.
+
+It removes conversations by itself as it starts, also some that are gone on with: in `--resume` it
+first begins a file of that name and the present minute, which stays empty if the conversation began
+in another minute, and the next start takes empty files away with all that have the same id in their
+names. So it keeps all conversations in our runs, if the person has not said how long they are kept.
 """
 
 import json
@@ -39,6 +44,8 @@ PLACES = AgentPlaces(
 
 _SYSTEM, _DEFAULTS = "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
 _USUAL = "/etc/gemini-cli/settings.json"  # of a system, where nothing else is named
+_HOME = "GEMINI_CLI_HOME"
+_RETENTION = "sessionRetention"
 
 # Of these it starts no conversation.
 _OTHER_WORK = frozenset(
@@ -89,6 +96,9 @@ class Gemini(Hooked):
         except (OSError, ValueError):
             return Injection(argv, why_not=f"{old} cannot be read, and would no longer count")
         found = merged(theirs, _hooks(reach))
+        if not (_says_what_is_kept(theirs) or _says_what_is_kept(_of_person(reach))):
+            general = mapping(theirs.get("general"))
+            found["general"] = {**general, _RETENTION: {"enabled": False}}
         if reach.tools:
             servers = {"siding": _server(reach), **mapping(theirs.get("mcpServers"))}
             found["mcpServers"] = servers
@@ -142,6 +152,20 @@ def _server(reach: Reach) -> dict[str, Any]:
         "trust": True,
         "timeout": PERSON_S * 1000,
     }
+
+
+def _says_what_is_kept(settings: Mapping[str, Any]) -> bool:
+    return _RETENTION in mapping(settings.get("general"))
+
+
+def _of_person(reach: Reach) -> Mapping[str, Any]:
+    """Return the person's own settings, {} where they cannot be read."""
+    home = reach.env.get(_HOME) or reach.env.get("HOME", "")
+    try:
+        found = json.loads(without_comments(reach.read(f"{home}/.gemini/settings.json")))
+    except (OSError, ValueError):
+        return {}
+    return mapping(found)
 
 
 def _settings(name: str, reach: Reach) -> Mapping[str, Any]:

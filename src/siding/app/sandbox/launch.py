@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import siding
 from siding.app.place.project import Project
+from siding.app.sandbox.caches import CACHES, env_of, staged
 from siding.app.sandbox.profiles import places_in, profile_in_force, stays_root
 from siding.app.sandbox.settings import expanded
 from siding.app.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
@@ -37,6 +38,7 @@ from siding.process.sandbox.values import (
     Places,
     Quarantine,
     SandboxRequirements,
+    StagedCache,
     View,
 )
 from siding.process.sandbox.view import ALTERNATE, plan_view
@@ -76,6 +78,7 @@ class Launched(NamedTuple):
     lock: FileLock | None = None  # of the quarantine; the caller releases it when the run has ended
     hosts: tuple[str, ...] | None = None  # that alone may be reached; None: there is no list
     notes: tuple[str, ...] = ()
+    caches: Path | None = None  # the directory of what was staged for the run
 
 
 def plan_launch(
@@ -108,8 +111,11 @@ def plan_launch(
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     agent = places_in(profile)
     _make_room_for_sessions(home, agent)
+    caches = _caches(recorder, asked, command, found.engine)
+    notes += caches.notes
     demand = _requirements(project, asked, command, network, git, hosts)._replace(
-        reads_only=reads_only
+        caches=caches.staged,
+        reads_only=reads_only,
     )
     view = plan_view(
         _places(recorder, command),
@@ -128,6 +134,7 @@ def plan_launch(
     launch = _launch(recorder, found, view, network)._replace(
         room=asked.memory, stays_root=stays_root(os.path.basename(command.argv[0]))
     )
+    launch = launch._replace(env=(*launch.env, *caches.env))
     if prepared is not None:
         launch = launch._replace(env=(*launch.env, *_GIT_ENVIRONMENT))
     report = SandboxReport(
@@ -146,6 +153,7 @@ def plan_launch(
         lock=lock,
         hosts=hosts,
         notes=tuple(notes),
+        caches=caches.directory,
     )
 
 
@@ -166,9 +174,38 @@ def _requirements(
             *_named_by_git(home),
             *_to_ask(command),
             *((sys.base_prefix,) if hosts is not None else ()),  # of what hands listeners out
-            *(expanded(path, home) for path in asked.read or ()),
+            *(expanded(path, home) for path in asked.read or () if path not in CACHES),
         ),
         write=tuple(expanded(path, home) for path in asked.write or ()),
+    )
+
+
+class _Caches(NamedTuple):
+    """The package caches of one run: what was staged, and in which directory."""
+
+    staged: tuple[StagedCache, ...] = ()
+    directory: Path | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _caches(
+    recorder: "Recorder", asked: "SandboxSettings", command: Command, engine: Engine
+) -> _Caches:
+    """Stage the package caches that are asked for; without mounts there can be none."""
+    names = [each for each in asked.read or () if each in CACHES]
+    if not names:
+        return _Caches()
+    if engine is Engine.LANDLOCK:
+        said = f"package caches need bwrap, so the command has none of {', '.join(names)}"
+        return _Caches(notes=(said,))
+    # One process may host several runs of a task: each has its own.
+    own = recorder.project.app.random_bytes(8).hex()
+    directory = _directory_of_run(recorder, "caches") / own
+    return _Caches(
+        staged=tuple(staged(names, command.env, directory)),
+        directory=directory,
+        env=tuple(env_of(names).items()),
     )
 
 
@@ -245,7 +282,7 @@ def _launch(recorder: "Recorder", found: FoundEngine, view: View, network: Netwo
     assert found.engine is not None
     env = {"SIDING_SANDBOX": found.engine.value, "TMPDIR": "/tmp"}
     if found.engine is Engine.LANDLOCK:
-        private = _private_directory(recorder)
+        private = _directory_of_run(recorder, "tmp")
         env["TMPDIR"] = str(private)
         view = View(
             mounts=(*view.mounts, BindMount(kind=Kind.WRITE, path=os.path.realpath(private)))
@@ -253,9 +290,9 @@ def _launch(recorder: "Recorder", found: FoundEngine, view: View, network: Netwo
     return found.launch(view, network, tuple(env.items()))
 
 
-def _private_directory(recorder: "Recorder") -> Path:
-    """Make a directory in the place of /tmp for this run, and remove those that dead runs left."""
-    top = recorder.layout.root / "sandbox" / "tmp"
+def _directory_of_run(recorder: "Recorder", kind: str) -> Path:
+    """Make a directory for this run, and remove those of its kind that dead runs left."""
+    top = recorder.layout.root / "sandbox" / kind
     private = top / str(recorder.project.app.pid)
     make_dirs(private)
     for left in top.iterdir():

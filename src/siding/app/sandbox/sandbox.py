@@ -7,7 +7,7 @@ the repository.
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ class SandboxPlan(NamedTuple):
     launch: "Launch | None" = None
     prepared: "PreparedQuarantine | None" = None
     lock: "FileLock | None" = None  # of the quarantine
+    caches: Path | None = None  # what was staged of package managers' caches
     hosts: tuple[str, ...] | None = None  # that alone may be reached; None: there is no list
     refusal: str | None = None
     warnings: tuple[str, ...] = ()
@@ -108,6 +109,7 @@ def plan_sandbox(
         launch=launched.launch,
         prepared=launched.prepared,
         lock=launched.lock,
+        caches=launched.caches,
         hosts=launched.hosts,
     )
     if launched.launch is not None:
@@ -206,6 +208,8 @@ def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbo
     grows = [recorder.root]
     if plan.prepared is not None:  # the command can write there, too: the disk limit must see it
         grows += [plan.prepared.root]
+    if plan.caches is not None:
+        grows += [plan.caches]
     run_sandbox = RunSandbox(limits=plan.limits, grows=tuple(grows))
     if plan.launch is None:
         yield run_sandbox
@@ -219,10 +223,16 @@ def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbo
         sandboxed.close()
         private = dict(plan.launch.env).get("TMPDIR", "")
         # bwrap's /tmp disappears with its mounts; Landlock has no mounts, so /tmp is a directory.
-        if private.startswith(str(recorder.layout.root)):
+        made = [private] if private.startswith(str(recorder.layout.root)) else []
+        made += [] if plan.caches is None else [str(plan.caches)]
+        if made:
             from shutil import rmtree
 
-            rmtree(private, ignore_errors=True)
+            for each in made:
+                rmtree(each, ignore_errors=True)
+        if plan.caches is not None:
+            with suppress(OSError):  # another run of this process has one in it
+                plan.caches.parent.rmdir()
 
 
 def take_over_result(recorder: "Recorder", plan: SandboxPlan, outcome: Outcome) -> Outcome:
@@ -255,8 +265,11 @@ def _with_paths(
 
 def _path_of(project: Project, name: str, typed: str) -> str:
     """Return a path that a sandbox is to show, as an absolute one. Raises UsageError."""
+    from siding.app.sandbox.caches import CACHES
     from siding.app.sandbox.settings import expanded
 
+    if name == "read" and typed in CACHES:
+        return typed
     app = project.app
     home = Path(app.env.get("HOME") or "/nonexistent")
     path = expanded(typed, home) if typed.startswith("~") else os.path.join(app.cwd, typed)

@@ -15,6 +15,7 @@ from typing import Any
 
 from siding.app.place.durations import seconds_in
 from siding.app.place.settings import DEFAULT_TEXT, bytes_in, parse_settings
+from siding.app.sandbox.caches import CACHES
 from siding.app.sandbox.profiles import PROFILES
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
@@ -190,8 +191,13 @@ def _paths(values: Mapping[str, Any], path: Path, key: str) -> tuple[str, ...] |
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise _wrong(path, name, "a list of paths", value)
     for each in value:
+        if key == "read" and each in CACHES:
+            continue
         if not each.startswith(("/", "~/")) and each != "~":
-            raise _wrong(path, name, "absolute paths, or ones that begin with ~/", each)
+            wanted = "absolute paths, or ones that begin with ~/"
+            if key == "read":
+                wanted += f", or caches ({', '.join(CACHES)})"
+            raise _wrong(path, name, wanted, each)
         if ".." in each.split("/") or "\0" in each:
             raise _wrong(path, name, "paths without `..`", each)
     return tuple(value)

@@ -34,13 +34,14 @@ def add_sandbox_arguments(parser: ArgumentParser) -> None:
         help="in a sandbox that reaches this host, those the agent needs, and no others: a name, "
         "*.example.org, HOST:PORT, a network, or pip, npm, … (repeatable)",
     )
-    for name, what in (("read", "read"), ("write", "read and write")):
+    reads = "read this, or pip, uv, npm for its package cache"
+    for name, what in (("read", reads), ("write", "read and write this")):
         parser.add_argument(
             f"--{name}",
             action="append",
             default=[],
             metavar="PATH",
-            help=f"in a sandbox that can {what} this, too (repeatable)",
+            help=f"in a sandbox that can {what}, too (repeatable)",
         )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-output", metavar="SIZE", help="end it after so much output: 100MiB")

@@ -39,9 +39,11 @@ class Chat:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._at = self._size()
+        self.at = self.size()  # what is read
+        self.asked_at = 0  # where the newest prompt begins
         self._rest = b""
         self._prompt: list[str] = []
+        self._prompt_at = 0
         self._in_command = False
 
     def new(self) -> "tuple[bool, list[str]]":
@@ -51,8 +53,10 @@ class Chat:
         """
         found: list[str] = []
         wrote = False
-        for line in self._lines():
+        for at, line in self._lines():
             if line.startswith(_PROMPT):
+                if not self._prompt:
+                    self._prompt_at = at
                 self._prompt.append(line[len(_PROMPT) :].rstrip())
                 continue
             found += self._whole()
@@ -67,29 +71,39 @@ class Chat:
         asked = next((word for word in _ASKS if text.startswith(word)), "")
         text = text[len(asked) :]
         self._in_command = text.startswith(("/", "!"))
-        return [] if self._in_command else [text]
+        if self._in_command:
+            return []
+        self.asked_at = self._prompt_at
+        return [text]
 
-    def _lines(self) -> "list[str]":
+    def _lines(self) -> "list[tuple[int, str]]":
+        """Return the whole lines that came, each with the place where it begins."""
         data = self._rest + self._new()
+        at = self.at - len(data)
         *lines, self._rest = data.split(b"\n")
-        return [line.decode("utf-8", "replace") for line in lines]
+        found = []
+        for line in lines:
+            found.append((at, line.decode("utf-8", "replace")))
+            at += len(line) + 1
+        return found
 
     def _new(self) -> bytes:
-        size = self._size()
-        if size < self._at:  # it was cut, or is another file
-            self._at, self._rest = 0, b""
-        if size == self._at:
+        size = self.size()
+        if size < self.at:  # it was cut, or is another file
+            self.at, self._rest = 0, b""
+        if size == self.at:
             return b""
         try:
             with open(self._path, "rb") as file:
-                file.seek(self._at)
+                file.seek(self.at)
                 data = file.read(_LONGEST)
         except OSError:
             return b""
-        self._at += len(data)
+        self.at += len(data)
         return data
 
-    def _size(self) -> int:
+    def size(self) -> int:
+        """Return how long the file is now, also what was not read yet."""
         try:
             return os.stat(self._path).st_size
         except OSError:
@@ -123,34 +137,51 @@ class Reporter:
 
 
 class Turns:
-    """Tells where a turn ends, by what is written and by the agent's signal."""
+    """Tells where a turn ends, by what is written and by the agent's signal.
+
+    A report may take longer than the agent's next turn. So what is kept of a signal is how far the
+    agent had written then: it is of the turn whose prompt lies before that.
+    """
 
     def __init__(self, chat: Chat, reporter: Reporter) -> None:
         self._chat = chat
         self._reporter = reporter
-        self._calls = 0  # how often it has said that it waits
-        self._heard = 0  # how many of them are of a turn that is over
+        self._calls: list[int] = []  # how long the file was each time it said that it waits
         self._quiet = 0  # looks without a word since the newest
         self._is_over = False
+
+    def listen(self) -> None:
+        """Hear the agent's signals from now on."""
         signal.signal(signal.SIGUSR1, lambda _number, _frame: self._waits())
 
     def _waits(self) -> None:
-        self._calls += 1
+        self._calls.append(self._chat.size())
 
     def look(self) -> None:
         """Report what came since the last look."""
-        calls = self._calls
+        seen, before = len(self._calls), self._chat.at
         wrote, prompts = self._chat.new()
         for prompt in prompts:
             self._reporter.say("prompt", text=prompt)
-            self._is_over, self._heard = False, calls
-        if wrote and self._is_over:
+            self._is_over = False
+        if prompts:
+            seen = self._forget(seen, self._chat.asked_at)
+        elif wrote and self._is_over:
             self._reporter.say("goes-on")
             self._is_over = False
-        self._quiet = 0 if wrote or prompts or calls == self._heard else self._quiet + 1
+            seen = self._forget(seen, before)
+        self._quiet = 0 if wrote or prompts or not seen else self._quiet + 1
         if self._quiet >= _QUIET_LOOKS and not self._is_over:
             self._reporter.say("stopped")
-            self._is_over, self._heard = True, calls
+            self._is_over = True
+            del self._calls[:seen]
+
+    def _forget(self, seen: int, place: int) -> int:
+        """Drop the signals that came before the agent had written beyond a place; return how many
+        of the `seen` ones are left."""
+        kept = [each for each in self._calls[:seen] if each > place]
+        self._calls[:seen] = kept
+        return len(kept)
 
 
 def main(words: "list[str]") -> int:
@@ -159,13 +190,14 @@ def main(words: "list[str]") -> int:
     if argv[:1] == ["--"]:
         argv = argv[1:]
     chat, reporter = Chat(path), Reporter(agent, os.path.abspath(path))
+    turns = Turns(chat, reporter)
+    turns.listen()  # before there is anybody who calls: the first report may take long
     try:
         pid = _started(argv)
     except OSError as error:
         sys.stderr.write(f"siding: {argv[0]}: {error.strerror}\n")
         return 126 if isinstance(error, PermissionError) else 127
     reporter.say("session", new=True)
-    turns = Turns(chat, reporter)
     status = None
     while status is None:
         status = _ended(pid, _LOOK_S)
@@ -182,7 +214,6 @@ def _started(argv: "list[str]") -> int:
     # What was ignored when we were started is ignored by the agent, as without us.
     usual = [each for each in numbers if signal.getsignal(each) is not signal.SIG_IGN]
     before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
-    signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # until somebody listens
     try:
         pid = os.posix_spawnp(argv[0], argv, env, setsigdef=usual, setsigmask=before)
         for number in numbers[:2]:

@@ -86,6 +86,16 @@ class Places(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class StagedCache(NamedTuple):
+    """A cache of a package manager: a run has what is ``staged`` at its ``path``, writable. The
+    person's own (``source``) is read-only at ``shown``, and links lead there."""
+
+    path: str
+    staged: str
+    shown: str
+    source: str
+
+
 class SandboxRequirements(NamedTuple):
     """What settings and command line ask for. ``read`` and ``write`` are absolute paths.
 
@@ -96,6 +106,7 @@ class SandboxRequirements(NamedTuple):
     git: GitAccess = GitAccess.COMMIT
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
+    caches: tuple[StagedCache, ...] = ()
     reads_only: bool = False
 
 

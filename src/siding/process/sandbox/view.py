@@ -101,6 +101,9 @@ def plan_view(
         _show_resolver(plan)
     for path in demand.read:
         plan.take(Kind.SHOW, path)
+    for cache in demand.caches:
+        plan.put(Kind.SHOW, cache.shown, cache.source)
+        plan.put(Kind.WRITE, cache.path, cache.staged)
     for path in demand.write:
         plan.take(Kind.WRITE, path)
     plan.put(Kind.SHOW, places.common_dir)
