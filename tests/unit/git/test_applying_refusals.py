@@ -75,3 +75,12 @@ def test_a_branch_that_is_rebased_is_checked_out_nowhere_and_busy(world: World) 
         checkout_of(world.repository, "main")
     world.user("rebase", "--abort")
     assert checkout_of(world.repository, "main") is not None
+
+
+def test_a_conflict_of_which_one_version_is_left(world: World) -> None:
+    """Both sides have renamed the file: the index has but what it was."""
+    sha = world.user("rev-parse", "HEAD:a.txt").decode().strip()
+    assert checkout_of(world.repository, "main") is not None
+    world.user("update-index", "--index-info", stdin=f"100644 {sha} 1\told name\n".encode())
+    with pytest.raises(CheckoutBusy, match=r"not resolved \(old name\)"):
+        checkout_of(world.repository, "main")
