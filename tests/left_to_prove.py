@@ -77,6 +77,8 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}anchor_faults.py::test_what_was_promised_is_anchored_after_a_power_cut": (
         "appended-ordered",
     ),
+    # The suite strikes the calls of one checkout that moves, another one with another seed.
+    f"{_FAULTS}apply_checkouts.py::test_each_fault_at_calls_of_the_move": (),
     f"{_FAULTS}commands_damage.py::"
     "test_a_directory_in_the_place_of_a_file_of_runs_stops_no_command": (
         *("runs/r7.json", "runs/paused"),

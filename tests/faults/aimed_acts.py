@@ -14,6 +14,7 @@ from . import toy_exchange
 from .arena import Command, Setup
 from .commands import act
 from .product import must, siding
+from .test_fork_faults import victim as on_a_fork
 
 LONG = "This line is long enough for a token to be stored over it.\n" * 2
 MADE, INNER = "made", "back/inner"  # what ONE has and TWO has not
@@ -74,9 +75,25 @@ def applied(case: Path) -> None:
     act(case, "-q", "apply", "--no-close")
 
 
+def applied_as_patch(case: Path) -> None:
+    begun(case)
+    act(case, "-q", "apply", "--mode", "patch", "--no-close")
+
+
+def apply_undone(case: Path) -> None:
+    applied(case)
+    act(case, "-q", "undo")
+
+
 def closed(case: Path) -> None:
     begun(case)
     act(case, "-q", "task", "close", "--force", "T")
+
+
+def collected(case: Path) -> None:
+    """The workspace of a closed task is in an archive."""
+    closed(case)
+    act(case, "-q", "gc")
 
 
 def behind(case: Path) -> None:
@@ -84,6 +101,39 @@ def behind(case: Path) -> None:
     begun(case)
     act(case, "-q", "rollback", "--base")
     _shell(case, TO_TWO, case / "repo", LONG)
+
+
+def behind_with_commits(case: Path) -> None:
+    """As `behind`, and the task has a commit of its own."""
+    behind(case)
+    act(case, "-q", "run", "--", "sh", "-c", f"echo own >>own; git add own; {COMMIT} own")
+
+
+def disagreeing(case: Path) -> None:
+    """As `behind`, and the task and the branch disagree about `quiet`."""
+    behind(case)
+    _shell(case, f"echo theirs >>quiet; {COMMIT} theirs -a", case / "repo")
+    act(case, "-q", "run", "--", "sh", "-c", "echo ours >>quiet")
+
+
+def resolving(case: Path) -> None:
+    """The branch was merged into the workspace of `disagreeing`, with markers in `quiet`."""
+    disagreeing(case)
+    act(case, "-q", "apply", "--resolve")
+
+
+def forked(case: Path) -> None:
+    """A task at ONE, and a fork of it that was brought to TWO."""
+    begun(case)
+    act(case, "-q", "rollback", "--base")
+    must(case, on_a_fork("make"))
+    (fork,) = (case / "home/projects").glob("*/forks/workspaces/*")
+    _shell(case, TO_TWO, fork, LONG)
+
+
+def brought_back(case: Path) -> None:
+    forked(case)
+    must(case, on_a_fork("back"))
 
 
 def ahead(case: Path) -> None:
@@ -130,6 +180,13 @@ def _in_workspace(setup: Setup, leaves: Side, makes: Side, *words: str) -> Movin
     return MovingAct(setup, siding(*words), workspace, leaves, makes)
 
 
+def _bring_back() -> Command:
+    """`siding task bring-back` of the only fork, whose id is another one each time."""
+    script = 'set -- ../home/projects/*/forks/tasks/fork-*; exec "$0" task bring-back "${1##*/}"'
+    command = siding()
+    return command._replace(argv=("sh", "-c", script, *command.argv))
+
+
 def _in_checkout(setup: Setup, leaves: Side, makes: Side, *words: str) -> MovingAct:
     return MovingAct(setup, siding(*words), checkout, leaves, makes)
 
@@ -143,12 +200,23 @@ def acts() -> dict[str, MovingAct]:
         "redo": _in_workspace(undone, TWO, ONE, "redo"),
         "retry": _in_workspace(begun, TWO, ONE, "retry", "1", "--", "true"),
         "sync": _in_workspace(behind, ONE, TWO, "sync"),
+        "sync that merges": _in_workspace(behind_with_commits, ONE, TWO, "sync"),
+        "sync --rebase": _in_workspace(behind_with_commits, ONE, TWO, "sync", "--rebase"),
+        "bring-back": MovingAct(forked, _bring_back(), workspace, ONE, TWO),
+        "undo of a bring-back": _in_workspace(brought_back, TWO, ONE, "undo"),
+        "apply --resolve": _in_workspace(disagreeing, ONE, TWO, "apply", "--resolve"),
+        "apply --abort": _in_workspace(resolving, TWO, ONE, "apply", "--abort"),
         "undo of an apply": _in_checkout(applied, TWO, ONE, "undo"),
+        "undo of a patch": _in_checkout(applied_as_patch, TWO, ONE, "undo"),
+        "redo of an apply": _in_checkout(apply_undone, ONE, TWO, "redo"),
         "worktree remove": _in_workspace(begun, TWO, NOTHING, "worktree", "remove", "--force"),
         "task close": _in_workspace(begun, TWO, NOTHING, "task", "close", "--force"),
         "task reopen": _in_workspace(closed, NOTHING, TWO, "task", "reopen", "T"),
+        "task reopen from an archive": _in_workspace(
+            collected, NOTHING, TWO, "task", "reopen", "T"
+        ),
     }
-    for mode in ("commit", "squash", "merge", "patch"):
+    for mode in ("commit", "rebase", "squash", "merge", "patch"):
         words = ("apply", "--mode", mode, "--no-close")
         table[f"apply --mode {mode}"] = _in_checkout(begun, ONE, TWO, *words)
     return table
@@ -181,13 +249,23 @@ NAMES = (
     "redo",
     "retry",
     "sync",
+    "sync that merges",
+    "sync --rebase",
+    "bring-back",
+    "undo of a bring-back",
     "apply --mode commit",
+    "apply --mode rebase",
     "apply --mode squash",
     "apply --mode merge",
     "apply --mode patch",
+    "apply --resolve",
+    "apply --abort",
     "undo of an apply",
+    "undo of a patch",
+    "redo of an apply",
     "worktree remove",
     "task close",
     "task reopen",
+    "task reopen from an archive",
 )
 GIT_NAMES = ("git checkout", "git reset --hard", "git stash")

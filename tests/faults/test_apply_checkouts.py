@@ -14,8 +14,33 @@ import pytest
 import counted
 
 from . import tracer
-from .arena import EVERY, SEED, TIMES, Arena, Check, GateFailed, Setup, in_workers, note, sample
-from .checkouts import APPLY, MOVING, REFUSING, Seen, dirty, git, locks, seen, sides, sparse
+from .arena import (
+    EVERY,
+    SEED,
+    TIMES,
+    Arena,
+    Check,
+    GateFailed,
+    Setup,
+    depth,
+    in_workers,
+    note,
+    sample,
+)
+from .checkouts import (
+    APPLY,
+    MOVING,
+    REFUSING,
+    Seen,
+    dirty,
+    git,
+    lfs,
+    locks,
+    seen,
+    sides,
+    sparse,
+    submodule,
+)
 from .commands import act, promising
 from .copies import remove_tree
 from .harness import sweep
@@ -106,6 +131,20 @@ def test_a_fault_in_a_checkout_that_moves(setup: Setup) -> None:
         budget=2,
         best_effort=refreshes,
         among=anything if setup is dirty else about_files,  # what comes before is the same in all
+    )
+
+
+@pytest.mark.parametrize("setup", [lfs, sparse, submodule], ids=name)
+def test_each_fault_at_calls_of_the_move(setup: Setup) -> None:
+    """Where git's own rules decide what a file is in the checkout, or whether it is there."""
+    sweep(
+        setup,
+        promising(*APPLY),
+        holds,
+        modes=FAULTS,
+        budget=depth(len(FAULTS), prove=2 * len(FAULTS)),
+        best_effort=refreshes,
+        among=about_files,
     )
 
 

@@ -33,6 +33,17 @@ def test_a_hook_can_refuse_when_it_is_asked(stage: Stage, name: str, script: str
     assert stage.show("hello.txt") == "hello\nagent\n"
 
 
+def test_no_hook_runs_for_what_is_in_the_way(stage: Stage, tmp_path: Path) -> None:
+    stage.agent("echo agent >>hello.txt")
+    install(stage, "pre-commit", f"touch {tmp_path / 'ran'}")
+    (stage.repo / "hello.txt").write_text("mine\n")
+    assert "hello.txt" in stage.apply("--hooks", status=1)
+    assert not (tmp_path / "ran").exists()
+    stage.git("checkout", "hello.txt")
+    stage.apply("--hooks")
+    assert (tmp_path / "ran").exists()
+
+
 def test_a_hook_sees_the_result_and_may_change_it(stage: Stage) -> None:
     """Whatever it does to files, it does not do it to the person's."""
     (stage.repo / "text.txt").write_text("my own\n")

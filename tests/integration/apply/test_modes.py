@@ -101,6 +101,28 @@ def test_patch_writes_files_and_nothing_else(stage: Stage) -> None:
     assert stage.leftovers() == []
 
 
+def test_a_dry_run_shows_what_no_step_has_yet(stage: Stage) -> None:
+    stage.agent("echo one >one.txt")
+    (stage.workspace / "unseen.txt").write_text("unseen\n")
+    said = stage.apply("--dry-run")
+    assert "A  one.txt" in said
+    assert "A  unseen.txt" in said
+
+
+def test_a_patch_of_another_branch_goes_where_that_is_checked_out(
+    stage: Stage, tmp_path: Path
+) -> None:
+    stage.agent("echo new >new.txt")
+    stage.git("branch", "side")
+    onto = ("--mode", "patch", "--onto", "side")
+    assert "'side' is checked out nowhere" in stage.apply(*onto, status=2)
+    stage.git("worktree", "add", "-q", str(tmp_path / "side"), "side")
+    stage.apply(*onto)
+    assert (tmp_path / "side/new.txt").read_text() == "new\n"
+    assert stage.status(tmp_path / "side") == ["?? new.txt"]
+    assert stage.status() == []
+
+
 def test_patch_to_a_file_applies_with_git(stage: Stage, tmp_path: Path) -> None:
     stage.agent("printf 'a\\0b' >bin.dat; echo rest >rest.txt; rm hello.txt")
     before = stage.everything()

@@ -1,5 +1,7 @@
 """A conflict is resolved in the workspace; the person's checkout never sees a marker."""
 
+from pathlib import Path
+
 from .conftest import Stage
 
 
@@ -40,6 +42,18 @@ def test_given_up(stage: Stage) -> None:
     assert not (stage.workspace / "more.txt").exists()
     assert "begins one" in stage.apply("--continue", status=2)
     assert "conflict  text.txt" in stage.apply(status=1)
+
+
+def test_it_says_where_a_file_is_that_a_program_has_open(stage: Stage) -> None:
+    conflict(stage)
+    for option in ("--resolve", "--abort"):
+        with open(stage.workspace / "text.txt", "a") as open_file:
+            said = stage.apply(option)
+            open_file.write("later\n")
+        _, _, place = said.partition("by another program: kept as ")
+        kept = Path(place.rstrip())
+        assert kept.read_text().endswith("later\n")
+        assert not (stage.workspace / "text.txt").read_text().endswith("later\n")
 
 
 def test_a_rollback_past_the_merge_does_not_take_the_targets_work_back(stage: Stage) -> None:

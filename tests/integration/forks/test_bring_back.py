@@ -134,3 +134,14 @@ def test_an_apply_of_the_task_has_what_came_back(desk: Desk) -> None:
     brought(desk, found)
     desk.sandbox.siding("apply", "-t", desk.task.id, "-m", "all of it")
     assert (desk.sandbox.repo / "one").read_text() == "1\n"
+
+
+def test_it_says_where_a_file_is_that_a_program_has_open(desk: Desk) -> None:
+    found = made(desk, state(desk))
+    (found.path / "hello.txt").write_text("of the fork\n")
+    with open(desk.root / "hello.txt", "a") as open_file:
+        done = desk.sandbox.siding("-q", "task", "bring-back", found.id)
+        open_file.write("later\n")
+    _, _, place = done.stderr.decode().partition("by another program: kept as ")
+    assert Path(place.rstrip()).read_text() == "hello\nlater\n"
+    assert desk.read("hello.txt") == b"of the fork\n"

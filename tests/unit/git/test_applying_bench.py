@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from siding.git.applying.bench import Bench, Entries, TreeEntry, parse_tree, tree_body
-from siding.git.applying.merging import Conflict, merge_trees
+from siding.git.applying.merging import Conflict, GitTooOld, merge_trees
 from siding.git.errors import GitError
+from siding.git.snapshots.capture import CaptureRequest
+from siding.git.snapshots.changes import CaptureLimits
+from siding.git.snapshots.peek import peek
 from siding.ids import Sha
 
-from .world import World, bytes_below
+from .world import TASK, World, bytes_below, write
 
 NAMES = st.binary(min_size=1, max_size=4).filter(
     lambda name: (
@@ -124,9 +128,33 @@ def test_what_is_kept_is_whole_without_the_bench(task: World, bench: Bench) -> N
     task.user("fsck", "--no-dangling")
 
 
+def test_what_a_look_has_found_is_kept_too(task: World) -> None:
+    """A phase move commits what it has only looked at."""
+    write(task.worktree / "seen", "seen\n")
+    look = CaptureRequest(
+        task_id=TASK,
+        root=task.where,
+        git_dir=task.git_dir,
+        branch=task.branch,
+        step="",
+        kind="look",
+        at=0,
+        limits=CaptureLimits(max_file_bytes=1000),
+    )
+    with peek(task.store, look, unique="u") as seen:
+        bench = Bench(task.repository, seen.store, task.directory / "bench")
+        bench.open()
+        commit = bench.commit(seen.tree, (task.head(),))
+        bench.keep(commit, without=(task.head(),))
+        bench.close()
+    assert task.user("show", f"{commit}:seen") == b"seen\n"
+
+
 def test_what_is_not_there_is_an_error(bench: Bench) -> None:
     with pytest.raises(GitError, match="not there"):
         bench.read(["ab" * 20], kind=b"blob")
+    with pytest.raises(GitError, match="not there as a commit"):
+        bench.read([bench.put("blob", b"x")], kind=b"commit")
     assert bench.read_trees([(Sha("ab" * 20), b"")]) == {}
 
 
@@ -189,6 +217,24 @@ def test_conflicts_are_named_with_their_kind(bench: Bench) -> None:
     (body,) = bench.read([files(bench, merged.tree)[b"both"][1].decode()], kind=b"blob")
     assert merged.ours.encode() in body
     assert merged.theirs.encode() in body
+
+
+def test_of_several_kinds_of_a_conflict_the_first_is_told(bench: Bench) -> None:
+    """Of a file that one side renamed and the other deleted git names the old path, too."""
+    lines = b"".join(b"%d\n" % number for number in range(20))
+    base, ours, theirs = trees(bench, {b"old": lines}, {b"new": lines + b"more\n"}, {})
+    merged = merge_trees(bench, base=base, ours=ours, theirs=theirs)
+    assert merged.conflicts == (Conflict(path=b"new", kind="rename/delete"),)
+
+
+def test_a_git_without_such_merges_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    sides = trees(bench, {}, {b"f": b"1"}, {b"g": b"2"})
+    merge = partial(merge_trees, bench, base=sides[0], ours=sides[1], theirs=sides[2])
+    monkeypatch.setattr(bench.git, "version", lambda: (2, 37, 9))
+    with pytest.raises(GitTooOld, match=r"git 2\.37\.9 cannot"):
+        merge()
+    monkeypatch.setattr(bench.git, "version", lambda: (2, 38))
+    assert files(bench, merge().tree).keys() == {b"f", b"g"}
 
 
 def test_an_abandoned_bench_is_swept(task: World) -> None:

@@ -1,5 +1,6 @@
 """From a snapshot's bytes to what git would commit and check out; hooks in a checkout of theirs."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,28 @@ def test_line_endings_are_stored_as_git_stores_them(task: World, bench: Bench) -
     entry = found.edits[b"x.txt"]
     assert entry is not None
     assert entry.sha == git_says
+
+
+def test_a_directory_may_become_a_file_that_git_converts(task: World, bench: Bench) -> None:
+    write(task.worktree / ".gitattributes", "* text\n")
+    shutil.rmtree(task.worktree / "src")
+    write(task.worktree / "src", b"a\r\n")
+    assert body(bench, content_of(task, bench), b"src") == b"a\n"
+
+
+def test_git_keeps_line_endings_that_a_file_has_already(world: World) -> None:
+    """With autocrlf it does, if what it would replace has them."""
+    world.commit({"has": b"1\r\n", "has not": b"1\n"})
+    world.user("config", "--global", "core.autocrlf", "true")
+    world.start()
+    write(world.worktree / "has", b"1\r\n2\r\n")
+    write(world.worktree / "has not", b"1\r\n2\r\n")
+    bench = Bench(world.repository, world.store, world.directory / "bench")
+    bench.open()
+    found = content_of(world, bench)
+    assert body(bench, found, b"has") == b"1\r\n2\r\n"
+    assert body(bench, found, b"has not") == b"1\n2\n"
+    bench.close()
 
 
 def test_what_comes_to_the_same_is_no_change(task: World, bench: Bench) -> None:

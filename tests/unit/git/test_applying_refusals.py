@@ -7,11 +7,11 @@ from typing import NoReturn
 import pytest
 
 from siding.git.applying import carry_out
-from siding.git.applying.move import CheckoutBusy, RefusedMove
+from siding.git.applying.move import CheckoutBusy, RefusedMove, checkout_of
 from siding.git.errors import CommandFailed
 
 from .moving import Ready, go
-from .world import write
+from .world import World, write
 
 
 def failing(stderr: bytes) -> Callable[..., NoReturn]:
@@ -59,3 +59,28 @@ def test_a_merge_under_way_is_in_the_way(ready: Ready) -> None:
         go(ready, ready.move)
     (ready.world.root / ".git/MERGE_HEAD").unlink()
     assert ready.is_at(ready.move.old)
+
+
+def test_a_branch_that_is_checked_out_twice(world: World) -> None:
+    world.user("worktree", "add", "-q", "-f", str(world.directory / "twice"), "main")
+    with pytest.raises(CheckoutBusy, match=r"'main' is checked out at .*repo' and .*twice'"):
+        checkout_of(world.repository, "main")
+
+
+def test_a_branch_that_is_rebased_is_checked_out_nowhere_and_busy(world: World) -> None:
+    world.commit({"a": "1\n"})
+    assert checkout_of(world.repository, "main") is not None
+    world.user("rebase", "--exec", "false", "HEAD~1", check=False)
+    with pytest.raises(CheckoutBusy, match="rebase"):
+        checkout_of(world.repository, "main")
+    world.user("rebase", "--abort")
+    assert checkout_of(world.repository, "main") is not None
+
+
+def test_a_conflict_of_which_one_version_is_left(world: World) -> None:
+    """Both sides have renamed the file: the index has but what it was."""
+    sha = world.user("rev-parse", "HEAD:a.txt").decode().strip()
+    assert checkout_of(world.repository, "main") is not None
+    world.user("update-index", "--index-info", stdin=f"100644 {sha} 1\told name\n".encode())
+    with pytest.raises(CheckoutBusy, match=r"not resolved \(old name\)"):
+        checkout_of(world.repository, "main")

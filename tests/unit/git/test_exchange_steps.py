@@ -165,3 +165,39 @@ def test_what_somebody_saves_in_the_moment_without_a_file_stays(
     stage.end_steps()
     stage.give_back()
     assert stage.files() == {**BEFORE, "file": "theirs"}
+
+
+def test_on_the_way_back_the_displaced_file_is_gone_too(stage: Stage) -> None:
+    """Somebody has emptied the trash: the new file has its first name again all the same."""
+    (stage.displaced / "1").rename(stage.displaced / "1.0.0")
+    (stage.root / "file").unlink()
+    stage.end_steps()
+    assert (stage.displaced / "1").read_text() == "new"
+    assert not (stage.displaced / "1.0.0").exists()
+    assert stage.files() == {"last": "old", "gone": "old"}
+
+
+@pytest.fixture
+def flushed(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The inodes that were flushed so far."""
+    real, found = os.fsync, set[int]()
+
+    def fsync(fd: int) -> None:
+        found.add(os.fstat(fd).st_ino)
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return found
+
+
+def test_names_are_on_the_disk_when_the_files_are_back(stage: Stage, flushed: set[int]) -> None:
+    stage.exchange()
+    flushed.clear()
+    stage.give_back()
+    assert {stage.root.stat().st_ino, stage.displaced.stat().st_ino} <= flushed
+
+
+def test_names_are_on_the_disk_when_a_step_was_ended(stage: Stage, flushed: set[int]) -> None:
+    (stage.displaced / "1").rename(stage.displaced / "1.0.0")
+    stage.end_steps()
+    assert {stage.root.stat().st_ino, stage.displaced.stat().st_ino} <= flushed

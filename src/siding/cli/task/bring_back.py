@@ -6,11 +6,14 @@ are named. `siding undo` takes it back. Runs of the task are paused meanwhile.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.forks.bring_back import Conflict, bring_back
+from siding.app.forks.bring_back import BroughtBack, Conflict, bring_back
 from siding.app.place.project import require_project
 from siding.app.place.selection import resolve
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
+from siding.cli.screen.screen import Screen
+from siding.cli.telling.restorations import tell_kept
+from siding.ids import TaskId
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,13 +37,18 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.format == "json":
         step = None if found.step is None else found.step.id
         print_json(screen, {"step": step, "conflicts": [], "left": dict(found.left)})
-        return 0
+    else:
+        _say(screen, fork.id, found)
+    tell_kept(screen, project.layout.root, found.step)
+    return 0
+
+
+def _say(screen: Screen, fork: TaskId, found: BroughtBack) -> None:
     if found.step is None:
-        screen.note(f"the task has all of {fork.id} already")
-        return 0
+        screen.note(f"the task has all of {fork} already")
+        return
     screen.note(f"step {found.step.id} · {found.step.title} · {found.step.files} files")
     for name, why in found.left:
         screen.note(f"  left alone: {name} ({why})")
     for name in found.missed:
         screen.note(f"  written by somebody else meanwhile: {name}")
-    return 0

@@ -107,16 +107,14 @@ def tell_restored(
 
 
 def tell_kept(screen: Screen, home: Path, step: Step | None) -> None:
-    """Print where the versions are that others wrote during an apply or the undo of one.
+    """Print where the versions are that others wrote while the act of `step` moved files.
 
     `home` is the project's directory.
     """
-    applied = None if step is None else step.as_apply
-    kept = () if applied is None else applied.kept
-    if kept:
-        screen.warn(f"{counted(len(kept), 'file')} written during this by another program: kept as")
+    moved = None if step is None else step.as_apply or step.as_rollback
+    kept = () if moved is None else moved.kept
     for path in kept:
-        screen.note(f"  {home / path}")
+        screen.warn(f"a file was written during this by another program: kept as {home / path}")
 
 
 def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) -> Result:

@@ -100,6 +100,7 @@ def run(arguments: Namespace, context: Context) -> int:
         task = select(project, arguments.task)
         step = abort(project, task.id)
         screen.note(f"{task_step(task.name, step.id)} · the workspace is as before the merge")
+        tell_kept(screen, project.layout.root, step)
         return 0
     if arguments.output is not None:
         return _write_patch(project, screen, request, arguments.output)
@@ -192,6 +193,7 @@ def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
         screen.print(f"conflict  {inert(conflict.name)}  ({conflict.kind})")
     screen.note(f"resolve it in {resolution.workspace}, or let an agent: siding run -- AGENT ...")
     screen.note("then `siding apply --continue`; `siding apply --abort` puts the workspace back")
+    tell_kept(screen, project.layout.root, resolution.step)
     return 0
 
 

@@ -212,7 +212,7 @@ def lay_out(bench: Bench, changes: Iterable[Change]) -> None:
     while small:
         room = _AT_ONCE
         batch: list[Change] = []
-        while small and (not batch or room > 0):
+        while small and room > 0:
             batch.append(small.pop())
             room -= sizes[batch[-1].new_sha]
         bodies = bench.read([c.new_sha for c in batch], kind=b"blob")

@@ -29,7 +29,7 @@ def set_entries(where: CheckoutGit, private: Path, sides: Mapping[bytes, tuple[s
     """Set entries of a copy of the index, given as path -> (mode, object id)."""
     zeros = "0" * where.repository.paths.hash_size
     lines = []
-    for path, (mode, sha) in sorted(sides.items(), key=lambda side: side[1][0] != NOTHING):
+    for path, (mode, sha) in sides.items():
         about = f"0 {zeros}" if mode == NOTHING else f"{mode} {sha}"
         lines.append(about.encode("ascii") + b"\t" + path + b"\0")
     if lines:
