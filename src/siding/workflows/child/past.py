@@ -27,6 +27,7 @@ class Record:
         "number",
         "path",
         "seq",
+        "tokens",
         "value",
     )
 
@@ -39,6 +40,7 @@ class Record:
         self.value: Any
         self.is_of_this_script: bool
         self.is_open: bool
+        self.tokens: int  # that the agent has used
         (
             self.path,
             self.number,
@@ -48,6 +50,7 @@ class Record:
             self.value,
             self.is_of_this_script,
             self.is_open,
+            self.tokens,
         ) = line
 
 

@@ -17,7 +17,8 @@ from siding.workflows.engine.plan import Ports, RunPlan
 from siding.workflows.engine.record import RunRecord
 from siding.workflows.engine.silence import Silence
 from siding.workflows.events import Logged, PhaseDone, PhaseStarted, RunDone
-from siding.workflows.journal.store import JournalWriter, Recorded
+from siding.workflows.journal.store import JournalWriter, Recorded, Spent
+from siding.workflows.resume import Scope
 
 _GONE = "script-process"
 
@@ -34,7 +35,8 @@ class ScriptAttempt:
         self._link = Link(ports.start_script())
         self._answers = Answers(writer, self._send, recorded.next_seq)
         self._record = RunRecord(recorded, self._answers, writer, ports.emit)
-        self._runs = _agent_runs(plan, ports)
+        spent = Spent() if plan.policy.scope is Scope.ALL else recorded.spent
+        self._runs = _agent_runs(plan, ports, spent)
         self._calls = Calls(ports, self._record, self._runs, concurrency=plan.limits.concurrency)
         self._silence = Silence(plan.script_silence_s, self._on_silence)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -94,8 +96,9 @@ class ScriptAttempt:
 
     def _on_silence(self) -> None:
         error = (
-            f"the script computed for {self._plan.script_silence_s:.0f} s without waiting and was"
-            " ended; let agents do long work, or put an `await sleep(0)` into the loop"
+            f"the script took no answer for {self._plan.script_silence_s:.0f} s and was ended: it"
+            " computes without waiting (let agents do long work, or put an `await sleep(0)` into"
+            " the loop), or somebody has stopped its process"
         )
         self._finish(RunDone(status="failed", error=error, kind=SILENT))
 
@@ -180,11 +183,11 @@ class ScriptAttempt:
         )
 
 
-def _agent_runs(plan: RunPlan, ports: Ports) -> AgentRuns:
+def _agent_runs(plan: RunPlan, ports: Ports, spent: Spent) -> AgentRuns:
     limits = plan.limits
     budget = Budget(
-        Account(limits.tokens, limits.agent_tokens, limits.concurrency),
-        Account(limits.dollars, limits.agent_dollars, limits.concurrency),
+        Account(limits.tokens, limits.agent_tokens, limits.concurrency, spent.tokens),
+        Account(limits.dollars, limits.agent_dollars, limits.concurrency, spent.dollars),
     )
     return AgentRuns(
         ports.agents,
