@@ -23,13 +23,18 @@ from . import workflow_victim
 pytestmark = pytest.mark.timeout(3600)  # `prove` kills many
 KILLS = int(os.environ.get("SIDING_WORKFLOW_KILLS", "4"))
 LANES = 12
-RIGHT = [f"<second {n} after <first {n}>>" for n in range(LANES)]
+RIGHT = workflow_victim.right_result(LANES)
 WHOLE_JOURNAL = 9_000  # bytes, about
 
 
 def start(directory: Path, seed: int) -> "subprocess.Popen[bytes]":
     argv = [sys.executable, workflow_victim.__file__, str(directory), str(seed), str(LANES)]
-    return subprocess.Popen(argv, start_new_session=True, env={**os.environ, "PYTHONHASHSEED": ""})
+    return subprocess.Popen(
+        argv,
+        start_new_session=True,
+        env={**os.environ, "PYTHONHASHSEED": ""},
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def killed_at_size(program: "subprocess.Popen[bytes]", journal: Path, size: int) -> bool:
