@@ -97,6 +97,13 @@ KEPT: Mapping[str, Collection[str]] = {
         *("apply", "close", "rollback", "undo of an apply"),
     ),
     f"{_FAULTS}undo_recovery.py::test_the_power_fails": ("gc", "rollback"),
+    # The cheapest of each kind: a view that fails, a power cut, lines of agents that were killed.
+    f"{_FAULTS}workflow_disk.py::test_a_view_that_fails_is_not_the_run": ("state.json",),
+    f"{_FAULTS}workflow_disk.py::test_any_call_fails_or_the_disk_is_full_or_it_is_killed": (),
+    f"{_FAULTS}workflow_journal.py::test_the_power_fails": ("ordered",),
+    f"{_FAULTS}workflow_lines.py::test_each_line_is_there_once_but_of_calls_that_were_cut_off": (
+        "0",
+    ),
     f"{_INTEGRATION}no_room_matrix.py::test_every_command_has_its_answer": ("bytes",),
     f"{_INTEGRATION}retention_walk.py::test_what_stays_is_bit_equal_and_what_went_says_so": ("1",),
     f"{_INTEGRATION}tampering.py::test_it_is_found_and_stays_found": (
@@ -182,6 +189,9 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}storage_faults.py::test_each_planted_fault_is_caught": ("truncate-rewrite",),
     f"{_FAULTS}trash_power.py::test_a_rollback_that_flushes_nothing_would_be_seen": (),
     f"{_FAULTS}undo_planted.py::test_a_rollback_that_takes_no_lock_of_the_task": (),
+    f"{_FAULTS}workflow_journal.py::test_a_journal_that_is_not_flushed_would_be_seen": (),
+    f"{_FAULTS}workflow_journal.py::"
+    "test_answers_that_are_given_before_they_are_written_would_be_seen": (),
     f"{_FAULTS}undo_planted.py::test_an_act_that_is_not_written_down_first": ("rollback --hard",),
     "tests/integration/sessions/test_faults.py::test_each_planted_fault_is_caught": (),
     # Cases of one kind: they go the same way, over other words.

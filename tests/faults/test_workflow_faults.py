@@ -21,7 +21,7 @@ from siding.workflows.journal.store import read_journal
 from . import workflow_victim
 
 pytestmark = pytest.mark.timeout(3600)  # `prove` kills many
-KILLS = int(os.environ.get("SIDING_WORKFLOW_KILLS", "4"))
+KILLS = int(os.environ.get("SIDING_WORKFLOW_KILLS", "2"))
 LANES = 12
 RIGHT = workflow_victim.right_result(LANES)
 WHOLE_JOURNAL = 9_000  # bytes, about

@@ -7,10 +7,12 @@ run ends and says so.
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from siding.workflows.events import RunDone
 from siding.workflows.journal.store import read_journal
 
 from . import tracer, workflow_victim
@@ -42,23 +44,30 @@ def victim(lanes: int, fault: str = "") -> Command:
 
 
 def goes_on_with_many(case: Path, promises: list[str]) -> None:
-    goes_on(case, promises, MANY)
+    _goes_on(case, promises, MANY)
 
 
 def goes_on_with_few(case: Path, promises: list[str]) -> None:
-    goes_on(case, promises, FEW)
+    _goes_on(case, promises, FEW)
 
 
-def goes_on(case: Path, promises: list[str], lanes: int) -> None:
+def _goes_on(case: Path, promises: list[str], lanes: int) -> None:
+    def resume() -> RunDone:
+        return workflow_victim.run(case, 2, lanes, lambda _text: None)
+
+    goes_on(case / "journal.jsonl", case, promises, lanes, resume)
+
+
+def goes_on(
+    journal: Path, case: Path, promises: list[str], lanes: int, resume: Callable[[], RunDone]
+) -> None:
     """The run is resumed, and what holds after any fault holds."""
-    journal = case / "journal.jsonl"
     recorded = _answers(journal)
     given = {promise.removeprefix("given ") for promise in promises if promise.startswith("given")}
     assert given <= _asked(recorded), "the script was given what is not recorded"
     assert not [p for p in promises if p.startswith("ended") and not _is_plain(p)], promises
     begun_before = _begun(case)
-    said: list[str] = []
-    done = workflow_victim.run(case, 2, lanes, said.append)
+    done = resume()
     assert (done.status, done.value) == ("completed", workflow_victim.right_result(lanes)), done
     begun = _begun(case) - begun_before
     assert not set(recorded) & set(begun), "a finished call ran again"
@@ -112,7 +121,7 @@ def test_a_disk_that_fails_or_is_full_ends_the_run_and_says_so() -> None:
 
 @pytest.mark.parametrize("fs", ["ordered", "strict"])
 def test_the_power_fails(fs: str) -> None:
-    budget = depth(6, prove=200)
+    budget = depth(4, prove=150)
     powercut(nothing, victim(FEW), goes_on_with_few, fs=fs, budget=budget)
 
 

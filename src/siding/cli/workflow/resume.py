@@ -48,7 +48,7 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _resume_all(context: Context, project: Project, request: ResumeRequest) -> int:
-    """Go on in the background with each run that was interrupted; one that cannot stops no other."""
+    """Go on with each run that was interrupted, in the background. One that cannot is named."""
     runs = interrupted(project)
     if not runs:
         context.screen.note("no run was interrupted")

@@ -131,7 +131,7 @@ class AgentRuns:
     async def _attempt(self, taken: Taken, attempt: Attempt) -> Outcome:
         """Run the agent once; return how it came out, and add what it used to what was before."""
         running = taken.running
-        reports = Reports(taken, self._budget, self._emit, lambda: task.cancel())
+        reports = Reports(taken, self._budget, self._emit)
         task = asyncio.ensure_future(self._agents.run(taken.call, attempt, reports.take))
         running.attempt = task
         try:

@@ -32,13 +32,13 @@ class Taken:
 
 
 class Reports:
-    """Takes the reports of one attempt, and calls `end` when it may not go on.
+    """Takes the reports of one attempt, and ends it when it may not go on.
 
     `is_over` says then that it needed more than the budget has. `failed` is the error of a disk on
     which its conversation could not be written down: no fault of the agent, so the run has to end.
     """
 
-    def __init__(self, taken: Taken, budget: Budget, emit: Emit, end: Callable[[], object]) -> None:
+    def __init__(self, taken: Taken, budget: Budget, emit: Emit) -> None:
         self.newest = Report()
         self.is_over = False
         self.failed: OSError | None = None
@@ -46,7 +46,6 @@ class Reports:
         self._before = taken.used
         self._budget = budget
         self._emit = emit
-        self._end = end
 
     def take(self, report: Report) -> None:
         """Take a report. The conversation of an attempt is written down when it is first told."""
@@ -68,6 +67,11 @@ class Reports:
     def count(self, used: Used) -> None:
         """Count what this attempt has used to what there was before it."""
         self._taken.used = added(self._before, used)
+
+    def _end(self) -> None:
+        attempt = self._taken.running.attempt
+        if attempt is not None:
+            attempt.cancel()
 
     def _note_session(self, session: str) -> None:
         try:
