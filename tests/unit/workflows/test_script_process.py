@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sandbox import alive
 from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.ports import Report
+from siding.workflows.engine.ports import CannotRecord, Report
 from siding.workflows.outcome import Done, Outcome
 from unit.workflows.world import ScriptedAgents, run_script
 
@@ -47,6 +47,26 @@ def _script() -> int:
 
 def _command(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+class Full(ScriptedAgents):
+    """Agents of which the second one finds no room on the disk."""
+
+    async def run(
+        self, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+    ) -> Outcome:
+        self.calls.append(call.prompt)
+        if call.prompt == "b":
+            raise CannotRecord("the disk is full")
+        return Done(output=call.prompt)
+
+
+def test_a_disk_that_cannot_hold_what_agents_do_ends_the_run_at_once(tmp_path: Path) -> None:
+    ran = run_script(tmp_path / "journal", SCRIPT, Full({}), retries_script=True)
+    assert (ran.done.status, ran.done.kind) == ("failed", "disk")
+    assert (ran.done.error, ran.agents.calls) == ("the disk is full", ["a", "b"])
+    again = run_script(tmp_path / "journal", SCRIPT, {"*": "<prompt>"})
+    assert (again.done.value, again.agents.calls) == (["a", "b", "c"], ["b", "c"])
 
 
 def test_one_that_was_killed_runs_once_more_from_the_record(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from siding.workflows.budget import Budget, Reservation
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.controls import Control, Running
-from siding.workflows.engine.ports import Agents, AgentUnavailable
+from siding.workflows.engine.ports import Agents, AgentUnavailable, CannotRecord
 from siding.workflows.engine.reports import Reports, Taken
 from siding.workflows.events import AgentRetry, AgentStarted, Emit, Logged
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome, Skipped, Used, Work
@@ -141,7 +141,7 @@ class AgentRuns:
                 await _ended(task)
                 raise
             outcome = _cancelled(reports, running)
-        except AgentUnavailable:
+        except (AgentUnavailable, CannotRecord):
             raise
         except Exception as error:  # noqa: BLE001 - what an agent does is no fault of the run
             detail = str(error) or type(error).__name__

@@ -14,6 +14,7 @@ from siding.workflows.engine.calls import Calls
 from siding.workflows.engine.controls import Control
 from siding.workflows.engine.link import Link
 from siding.workflows.engine.plan import Ports, RunPlan
+from siding.workflows.engine.ports import CannotRecord
 from siding.workflows.engine.record import RunRecord
 from siding.workflows.engine.silence import Silence
 from siding.workflows.events import Logged, PhaseDone, PhaseStarted, RunDone
@@ -212,4 +213,6 @@ def _failed_with(error: BaseException) -> RunDone:
     if isinstance(error, OSError):
         text = f"the journal cannot be written: {error}"
         return RunDone(status="failed", error=text, kind="disk")
+    if isinstance(error, CannotRecord):
+        return RunDone(status="failed", error=str(error), kind="disk")
     return RunDone(status="failed", error=f"{error!r}", kind="engine")
