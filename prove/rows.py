@@ -112,7 +112,7 @@ ROWS: dict[str, Row] = {
             "tests/unit/workflows/test_same_everywhere.py",
         ),
         leave_out=PLANTED,
-        variables={"SIDING_WORKFLOW_KILLS": "250", "SIDING_WORKFLOW_LAWS": "20"},
+        variables={"SIDING_WORKFLOW_KILLS": "60", "SIDING_WORKFLOW_LAWS": "20"},
     ),
     "tampering": Row(
         "the record is edited, cut, swapped or put back: `siding verify` names it",

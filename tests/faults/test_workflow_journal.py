@@ -109,19 +109,19 @@ def _begun(case: Path) -> "Counter[str]":
 
 def test_killed_at_every_write() -> None:
     """`prove` kills at every one, with fifty agents."""
-    budget, modes = depth(4, prove=EVERY_WRITE), ("kill", "torn")
+    budget, modes = depth(2, prove=EVERY_WRITE), ("kill", "torn")
     sweep(nothing, victim(MANY), goes_on_with_many, modes=modes, budget=budget, within=JOURNAL)
 
 
 def test_a_disk_that_fails_or_is_full_ends_the_run_and_says_so() -> None:
     modes = ("err:EIO", "err:ENOSPC", "full", "short")
-    budget = depth(4, prove=EVERY_WRITE)
+    budget = depth(2, prove=EVERY_WRITE)
     sweep(nothing, victim(FEW), goes_on_with_few, modes=modes, budget=budget, within=JOURNAL)
 
 
 @pytest.mark.parametrize("fs", ["ordered", "strict"])
 def test_the_power_fails(fs: str) -> None:
-    budget = depth(4, prove=150)
+    budget = depth(2, prove=150)
     powercut(nothing, victim(FEW), goes_on_with_few, fs=fs, budget=budget)
 
 

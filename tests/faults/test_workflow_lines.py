@@ -27,12 +27,12 @@ from siding.app.workflows.running import WorkflowRequest, carry_out, prepare, pr
 from siding.workflows.journal.store import read_journal
 from siding.workflows.store import RunFolder
 
-from .arena import SEED, depth
+from .arena import SEED
 
 pytestmark = pytest.mark.timeout(3600)  # `prove` kills many
-KILLS = depth(1, prove=50)  # in each part
-LANES = depth(2, prove=4)
-STEP = depth(3000, prove=900)  # bytes of the journal; an answer has about 300
+KILLS = int(os.environ.get("SIDING_WORKFLOW_KILLS", "5"))  # in each part
+LANES = 4
+STEP = 900  # bytes of the journal; an answer has about 300
 SCRIPT = """
 async def blind(n):
     return await agent(f"blind {n}")
@@ -134,7 +134,7 @@ def test_each_line_is_there_once_but_of_calls_that_were_cut_off(
         kills, hit = kills + run.kills, hit + run.hit
     print(f"{kills} kills, {hit} while calls were at work, {repeated} lines were repeated")
     counted.add(kills, acts=hit)
-    assert hit * 4 > kills or KILLS == 1, "too few kills hit a call at work"
+    assert hit * 4 > kills, "too few kills hit a call at work"
     proof = sandbox.json("verify", "lines", "--format", "json")
     assert proof["whole"], proof
 

@@ -47,7 +47,7 @@ class Workers:
 
     def __init__(self, directory: Path, seed: int) -> None:
         path = directory / "work"
-        is_torn = path.exists() and not path.read_bytes().endswith(b"\n")
+        is_torn = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         if is_torn:
             os.write(self._fd, b"\n")

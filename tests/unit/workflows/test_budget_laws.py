@@ -23,7 +23,7 @@ from unit.workflows.world import ScriptedAgents, run_script
 
 pytestmark = pytest.mark.timeout(3600)
 EXAMPLES = int(os.environ.get("SIDING_WORKFLOW_LAWS", "1"))
-many = settings(max_examples=100 * EXAMPLES, deadline=None)
+many = settings(max_examples=50 * EXAMPLES, deadline=None)
 few = settings(max_examples=2 * EXAMPLES, deadline=None)
 _LONG_S = 60.0  # of a run that waits for what cannot come
 
