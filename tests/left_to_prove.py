@@ -98,7 +98,6 @@ KEPT: Mapping[str, Collection[str]] = {
     ),
     f"{_FAULTS}undo_recovery.py::test_the_power_fails": ("gc", "rollback"),
     # The suite kills runs and has failing disks with the journal alone, which all else stands on.
-    f"{_FAULTS}workflow_disk.py::test_a_view_that_fails_is_not_the_run": (),
     f"{_FAULTS}workflow_disk.py::test_any_call_fails_or_the_disk_is_full_or_it_is_killed": (),
     f"{_FAULTS}workflow_faults.py::test_killed_at_any_size_of_its_journal": ("0",),
     f"{_FAULTS}workflow_journal.py::test_the_power_fails": (),

@@ -3,7 +3,7 @@
     workflow_task_victim.py DIRECTORY
 
 Works in the repository on the run that was made last, with the script, the agents and the promises
-of `workflow_victim`. A failure is one line, as on the command line.
+of `workflow_victim`, which PYTHONPATH has to find. A failure is one line, as on the command line.
 """
 
 import os
@@ -11,12 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-if __package__:
-    from .workflow_victim import SCRIPT, Workers
-else:  # started by its path, where nothing but itself is found
-    sys.path.append(str(Path(__file__).parent))
-    from workflow_victim import SCRIPT, Workers
-
+from faults.workflow_victim import SCRIPT, Workers
 from siding.app.place.project import Project, require_project
 from siding.app.place.wiring import open_app
 from siding.app.workflows.finding import inline

@@ -1,4 +1,4 @@
-"""Processes that work on runs are killed or stopped, and others take over, or are refused."""
+"""What works on a run is killed or stopped, or cannot write what shows the run."""
 
 import os
 import signal
@@ -86,3 +86,13 @@ def test_all_that_were_killed_go_on_and_one_that_cannot_stops_no_other(work: AtW
     assert state is not None
     assert (state.status, state.value) == (RunStatus.COMPLETED, 1)
     assert interrupted(work.project()) == [bad.run_id]
+
+
+@pytest.mark.parametrize("file", ["state.json.tmp", "log.jsonl", "events.jsonl"])
+def test_a_view_that_cannot_be_written_is_not_the_run(work: AtWork, file: str) -> None:
+    prepared = work.prepare("return await agent('x')")
+    directory = work.sandbox.project if file == "events.jsonl" else prepared.folder.root
+    (directory / file).unlink(missing_ok=True)
+    (directory / file).mkdir()
+    assert work.carry_out(prepared, {"*": "did <prompt>"}).value == "did x"
+    assert work.carry_out(work.again(prepared.folder.run_id), {}).value == "did x"
