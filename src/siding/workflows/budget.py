@@ -17,20 +17,11 @@ class Reservation(NamedTuple):
 
 
 class Account:
-    """One kind of money: tokens or dollars. `total` is None if there is no limit.
+    """One kind of money: tokens or dollars. `total` is None if there is no limit."""
 
-    `spent` is what was used of it before: a run that is resumed has the budget that is left.
-    """
-
-    def __init__(
-        self,
-        total: float | None,
-        per_agent: float | None,
-        concurrency: int,
-        spent: float = 0.0,
-    ) -> None:
+    def __init__(self, total: float | None, per_agent: float | None, concurrency: int) -> None:
         self.total = total
-        self.spent = spent
+        self.spent = 0.0
         self._per_agent = per_agent
         self._concurrency = concurrency
         self._reserved = 0.0

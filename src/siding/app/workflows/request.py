@@ -43,7 +43,7 @@ def options_from(record: Mapping[str, Any]) -> WorkflowOptions:
 
 class ResumeRequest(NamedTuple):
     """How to resume a run: which agents again, the script in the place of the old one, and what all
-    its agents may use in all; None for as before."""
+    its agents may use; None for as before."""
 
     policy: Policy = Policy()
     source: str | None = None

@@ -24,8 +24,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--script", metavar="FILE", help="with this script in the place of the old")
     parser.add_argument("--anew", action="store_true", help="run every agent again")
     parser.add_argument("--agents", metavar="IDS", help="run these again, too: 2,5 or 3-7")
-    parser.add_argument("--budget", metavar="TOKENS", help="what all may write, in all: 500k, 2M")
-    parser.add_argument("--dollars", type=float, metavar="N", help="what all may cost, in all")
+    parser.add_argument("--budget", metavar="TOKENS", help="what all may write now: 500k, 2M")
+    parser.add_argument("--dollars", type=float, metavar="N", help="what all may cost now")
     parser.add_argument("-d", "--detach", action="store_true", help="go on in the background")
 
 

@@ -51,7 +51,7 @@ class Calls:
         max_agents: int,
     ) -> None:
         self.tell = send
-        self.tokens = 0  # that the agents whose results the script has have used
+        self.tokens = 0  # that the agents of this attempt have used
         self._scheduler = scheduler
         self._past = past
         self._selection = selection
@@ -60,8 +60,7 @@ class Calls:
         self._agents = 0  # that were really run
         self._live: dict[str, _Live] = {}
         self._undecided: deque[_Call] = deque()
-        # A heap, by the order of then: with the value, and the tokens that the agent has used.
-        self._recorded: list[tuple[int, int, Future, Any, int]] = []
+        self._recorded: list[tuple[int, int, Future, Any]] = []  # a heap, by the order of then
         self._order = 0
         self._replayed: list[tuple[str, str, str]] = []
         self._is_as_before = True
@@ -130,8 +129,7 @@ class Calls:
         """Give the next recorded answer, in the order of then; False if there is none."""
         if not self._recorded:
             return False
-        _seq, _order, future, value, tokens = heapq.heappop(self._recorded)
-        self.tokens += tokens
+        _seq, _order, future, value = heapq.heappop(self._recorded)
         future.settle(value)
         return True
 
@@ -204,7 +202,7 @@ class Calls:
         self._replayed.append((call.path, *shown))
         value = record.value if record.kind == OK else None
         self._order += 1
-        heapq.heappush(self._recorded, (record.seq, self._order, call.future, value, record.tokens))
+        heapq.heappush(self._recorded, (record.seq, self._order, call.future, value))
 
     def _send(self, call: _Call, record: Record | None, before: Record | None, why: str) -> None:
         message: dict[str, Any] = {

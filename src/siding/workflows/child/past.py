@@ -27,7 +27,6 @@ class Record:
         "number",
         "path",
         "seq",
-        "tokens",
         "value",
     )
 
@@ -40,7 +39,6 @@ class Record:
         self.value: Any
         self.is_of_this_script: bool
         self.is_open: bool
-        self.tokens: int  # that the agent has used
         (
             self.path,
             self.number,
@@ -50,7 +48,6 @@ class Record:
             self.value,
             self.is_of_this_script,
             self.is_open,
-            self.tokens,
         ) = line
 
 

@@ -18,8 +18,7 @@ from siding.workflows.engine.ports import CannotRecord
 from siding.workflows.engine.record import RunRecord
 from siding.workflows.engine.silence import Silence
 from siding.workflows.events import Logged, PhaseDone, PhaseStarted, RunDone
-from siding.workflows.journal.store import JournalWriter, Recorded, Spent
-from siding.workflows.resume import Scope
+from siding.workflows.journal.store import JournalWriter, Recorded
 
 _GONE = "script-process"
 
@@ -36,8 +35,7 @@ class ScriptAttempt:
         self._link = Link(ports.start_script())
         self._answers = Answers(writer, self._send, recorded.next_seq)
         self._record = RunRecord(recorded, self._answers, writer, ports.emit)
-        spent = Spent() if plan.policy.scope is Scope.ALL else recorded.spent
-        self._runs = _agent_runs(plan, ports, spent)
+        self._runs = _agent_runs(plan, ports)
         self._calls = Calls(ports, self._record, self._runs, concurrency=plan.limits.concurrency)
         self._silence = Silence(plan.script_silence_s, self._on_silence)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -184,11 +182,11 @@ class ScriptAttempt:
         )
 
 
-def _agent_runs(plan: RunPlan, ports: Ports, spent: Spent) -> AgentRuns:
+def _agent_runs(plan: RunPlan, ports: Ports) -> AgentRuns:
     limits = plan.limits
     budget = Budget(
-        Account(limits.tokens, limits.agent_tokens, limits.concurrency, spent.tokens),
-        Account(limits.dollars, limits.agent_dollars, limits.concurrency, spent.dollars),
+        Account(limits.tokens, limits.agent_tokens, limits.concurrency),
+        Account(limits.dollars, limits.agent_dollars, limits.concurrency),
     )
     return AgentRuns(
         ports.agents,

@@ -88,11 +88,6 @@ class AttemptLine(NamedTuple):
         """What makes two attempts the same: their script and its arguments."""
         return f"{self.script} {self.args}"
 
-    @property
-    def is_anew(self) -> bool:
-        """Whether it made the run anew as a whole, so that nothing recorded before counted."""
-        return self.policy.get("scope") == "all"
-
     def as_record(self) -> dict[str, Any]:
         return {
             "t": ATTEMPT,

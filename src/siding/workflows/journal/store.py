@@ -9,7 +9,7 @@ failed nothing more is written: the bytes before it may be gone.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from errno import EIO
 from pathlib import Path
 from types import TracebackType
@@ -33,27 +33,6 @@ from siding.workflows.journal.records import (
 )
 
 
-class Spent(NamedTuple):
-    """What all agents of a run have used that were answered, whether their answers count or not.
-
-    A run that is made anew as a whole begins from nothing.
-    """
-
-    tokens: int = 0
-    dollars: float = 0.0
-
-    def and_by(self, answer: Answer) -> "Spent":
-        """Return it with what an answered call has used."""
-        used = answer.result.get("used")
-        if not isinstance(used, Mapping):
-            return self
-        tokens, dollars = used.get("tokens"), used.get("dollars")
-        return Spent(
-            tokens=self.tokens + (tokens if isinstance(tokens, int) else 0),
-            dollars=self.dollars + (dollars if isinstance(dollars, int | float) else 0.0),
-        )
-
-
 class Recorded(NamedTuple):
     """What a journal says: the answers that count, and the calls that were at work at its end.
 
@@ -68,7 +47,6 @@ class Recorded(NamedTuple):
     attempts: tuple[AttemptLine, ...] = ()
     next_seq: int = 0
     has_torn_line: bool = False
-    spent: Spent = Spent()
 
     def for_child(self, script: str) -> list[list[Any]]:
         """Return the lines that the process of a script (see `AttemptLine.key`) takes."""
@@ -76,8 +54,7 @@ class Recorded(NamedTuple):
         def line(one: Answer | Begun, kind: str, seq: int, value: Any) -> list[Any]:
             open_ = one.path in self.begun
             is_same = self.scripts.get(one.path) == script
-            tokens = Spent().and_by(one).tokens if isinstance(one, Answer) else 0
-            return [one.path, one.id, one.fingerprint, kind, seq, value, is_same, open_, tokens]
+            return [one.path, one.id, one.fingerprint, kind, seq, value, is_same, open_]
 
         fresh = [one for one in self.begun.values() if not self._is_made_again(one)]
         made_anew = {one.path for one in fresh}
@@ -102,7 +79,7 @@ def read_journal(path: Path) -> Recorded:
     begun: dict[str, Begun] = {}
     scripts: dict[str, str] = {}
     attempts: list[AttemptLine] = []
-    next_seq, torn, spent = 0, False, Spent()
+    next_seq, torn = 0, False
     for index, entry in enumerate(Journal(path).entries()):
         if entry.problem == TORN:
             torn = True
@@ -115,7 +92,6 @@ def read_journal(path: Path) -> Recorded:
                 answers[line.path] = line
                 begun.pop(line.path, None)
                 next_seq = max(next_seq, line.seq + 1)
-                spent = spent.and_by(line)
             case Begun():
                 begun[line.path] = line
             case Drop():
@@ -124,7 +100,6 @@ def read_journal(path: Path) -> Recorded:
             case AttemptLine():
                 attempts.append(line)
                 torn = False  # that attempt was told
-                spent = Spent() if line.is_anew else spent
     return Recorded(
         answers=answers,
         begun=begun,
@@ -132,7 +107,6 @@ def read_journal(path: Path) -> Recorded:
         attempts=tuple(attempts),
         next_seq=next_seq,
         has_torn_line=torn,
-        spent=spent,
     )
 
 
