@@ -117,7 +117,7 @@ def test_a_reader_in_a_sandbox_writes_nowhere(subject: Plain) -> None:
     bench = Bench(subject, sandbox=True, command=["sh", "-c", work, "sh", "{prompt_file}"])
     (outcome,) = both(bench, "read", "write")
     assert isinstance(outcome, Done), outcome
-    assert outcome.output == "hello\n"
+    assert outcome.output == "hello"
     assert (here / "hello.txt").read_text() == "hello\n"
     assert not (here / "new").exists()
     assert subject.task.git("rev-parse", "HEAD", cwd=here) == head
