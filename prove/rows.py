@@ -111,11 +111,15 @@ ROWS: dict[str, Row] = {
     "workflows": Row(
         "a run of a workflow is killed at any moment: right result, nothing finished runs twice",
         (
-            "tests/faults/test_workflow_faults.py",
-            "tests/unit/workflows/test_laws.py",
+            *(f"tests/faults/test_workflow_{name}.py" for name in ("disk", "faults", "journal")),
+            "tests/faults/test_workflow_lines.py",
+            "tests/unit/workflows/test_budget_laws.py",
             "tests/unit/workflows/test_escapes.py",
+            "tests/unit/workflows/test_laws.py",
+            "tests/unit/workflows/test_same_everywhere.py",
         ),
-        variables={"SIDING_WORKFLOW_KILLS": "250", "SIDING_WORKFLOW_LAWS": "20"},
+        leave_out=PLANTED,
+        variables={"SIDING_WORKFLOW_KILLS": "60", "SIDING_WORKFLOW_LAWS": "20"},
     ),
     "tampering": Row(
         "the record is edited, cut, swapped or put back: `siding verify` names it",
@@ -180,6 +184,7 @@ ROWS: dict[str, Row] = {
             "tests/faults/test_records_power.py",
             "tests/faults/test_trash_power.py",
             "tests/faults/test_undo_planted.py",
+            "tests/faults/test_workflow_journal.py",
             "tests/integration/sessions/test_faults.py",
             "tests/unit/storage/test_kills.py",
         ),

@@ -3,7 +3,8 @@
     workflow_victim.py DIRECTORY SEED LANES
 
 The journal is ``DIRECTORY/journal.jsonl``. Each agent appends to ``DIRECTORY/work``, flushed,
-when it begins (``+ path session``) and when it ends (``- path``). The result goes to
+when it begins (``+ path session``) and when it ends (``- path``). ``given STAGE ITEM`` is printed
+when the script has got the result of an agent, and how the run ended at the end. The result goes to
 ``DIRECTORY/result``, and the exit status is 0, when the run is completed.
 """
 
@@ -20,6 +21,7 @@ from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine, run_to_end
 from siding.workflows.engine.plan import Ports, RunPlan
 from siding.workflows.engine.ports import Report
+from siding.workflows.events import Event, Logged, RunDone
 from siding.workflows.limits import Limits
 from siding.workflows.outcome import Done, Outcome, Work
 from siding.workflows.script import read_script
@@ -27,10 +29,14 @@ from siding.workflows.start_script import SCRIPT_ENVIRONMENT, script_argv
 
 SCRIPT = """
 async def first(item):
-    return await agent(f"first {item}")
+    said = await agent(f"first {item}")
+    log(f"given first {item}")
+    return said
 
 async def second(before, item):
-    return await agent(f"second {item} after {before}")
+    said = await agent(f"second {item} after {before}")
+    log(f"given second {item}")
+    return said
 
 return await pipeline(list(range(args)), first, second)
 """
@@ -40,7 +46,11 @@ class Workers:
     """Agents that write down that they work."""
 
     def __init__(self, directory: Path, seed: int) -> None:
-        self._fd = os.open(directory / "work", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        path = directory / "work"
+        is_torn = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        if is_torn:
+            os.write(self._fd, b"\n")
         self._random = Random(seed)
         self._prefix = f"{seed}-"
 
@@ -77,8 +87,18 @@ class Nobody:
         raise AssertionError(path)
 
 
-def main(directory: Path, seed: int, lanes: int) -> int:
-    """Run the workflow from what its journal has to its end; return the exit status."""
+def right_result(lanes: int) -> list[str]:
+    """Return what the script returns, whatever happened meanwhile."""
+    return [f"<second {n} after <first {n}>>" for n in range(lanes)]
+
+
+def run(directory: Path, seed: int, lanes: int, say: Callable[[str], None]) -> RunDone:
+    """Run the workflow from what its journal has to its end. Raises OSError."""
+
+    def emit(event: Event) -> None:
+        if isinstance(event, Logged) and event.message.startswith("given "):
+            say(event.message)
+
     workers, nobody = Workers(directory, seed), Nobody()
     ports = Ports(
         agents=workers,
@@ -86,7 +106,7 @@ def main(directory: Path, seed: int, lanes: int) -> int:
         workspaces=nobody,
         sources=nobody,
         start_script=lambda: start_linked(script_argv(), env=SCRIPT_ENVIRONMENT, cwd=Path("/")),
-        emit=lambda _event: None,
+        emit=emit,
         now=lambda: 0.0,
         random=lambda: 0.0,
         stamp=lambda: "2026-01-01T00:00:00.000Z",
@@ -97,9 +117,22 @@ def main(directory: Path, seed: int, lanes: int) -> int:
         args=lanes,
         limits=Limits(concurrency=16),
     )
-    done = run_to_end(Engine(plan, ports))
+    return run_to_end(Engine(plan, ports))
+
+
+def main(directory: Path, seed: int, lanes: int) -> int:
+    """Run it as a command; return the exit status."""
+    try:
+        done = run(directory, seed, lanes, lambda text: print(text, flush=True))
+    except OSError as error:  # before anything began
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    if done.status != "completed":
+        print(f"ended {done.kind}: {done.error}", flush=True)
+        return 1
     (directory / "result").write_text(json.dumps(done.value))
-    return 0 if done.status == "completed" else 1
+    print("ended well", flush=True)
+    return 0
 
 
 if __name__ == "__main__":

@@ -136,6 +136,24 @@ def _finish_at_once(old: Any) -> Any:
     return begin
 
 
+def _with_the_next_ones(old: Any) -> Any:
+    def write(writer: Any, lines: Any, **more: Any) -> None:
+        writer.waiting = [*getattr(writer, "waiting", ()), *lines]
+        if len(writer.waiting) >= 4:
+            old(writer, writer.waiting, **more)
+            writer.waiting = []
+
+    return write
+
+
+def _with_what_waits(old: Any) -> Any:
+    def close(writer: Any) -> None:
+        os.write(writer._fd, b"".join(getattr(writer, "waiting", ())))
+        old(writer)
+
+    return close
+
+
 def _cannot(_old: Any) -> Any:
     def renameat2(_source: Any, _target: Any, _flags: int) -> None:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
@@ -216,6 +234,13 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     # What the policy said is written down only at the end.
     "forget-verdict": (
         Replacement("siding.app.recording.recorder", "Recorder.begin", _begin_without_verdict),
+    ),
+    # Answers are given to the script, and written down with those that come after them.
+    "write-answers-later": (
+        Replacement(
+            "siding.workflows.journal.store", "JournalWriter.write_encoded", _with_the_next_ones
+        ),
+        Replacement("siding.workflows.journal.store", "JournalWriter.close", _with_what_waits),
     ),
     # A phase is moved before its commit is made.
     "phase-state-first": (Replacement("siding.phases.store", "PhaseStore.begin", _finish_at_once),),

@@ -82,6 +82,11 @@ class TaskLayout(NamedTuple):
         """The lock of the sandboxed run that works on a copy of the workspace's git directory."""
         return self.root / "sandbox.lock"
 
+    @property
+    def turn_lock(self) -> Path:
+        """The lock of the agent of a workflow that has the workspace to itself, for its turn."""
+        return self.root / "turn.lock"
+
     def artifact(self, step: int | str, suffix: str) -> Path:
         """Return ``artifacts/0001.patch`` for step 1 and ``patch`` (or ``.patch``).
 

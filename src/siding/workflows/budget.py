@@ -2,7 +2,7 @@
 
 A call reserves its own limit: `max_tokens`, or the run's limit for an agent, or, if there is
 neither, its share of what is left (as many parts as agents work at once). What it uses beyond that
-is taken from what nobody has reserved; when there is none, it is stopped.
+is taken from what nobody has reserved, and reserved, too; when there is none, it is stopped.
 """
 
 from siding.namedtuples import NamedTuple
@@ -54,15 +54,27 @@ class Account:
         """Set an amount aside."""
         self._reserved += amount or 0.0
 
-    def release(self, amount: float | None) -> None:
-        """Take back what was set aside."""
-        self._reserved -= amount or 0.0
+    def settle(self, amount: float | None, used: float, *, is_last: bool) -> None:
+        """Take back what was set aside, and count what was used.
+
+        `is_last` says that nobody else has set anything aside. Sums of fractions are not exact: a
+        rest of them would keep a call waiting that wants all that is left.
+        """
+        self._reserved = 0.0 if is_last else self._reserved - (amount or 0.0)
+        self.spent += max(0.0, used)
 
     def covers(self, used: float, reserved: float | None) -> bool:
         """Tell whether a call may go on that has used this much and set that much aside."""
         if reserved is None or used <= reserved:
             return True
         return self.total is not None and used - reserved <= self.free
+
+    def grown(self, used: float, reserved: float | None) -> float | None:
+        """Set aside what a call has used beyond its reservation; return what it has now."""
+        if reserved is None or used <= reserved:
+            return reserved
+        self.reserve(used - reserved)
+        return used
 
 
 class Budget:
@@ -71,6 +83,7 @@ class Budget:
     def __init__(self, tokens: Account, dollars: Account) -> None:
         self.tokens = tokens
         self.dollars = dollars
+        self._reservations = 0
 
     @property
     def is_spent(self) -> bool:
@@ -86,17 +99,25 @@ class Budget:
             return None
         self.tokens.reserve(wanted.tokens)
         self.dollars.reserve(wanted.dollars)
+        self._reservations += 1
         return wanted
 
     def settle(self, reservation: Reservation, used: Used) -> None:
         """Take back what was set aside, and count what was used."""
-        self.tokens.release(reservation.tokens)
-        self.dollars.release(reservation.dollars)
-        self.tokens.spent += max(0, used.tokens)
-        self.dollars.spent += max(0.0, used.dollars or 0.0)
+        self._reservations -= 1
+        is_last = not self._reservations
+        self.tokens.settle(reservation.tokens, used.tokens, is_last=is_last)
+        self.dollars.settle(reservation.dollars, used.dollars or 0.0, is_last=is_last)
 
-    def covers(self, reservation: Reservation, used: Used) -> bool:
-        """Tell whether a call may go on."""
-        return self.tokens.covers(used.tokens, reservation.tokens) and self.dollars.covers(
-            used.dollars or 0.0, reservation.dollars
+    def extended(self, reservation: Reservation, used: Used) -> Reservation | None:
+        """Return what a call has set aside that has used this much; None if it may not go on."""
+        tokens, dollars = used.tokens, used.dollars or 0.0
+        if not (
+            self.tokens.covers(tokens, reservation.tokens)
+            and self.dollars.covers(dollars, reservation.dollars)
+        ):
+            return None
+        return Reservation(
+            tokens=self.tokens.grown(tokens, reservation.tokens),
+            dollars=self.dollars.grown(dollars, reservation.dollars),
         )

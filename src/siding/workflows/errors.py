@@ -36,6 +36,12 @@ class RunIsLive(SidingError):
     code = "workflow_run_is_live"
 
 
+class RunNotAnswering(SidingError):
+    """A process works on this run, but does not answer."""
+
+    code = "workflow_run_not_answering"
+
+
 class DamagedJournal(SidingError):
     """A line in the middle of a run's journal cannot be read; the run is not resumed."""
 

@@ -133,6 +133,13 @@ class RunFolder:
         """Replace the script."""
         replace_bytes(self.script, source.encode())
 
+    def write_options(self, options: Mapping[str, Any]) -> None:
+        """Keep other options for the next resumption; nothing is written for the same ones."""
+        record = self.record()
+        if record.options != options:
+            changed = record._replace(options=options)
+            write_document(self.root / "run.json", changed.as_record())
+
     def state(self) -> RunState | None:
         """Return the state on disk; None if it cannot be read. A free lock says interrupted."""
         try:

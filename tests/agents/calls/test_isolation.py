@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+import os
+import signal
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +57,34 @@ def test_writers_wait_for_each_other(subject: Plain) -> None:
     assert log == ["begins", "ends"] * 2
 
 
+def test_writers_of_two_workflows_wait_for_each_other(subject: Plain) -> None:
+    """Each process has its turn alone, and one that is cancelled or killed keeps nobody waiting."""
+    log = subject.task.workspace() / "log"
+    work = "echo begins >>log; sleep .2; echo ends >>log"
+    subject.told(one=Told(command=work), two=Told(command="echo begins >>log; sleep 60"))
+    bench = Bench(subject)
+    other = os.fork()
+    if other == 0:
+        try:
+            bench.call("two", isolation="turn")
+        finally:
+            os._exit(1)
+
+    async def wait_and_give_up(agents: ProgramAgents) -> None:
+        while not log.exists():
+            await asyncio.sleep(0.02)
+        waiting = agents.run(call("one", isolation="turn"), Attempt(), lambda _report: None)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(waiting, 0.5)
+
+    bench.loop(wait_and_give_up)
+    assert log.read_text().split() == ["begins"]
+    os.kill(other, signal.SIGKILL)
+    os.waitpid(other, 0)
+    assert isinstance(bench.call("one", isolation="turn"), Done)
+    assert log.read_text().split() == ["begins", "begins", "ends"]
+
+
 def test_a_reader_sees_what_there_is_and_leaves_nothing(subject: Plain) -> None:
     (subject.task.workspace() / "new").write_text("unseen")
     subject.told(look=Told(text="done", command="cat new >&2; test $PWD = $SIDING_WORKSPACE"))
@@ -85,7 +117,7 @@ def test_a_reader_in_a_sandbox_writes_nowhere(subject: Plain) -> None:
     bench = Bench(subject, sandbox=True, command=["sh", "-c", work, "sh", "{prompt_file}"])
     (outcome,) = both(bench, "read", "write")
     assert isinstance(outcome, Done), outcome
-    assert outcome.output == "hello\n"
+    assert outcome.output == "hello"
     assert (here / "hello.txt").read_text() == "hello\n"
     assert not (here / "new").exists()
     assert subject.task.git("rev-parse", "HEAD", cwd=here) == head
@@ -161,6 +193,28 @@ def test_another_isolation_is_refused(subject: Plain) -> None:
     subject.told(on=Told())
     with pytest.raises(AgentUnavailable, match="turn, read, worktree"):
         Bench(subject).call("go on", isolation="elsewhere")
+
+
+def test_its_files_go_with_gc_if_its_workflow_was_killed(subject: Plain) -> None:
+    """Those of an agent that is at work stay."""
+    subject.told(on=Told(command="touch $HOME/begun; sleep 60"))
+    bench, begun = Bench(subject), Path(subject.task.env["HOME"], "begun")
+    workflow = os.fork()
+    if workflow == 0:
+        try:
+            bench.call("go on")
+        finally:
+            os._exit(1)
+    while not begun.exists():
+        time.sleep(0.02)
+    (kept,) = subject.task.project.glob("tasks/*/asked/*")
+    os.utime(kept, (0, 0))  # what was made in the last minute is left alone
+    subject.task.siding("gc")
+    assert kept.exists()
+    os.kill(workflow, signal.SIGKILL)
+    os.waitpid(workflow, 0)
+    subject.task.siding("gc")
+    assert not kept.exists()
 
 
 def test_its_files_are_gone_when_it_has_ended(subject: Plain) -> None:

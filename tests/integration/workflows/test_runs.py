@@ -15,6 +15,7 @@ from sandbox import Sandbox
 from siding.app.decisions.answer import answer
 from siding.app.decisions.lookup import list_decisions
 from siding.app.workflows.control import request
+from siding.app.workflows.request import WorkflowOptions
 from siding.app.workflows.running import folders
 from siding.app.workflows.trusting import NotTrusted, trust
 from siding.app.workflows.views import run_view, run_views
@@ -167,6 +168,16 @@ def test_chosen_agents_run_again(work: AtWork) -> None:
     policy = chosen_agents([1])
     done = work.carry_out(work.again(prepared.folder.run_id, policy=policy), {"*": "new <prompt>"})
     assert done.value == ["did a", "new b"]
+
+
+def test_a_run_is_resumed_with_another_budget(work: AtWork) -> None:
+    options = WorkflowOptions(tokens=1)
+    prepared = work.prepare("return [await agent(x) for x in 'abcd']", options=options)
+    run_id = prepared.folder.run_id
+    assert "the budget is spent: 1 of 1 tokens" in work.carry_out(prepared, OK).error
+    more = work.again(run_id, tokens=4)
+    assert work.carry_out(more, OK).value == ["did a", "did b", "did c", "did d"]
+    assert work.again(run_id).options.tokens == 4
 
 
 def test_an_edited_script_takes_the_place_of_the_old_one(work: AtWork) -> None:

@@ -21,11 +21,13 @@ from siding.app.policy.in_force import ground_of, policy_in
 from siding.app.policy.ruling import Asker
 from siding.app.running.request import RunRequest, RunResult
 from siding.app.sandbox.sandbox import SandboxRequest
+from siding.git.errors import GitError
+from siding.git.snapshots.room import has_room
 from siding.ids import TaskId
 from siding.process.lookup import Program, find_program
 from siding.storage.fields import said
 from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.ports import Agents, Report
+from siding.workflows.engine.ports import Agents, CannotRecord, Report
 from siding.workflows.outcome import Dead, DeadReason, Outcome, Work
 from siding.workflows.structured import instructions
 
@@ -68,8 +70,12 @@ class ProgramAgents(Agents):
             async with self._places.of(call, attempt) as place:
                 outcome = await self._attempt(found, place, call, attempt, report)
                 return await place.judged(outcome)
-        except NoPlace as error:
-            return Dead(reason=DeadReason.WORKTREE_FAILED, detail=str(error))
+        except (NoPlace, GitError, OSError) as error:
+            if not has_room(self._project.layout.root):
+                raise CannotRecord(f"the disk is full, or nearly: {error}") from error
+            if isinstance(error, NoPlace):
+                return Dead(reason=DeadReason.WORKTREE_FAILED, detail=str(error))
+            raise
 
     async def _attempt(
         self,

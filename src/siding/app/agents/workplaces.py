@@ -1,7 +1,7 @@
 """Where an agent works: the task's workspace, a view of it, or a fork whose change comes back.
 
 ""        the workspace, which is shared
-turn      the workspace, one agent at a time
+turn      the workspace, one agent at a time, also if several workflows ask for it
 read      a view of the present state, which nobody may write
 worktree  a fork of the present state; what it has changed is brought back onto the task
 """
@@ -25,12 +25,14 @@ from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.storage.fields import said
+from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.names import name_after_command
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.ports import AgentUnavailable
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome
 
 KNOWN = ("", "turn", "read", "worktree")
+_LOOK_AGAIN_S = 0.1
 
 
 class NoPlace(Exception):
@@ -70,7 +72,7 @@ class Workplaces:
             case "":
                 yield Workplace(self._task)
             case "turn":
-                async with self._turn:
+                async with self._turn, self._turn_of_task():
                     yield Workplace(self._task)
             case "read":
                 async with self._viewed(call) as viewed:
@@ -81,6 +83,23 @@ class Workplaces:
             case other:
                 there = ", ".join(KNOWN[1:])
                 raise AgentUnavailable(f"there is no isolation {other!r}; there is {there}")
+
+    @asynccontextmanager
+    async def _turn_of_task(self) -> AsyncIterator[None]:
+        """Wait until no other process has its turn, and have one."""
+        app = self._project.app
+        lock = FileLock(self._project.task_layout(self._task).turn_lock)
+        holder = Holder(pid=app.pid, since=app.now(), what="the turn of an agent of a workflow")
+        while True:
+            try:
+                await in_thread(partial(lock.acquire, timeout_s=0, holder=holder), FileLock.release)
+                break
+            except LockBusy:
+                await asyncio.sleep(_LOOK_AGAIN_S)  # a wait in the kernel could not be cancelled
+        try:
+            yield
+        finally:
+            lock.release()
 
     @asynccontextmanager
     async def _viewed(self, call: AgentCall) -> AsyncIterator[Workplace]:

@@ -2,20 +2,22 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.files.stale import remove_if_stale, stale_temporaries
 from siding.git.snapshots.scratch import abandoned, sweep
 from siding.git.snapshots.store import APPLIES, PEEKS
+from siding.storage.layout import TaskLayout
 
 # Seconds. What is younger is left alone: its owner may not have taken its lock yet.
 _YOUNG_S = 60
 
 
 def find_abandoned(project: Project) -> list[Path]:
-    """Return what dead processes left: the scratch directories of peeks and applies, and documents
-    that were being written."""
+    """Return what dead processes left: the scratch directories of peeks and applies, the files of
+    agents that workflows called, and documents that were being written."""
     return [*_directories(project), *_temporaries(project)]
 
 
@@ -27,7 +29,15 @@ def sweep_abandoned(project: Project) -> int:
 def _directories(project: Project) -> list[Path]:
     store = project.snapshots.root
     before = _before(project)
-    return [path for name in (PEEKS, APPLIES) for path in abandoned(store / name, before=before)]
+    parents = [*(store / name for name in (PEEKS, APPLIES)), *_asked(project)]
+    return [path for parent in parents for path in abandoned(parent, before=before)]
+
+
+def _asked(project: Project) -> Iterator[Path]:
+    """Yield where tasks and forks have the files of agents that are at work."""
+    for tasks in (project.layout.tasks_dir, project.layout.forks.tasks_dir):
+        with suppress(FileNotFoundError):
+            yield from (TaskLayout(path).asked_dir for path in sorted(tasks.iterdir()))
 
 
 def _temporaries(project: Project) -> list[Path]:

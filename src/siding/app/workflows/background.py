@@ -10,13 +10,21 @@ from siding.workflows.events import Event
 from siding.workflows.state import RunState
 
 
-def carry_out_detached(project: Project, prepared: Prepared, make_agents: MakeAgents) -> int:
+def carry_out_detached(
+    project: Project,
+    prepared: Prepared,
+    make_agents: MakeAgents,
+    guarded: Callable[[Callable[[], int]], int],
+) -> int:
     """Begin to work on a run in a process of its own; return 0, or the status of one that failed.
 
-    Until the script runs, that process has the terminal and says what is wrong.
+    Until the script runs, that process has the terminal; `guarded` says there what is wrong.
     """
 
     def work(background: Background) -> int:
+        return guarded(lambda: carry_out_there(background))
+
+    def carry_out_there(background: Background) -> int:
         begun = _Once(lambda: background.begin(prepared.folder.run_id))
 
         def listen(_event: Event, _state: RunState) -> None:

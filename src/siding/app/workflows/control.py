@@ -14,7 +14,7 @@ from siding.process.control.address import accept_from, connect_to, listen_at
 from siding.storage.codec import NotJson, parse_object
 from siding.workflows.engine.controls import Control
 from siding.workflows.engine.engine import Engine
-from siding.workflows.errors import WorkflowNotFound
+from siding.workflows.errors import RunNotAnswering, WorkflowNotFound
 from siding.workflows.store import RunFolder
 
 _LONGEST_LINE = 1 << 16
@@ -79,7 +79,7 @@ class ControlServer:
 def request(folder: RunFolder, do: str, agent: int | None = None) -> bool:
     """Ask the process that works on a run; return whether there was something to do it to.
 
-    Raises WorkflowNotFound if no process works on it.
+    Raises WorkflowNotFound if no process works on it, and RunNotAnswering.
     """
     try:
         peer = connect_to(folder.socket)
@@ -91,7 +91,20 @@ def request(folder: RunFolder, do: str, agent: int | None = None) -> bool:
     asked = {"do": do, **({} if agent is None else {"agent": agent})}
     answer = bytearray()
     with closing(peer):
-        peer.sendall(json.dumps(asked).encode() + b"\n")
-        while data := peer.recv(4096):
-            answer += data
+        try:
+            peer.sendall(json.dumps(asked).encode() + b"\n")
+            while data := peer.recv(4096):
+                answer += data
+        except TimeoutError:
+            raise _not_answering(folder) from None
     return bool(json.loads(answer or b"{}").get("hit"))
+
+
+def _not_answering(folder: RunFolder) -> RunNotAnswering:
+    holder = folder.lock().holder()
+    pid = "PID" if holder is None else holder.pid
+    return RunNotAnswering(
+        f"the process that works on the run {folder.run_id} does not answer",
+        hint=f"it may be stopped: `kill -CONT {pid}` lets it go on; after `kill -9 {pid}` the run"
+        " can be resumed",
+    )

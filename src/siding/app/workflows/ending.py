@@ -6,7 +6,7 @@ from siding.app.place.project import Project
 from siding.app.unfinished.live_workflows import LiveWorkflow, live_workflows
 from siding.app.workflows.control import request
 from siding.errors import SidingError
-from siding.workflows.errors import WorkflowNotFound
+from siding.workflows.errors import RunNotAnswering, WorkflowNotFound
 from siding.workflows.store import RunFolders
 
 _PATIENCE_S = 60.0  # each agent gets some seconds to end what it began
@@ -29,8 +29,8 @@ def end_workflows(project: Project, task_id: str) -> list[LiveWorkflow]:
         while folder.is_live():
             try:
                 request(folder, "kill")
-            except (WorkflowNotFound, OSError):
-                pass  # it does not listen yet, or no more
+            except (WorkflowNotFound, RunNotAnswering, OSError):
+                pass  # it does not listen yet, or no more, or is stopped
             if time.monotonic() > until:
                 raise NotEnded(
                     f"the workflow {each.name!r} ({each.run_id}) does not end",

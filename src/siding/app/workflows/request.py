@@ -42,10 +42,20 @@ def options_from(record: Mapping[str, Any]) -> WorkflowOptions:
 
 
 class ResumeRequest(NamedTuple):
-    """How to resume a run: which agents again, and the script in the place of the old one."""
+    """How to resume a run: which agents again, the script in the place of the old one, and what all
+    its agents may use; None for as before."""
 
     policy: Policy = Policy()
     source: str | None = None
+    tokens: int | None = None
+    dollars: float | None = None
+
+    def options(self, kept: WorkflowOptions) -> WorkflowOptions:
+        """Return the options of a run, with what is asked for in the place of what was kept."""
+        return kept._replace(
+            tokens=kept.tokens if self.tokens is None else self.tokens,
+            dollars=kept.dollars if self.dollars is None else self.dollars,
+        )
 
 
 def workflow_args(given: Any) -> Any:

@@ -107,7 +107,7 @@ def prepare_again(project: Project, run_id: str, request: ResumeRequest) -> Prep
         task=task,
         script=script,
         args=record.args,
-        options=options_from(record.options),
+        options=request.options(options_from(record.options)),
         policy=request.policy,
         name=record.name,
     )
@@ -125,6 +125,7 @@ def carry_out(
     with ExitStack() as stack:
         stack.callback(folder.take(holder).release)
         folder.write_source(prepared.script.source)
+        folder.write_options(prepared.options.as_record())
         watcher = Watcher(project, folder, prepared.task.id, listen)
         stack.callback(watcher.close)
         engine = Engine(_plan(prepared), _ports(project, prepared, make_agents, watcher))

@@ -10,6 +10,7 @@ from typing import Any
 from siding.app.place.events import WorkflowChanged
 from siding.app.place.project import Project
 from siding.app.workflows.masking import masked
+from siding.errors import SidingError
 from siding.workflows.events import (
     AgentProgress,
     Asked,
@@ -45,9 +46,7 @@ class Watcher:
         known = folder.state()
         started_at = known.started_at if known is not None else 0
         self.state = RunState(run_id=folder.run_id, task=task_id, started_at=started_at)
-        self._log = os.open(
-            folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
-        )
+        self._log = _opened(folder)
 
     def emit(self, event: Event) -> None:
         """Take an event."""
@@ -62,10 +61,11 @@ class Watcher:
     def close(self) -> None:
         """Write the state as it is, and close the log."""
         self._write_state()
-        os.close(self._log)
+        if self._log is not None:
+            os.close(self._log)
 
     def _write(self, event: Event, at: str) -> None:
-        if not isinstance(event, AgentProgress):
+        if self._log is not None and not isinstance(event, AgentProgress):
             line = json.dumps({"at": at, **event_record(event)}, default=str) + "\n"
             os.write(self._log, line.encode())
         if isinstance(event, RunStarted | RunDone | Asked):
@@ -97,8 +97,16 @@ class Watcher:
             workflow=self.state.name,
             error=self.state.error,
         )
-        with suppress(OSError):
+        with suppress(OSError, SidingError):
             self._project.events.emit(changed)
+
+
+def _opened(folder: RunFolder) -> int | None:
+    """Return the log of a run, open for appending; None if the disk has none."""
+    try:
+        return os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return None
 
 
 def event_record(event: Event) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from the record; a changed one and what follows it in its lane are made anew, an
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.app.place.project import require_project
+from siding.app.place.project import Project, require_project
 from siding.app.workflows.request import ResumeRequest
 from siding.app.workflows.resuming import interrupted, policy_from_words
 from siding.app.workflows.running import prepare_again
 from siding.cli.globals import Context
-from siding.cli.workflow.run import carry_out_and_tell
+from siding.cli.screen.screen import inert
+from siding.cli.workflow.run import carry_out_and_tell, tokens_in
 from siding.errors import SidingError, UsageError
 
 
@@ -23,6 +24,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--script", metavar="FILE", help="with this script in the place of the old")
     parser.add_argument("--anew", action="store_true", help="run every agent again")
     parser.add_argument("--agents", metavar="IDS", help="run these again, too: 2,5 or 3-7")
+    parser.add_argument("--budget", metavar="TOKENS", help="what all may write now: 500k, 2M")
+    parser.add_argument("--dollars", type=float, metavar="N", help="what all may cost now")
     parser.add_argument("-d", "--detach", action="store_true", help="go on in the background")
 
 
@@ -32,14 +35,32 @@ def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     policy = policy_from_words(anew=arguments.anew, agents=arguments.agents)
     source = None if arguments.script is None else _read(context, arguments.script)
-    runs = interrupted(project) if arguments.all else [arguments.run]
+    request = ResumeRequest(
+        policy=policy,
+        source=source,
+        tokens=tokens_in(arguments.budget),
+        dollars=arguments.dollars,
+    )
+    if arguments.all:
+        return _resume_all(context, project, request)
+    prepared = prepare_again(project, arguments.run, request)
+    return carry_out_and_tell(context, project, prepared, detach=arguments.detach)
+
+
+def _resume_all(context: Context, project: Project, request: ResumeRequest) -> int:
+    """Go on with each run that was interrupted, in the background. One that cannot is named."""
+    runs = interrupted(project)
     if not runs:
         context.screen.note("no run was interrupted")
     worst = 0
     for run_id in runs:
-        prepared = prepare_again(project, run_id, ResumeRequest(policy=policy, source=source))
-        detach = arguments.detach or arguments.all
-        worst = max(worst, carry_out_and_tell(context, project, prepared, detach=detach))
+        try:
+            prepared = prepare_again(project, run_id, request)
+            status = carry_out_and_tell(context, project, prepared, detach=True)
+        except (SidingError, OSError) as error:
+            context.screen.warn(f"the run {run_id} is not resumed: {inert(str(error))}")
+            status = 1
+        worst = max(worst, status)
     return worst
 
 

@@ -20,6 +20,7 @@ from siding.app.workflows.notifying import tell_ended
 from siding.app.workflows.request import WorkflowOptions, args_from_words
 from siding.app.workflows.running import Prepared, WorkflowRequest, carry_out, prepare
 from siding.app.workflows.trusting import is_trusted, trust
+from siding.cli.edge import guarded
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
 from siding.cli.screen.words import task_name
@@ -82,7 +83,7 @@ def carry_out_and_tell(
         f"workflow {inert(prepared.name)} · run {run_id} · task {task_name(prepared.task.name)}"
     )
     if detach:
-        status = carry_out_detached(project, prepared, make_agents)
+        status = carry_out_detached(project, prepared, make_agents, guarded)
         if status == 0:
             context.screen.print(run_id)
             context.screen.note(f"it goes on: `siding workflow watch {run_id}`")

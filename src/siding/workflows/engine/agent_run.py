@@ -6,8 +6,9 @@ from collections.abc import Callable
 from siding.workflows.budget import Budget, Reservation
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.controls import Control, Running
-from siding.workflows.engine.ports import Agents, AgentUnavailable, Report
-from siding.workflows.events import AgentProgress, AgentRetry, AgentStarted, Emit, Logged
+from siding.workflows.engine.ports import Agents, AgentUnavailable, CannotRecord
+from siding.workflows.engine.reports import Reports, Taken
+from siding.workflows.events import AgentRetry, AgentStarted, Emit, Logged
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome, Skipped, Used, Work
 from siding.workflows.retrying import Retrying
 from siding.workflows.structured import correction, misfits
@@ -17,26 +18,6 @@ _DETAIL = 300  # characters of a reason that are shown
 
 class BudgetSpent(Exception):
     """What the run may use is used."""
-
-
-class _Taken:
-    """A call that has its slot and its share of the budget.
-
-    `used` is what all its attempts have used so far, also when an error ends it.
-    """
-
-    def __init__(
-        self,
-        call: AgentCall,
-        running: Running,
-        reservation: Reservation,
-        on_work: Callable[[str], None],
-    ) -> None:
-        self.call = call
-        self.running = running
-        self.reservation = reservation
-        self.on_work = on_work
-        self.used = Used()
 
 
 class AgentRuns:
@@ -89,7 +70,7 @@ class AgentRuns:
         reservation = await self._reserve(call, running)
         if reservation is None:
             return _controlled(running.take(), Used(), Dead()) or Skipped()
-        taken = _Taken(call, running, reservation, on_work)
+        taken = Taken(call, running, reservation, on_work)
         try:
             self._emit(
                 AgentStarted(
@@ -102,7 +83,7 @@ class AgentRuns:
             )
             return await self._attempts(taken, session)
         finally:
-            self._budget.settle(reservation, taken.used)
+            self._budget.settle(taken.reservation, taken.used)
             async with self._settled:
                 self._settled.notify_all()
 
@@ -121,7 +102,7 @@ class AgentRuns:
             async with self._settled:
                 await self._settled.wait()
 
-    async def _attempts(self, taken: _Taken, session: str) -> Outcome:
+    async def _attempts(self, taken: Taken, session: str) -> Outcome:
         call, running = taken.call, taken.running
         attempt, retries = Attempt(session=session), 0
         while True:
@@ -147,25 +128,11 @@ class AgentRuns:
             await self._wait(call, outcome, retries, limit, running)
             attempt = _next(attempt, outcome)
 
-    async def _attempt(self, taken: _Taken, attempt: Attempt) -> Outcome:
+    async def _attempt(self, taken: Taken, attempt: Attempt) -> Outcome:
         """Run the agent once; return how it came out, and add what it used to what was before."""
-        call, running = taken.call, taken.running
-        newest = Report()
-        before = taken.used
-        over = False
-
-        def report(now: Report) -> None:
-            nonlocal newest, over
-            if now.work.session and now.work.session != newest.work.session:
-                taken.on_work(now.work.session)
-            newest = now
-            taken.used = _added(before, now.used)
-            self._emit(AgentProgress(id=call.id, used=taken.used, work=now.work, says=now.says))
-            if not over and not self._budget.covers(taken.reservation, taken.used):
-                over = True
-                task.cancel()
-
-        task = asyncio.ensure_future(self._agents.run(call, attempt, report))
+        running = taken.running
+        reports = Reports(taken, self._budget, self._emit)
+        task = asyncio.ensure_future(self._agents.run(taken.call, attempt, reports.take))
         running.attempt = task
         try:
             outcome = await task
@@ -173,27 +140,20 @@ class AgentRuns:
             if _is_cancelled():  # the run ends, whatever else is wanted
                 await _ended(task)
                 raise
-            if over:
-                outcome = Dead(
-                    reason=DeadReason.BUDGET,
-                    detail="it used more than its share of the run's budget",
-                    retryable=False,
-                )
-            elif running.wanted is not None:
-                outcome = Dead()  # what is wanted says how it goes on
-            else:
-                outcome = Dead(reason=DeadReason.THREW, detail="it was cancelled from within")
-        except AgentUnavailable:
+            outcome = _cancelled(reports, running)
+        except (AgentUnavailable, CannotRecord):
             raise
         except Exception as error:  # noqa: BLE001 - what an agent does is no fault of the run
             detail = str(error) or type(error).__name__
             outcome = Dead(reason=DeadReason.THREW, detail=detail)
         finally:
             running.attempt = None
+        if reports.failed is not None:
+            raise reports.failed
         reported = outcome.used if isinstance(outcome, Done | Dead) else Used()
         if reported != Used():
-            taken.used = _added(before, reported)
-        return _with_work(outcome, newest.work)
+            reports.count(reported)
+        return _with_work(outcome, reports.newest.work)
 
     async def _wait(
         self, call: AgentCall, dead: Dead, retry: int, limit: int, running: Running
@@ -215,6 +175,19 @@ class AgentRuns:
                 await asyncio.wait_for(running.waits.wait(), wait_s)
             except TimeoutError:
                 pass
+
+
+def _cancelled(reports: Reports, running: Running) -> Dead:
+    """Return how an attempt came out that was ended while the run goes on."""
+    if reports.is_over:
+        return Dead(
+            reason=DeadReason.BUDGET,
+            detail="it used more than its share of the run's budget",
+            retryable=False,
+        )
+    if reports.failed is not None or running.wanted is not None:
+        return Dead()  # the run ends, or what is wanted says how it goes on
+    return Dead(reason=DeadReason.THREW, detail="it was cancelled from within")
 
 
 def _retrying(call: AgentCall, dead: Dead, retry: int, limit: int, wait_s: float) -> str:
@@ -278,17 +251,6 @@ def _with_work(outcome: Outcome, work: Work) -> Outcome:
     if isinstance(outcome, Done | Dead) and outcome.work == Work():
         return outcome._replace(work=work)
     return outcome
-
-
-def _added(before: Used, now: Used) -> Used:
-    dollars = [one for one in (before.dollars, now.dollars) if one is not None]
-    return Used(
-        tokens=before.tokens + now.tokens,
-        input_tokens=before.input_tokens + now.input_tokens,
-        dollars=sum(dollars) if dollars else None,
-        tools=before.tools + now.tools,
-        model=now.model or before.model,
-    )
 
 
 def _spent(budget: Budget) -> str:

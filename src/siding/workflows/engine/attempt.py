@@ -14,6 +14,7 @@ from siding.workflows.engine.calls import Calls
 from siding.workflows.engine.controls import Control
 from siding.workflows.engine.link import Link
 from siding.workflows.engine.plan import Ports, RunPlan
+from siding.workflows.engine.ports import CannotRecord
 from siding.workflows.engine.record import RunRecord
 from siding.workflows.engine.silence import Silence
 from siding.workflows.events import Logged, PhaseDone, PhaseStarted, RunDone
@@ -94,8 +95,9 @@ class ScriptAttempt:
 
     def _on_silence(self) -> None:
         error = (
-            f"the script computed for {self._plan.script_silence_s:.0f} s without waiting and was"
-            " ended; let agents do long work, or put an `await sleep(0)` into the loop"
+            f"the script took no answer for {self._plan.script_silence_s:.0f} s and was ended: it"
+            " computes without waiting (let agents do long work, or put an `await sleep(0)` into"
+            " the loop), or somebody has stopped its process"
         )
         self._finish(RunDone(status="failed", error=error, kind=SILENT))
 
@@ -209,4 +211,6 @@ def _failed_with(error: BaseException) -> RunDone:
     if isinstance(error, OSError):
         text = f"the journal cannot be written: {error}"
         return RunDone(status="failed", error=text, kind="disk")
+    if isinstance(error, CannotRecord):
+        return RunDone(status="failed", error=str(error), kind="disk")
     return RunDone(status="failed", error=f"{error!r}", kind="engine")

@@ -12,6 +12,10 @@ class AgentUnavailable(Exception):
     """The call asks for an agent, a model or an isolation that there is not. The script gets it."""
 
 
+class CannotRecord(Exception):
+    """The disk does not hold what an agent does. The run ends, and is resumed when it does."""
+
+
 class Cancelled(Exception):
     """The people who were asked took the question back."""
 
@@ -34,8 +38,8 @@ class Agents(Protocol):
 
         `report` may be called at any time until then, in the thread of the loop. If the call is
         cancelled, the agent and everything that it started is ended before CancelledError goes on.
-        Raises AgentUnavailable for what trying again cannot mend; any other exception counts as
-        `Dead` with the reason `runagent-threw`.
+        Raises AgentUnavailable for what trying again cannot mend, and CannotRecord; any other
+        exception counts as `Dead` with the reason `runagent-threw`.
         """
         ...
 

@@ -69,7 +69,9 @@ class PlainText:
         self.seen = self.seen._replace(says=last_line(text) or self.seen.says)
 
     def end(self) -> None:
-        self.seen = self.seen._replace(text="".join(self._pieces)[:LONGEST_TEXT], ended=True)
+        text = "".join(self._pieces)[:LONGEST_TEXT]
+        # As `$(command)` has it in a shell: the newline ends the line and is not of the result.
+        self.seen = self.seen._replace(text=text.rstrip("\n"), ended=True)
 
 
 def last_line(text: str) -> str:
