@@ -1,9 +1,9 @@
 """The caches of package managers in a sandbox: what is in them is there, and nothing is added.
 
-Most of these programs fail where they cannot write into their cache (npm at each package that
-is missing in it, pip at each wheel that it builds, uv at once). So a run gets a cache of its
-own, in which each file of the person's is a link to the file itself, shown read-only. Small files
-are copied, because some are written to in place. What the run adds is removed when it ends.
+Programs fail where they cannot write into their cache (npm at each package that is missing in it,
+pip at each wheel that it builds). So a run gets a cache of its own, in which each file of the
+person's is a link to the file itself, shown read-only. Small files are copied, because some are
+written to in place. What the run adds is removed when it ends.
 """
 
 import os
