@@ -191,9 +191,16 @@ ROWS: dict[str, Row] = {
         only=(*PLANTED, "right_store", "not_written_down", "takes_no_lock", "may_be_the_last"),
         draws=False,  # the mistake is met by the samples that these tests name
     ),
+    "clients": Row(
+        "all that real agents report, are told, ask and go back in, with each of them",
+        ("tests/agents/",),
+        leave_out=(*PLANTED, *ELSEWHERE),
+        variables=LEFT,
+        draws=False,
+    ),
     "rest": Row(
         "whatever else the suite leaves out: long tests, and every case of what has many of a kind",
-        ("tests/agents/", "tests/browser/", "tests/integration/", "tests/unit/"),
+        ("tests/browser/", "tests/integration/", "tests/unit/"),
         leave_out=(*PLANTED, *ELSEWHERE),
         variables=LEFT,
         draws=False,
