@@ -1,5 +1,6 @@
 """The change of a fork comes back onto its task as one step, or nothing changes at all."""
 
+import json
 import os
 from pathlib import Path
 
@@ -95,6 +96,23 @@ def test_a_conflict_is_a_value_and_changes_nothing(desk: Desk, theirs: str) -> N
     assert len(desk.steps()) == steps
     said = desk.sandbox.siding("task", "bring-back", found.id, status=1).stderr.decode()
     assert "hello.txt" in said
+
+
+def test_what_a_writer_held_open_is_kept_and_named(desk: Desk) -> None:
+    found = made(desk, state(desk))
+    (found.path / "hello.txt").write_text("of the fork\n")
+    with open(desk.root / "hello.txt", "a", encoding="utf-8") as held:
+        done = brought(desk, found)
+        held.write("of the writer\n")
+    assert isinstance(done, BroughtBack)
+    assert [Path(each).read_text().splitlines()[-1] for each in done.kept] == ["of the writer"]
+    (found.path / "hello.txt").write_text("of the fork again\n")
+    with open(desk.root / "hello.txt", "a", encoding="utf-8") as held:
+        said = desk.sandbox.siding("task", "bring-back", found.id, "--format", "json").stdout
+        held.write("once more\n")
+    assert [Path(each).read_text() for each in json.loads(said)["kept"]] == [
+        "of the fork\nonce more\n"
+    ]
 
 
 def test_the_commit_of_a_submodule_is_left_and_named(desk: Desk) -> None:

@@ -1,6 +1,7 @@
 """The workflows that come with Siding, end to end, with real programs as their agents."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -101,6 +102,29 @@ def test_map_writes_in_workspaces_that_come_back(flows: Sandbox) -> None:
     assert found["failed"] == []
     notes = {path.name: path.read_text() for path in flows.workspace().glob("*.note")}
     assert notes == {"ab.note": "ab\n", "cd.note": "cd\n"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (
+            "map",
+            "--args",
+            '{"items": ["x"], "prompt": "{item}", "write": true}',
+            "--agent",
+            "small",
+        ),
+        ("race", "x", "--agents", "small", "--check", "true"),
+    ],
+)
+def test_a_file_that_somebody_wrote_meanwhile_is_named(
+    flows: Sandbox, words: tuple[str, ...]
+) -> None:
+    with open(flows.workspace() / "hello.txt", "a", encoding="utf-8") as held:
+        said = flows.siding(*words).stderr.decode()
+        held.write("of the writer\n")
+    (kept,) = re.findall(r"by another program: kept as (\S+)", said)
+    assert Path(kept).read_text() == "hello\nof the writer\n"
 
 
 def test_review_keeps_what_stands(flows: Sandbox) -> None:

@@ -220,7 +220,7 @@ class _Forked(Workplace):
             return {"conflict": [each.name for each in found.paths], "fork": self.fork}
         left = [list(each) for each in found.left]
         step = found.step.id if found.step is not None else ""
-        return said(step=step, left=left, missed=list(found.missed))
+        return said(step=step, left=left, missed=list(found.missed), kept=list(found.kept))
 
     def leave(self) -> None:
         """Give the workspace back, if nobody has to look at it."""

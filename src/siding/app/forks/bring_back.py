@@ -27,11 +27,13 @@ class BroughtBack(NamedTuple):
 
     `step` is None if the task had all of it already. `left` are paths that were not touched, such
     as those of submodules, with the reason; `missed` were written by somebody else meanwhile.
+    `kept` are the files that hold what others wrote while files were moved: absolute paths.
     """
 
     step: Step | None
     left: tuple[tuple[str, str], ...] = ()
     missed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 class Conflict(NamedTuple):
@@ -134,4 +136,7 @@ class BringBackAct(RestoreAct[BroughtBack]):
     def restored(self, work: Work, restored: Restored) -> BroughtBack:
         left = tuple((quote_path(e.path), e.why.value) for e in restored.survey.plan.left)
         missed = tuple(quote_path(path) for path in restored.missed)
-        return BroughtBack(restored.step, left, missed)
+        moved = restored.step.as_rollback
+        home = work.project.layout.root
+        kept = tuple(str(home / path) for path in (moved.kept if moved else ()))
+        return BroughtBack(restored.step, left, missed, kept)

@@ -59,8 +59,9 @@ class TaskWorkspaces:
         except SidingError as error:
             raise Refused(error.message) from None
         if isinstance(done, Conflict):
-            return {"step": "", "conflicts": [each.name for each in done.paths]}
-        return {"step": "" if done.step is None else done.step.id, "conflicts": []}
+            return {"step": "", "conflicts": [each.name for each in done.paths], "kept": []}
+        step = "" if done.step is None else done.step.id
+        return {"step": step, "conflicts": [], "kept": [*done.kept]}
 
     def _request(self, call: CommandCall, task: TaskId) -> RunRequest:
         return RunRequest(

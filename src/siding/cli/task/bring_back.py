@@ -36,7 +36,8 @@ def run(arguments: Namespace, context: Context) -> int:
         return 1
     if arguments.format == "json":
         step = None if found.step is None else found.step.id
-        print_json(screen, {"step": step, "conflicts": [], "left": dict(found.left)})
+        record = {"step": step, "conflicts": [], "left": dict(found.left), "kept": [*found.kept]}
+        print_json(screen, record)
     else:
         _say(screen, fork.id, found)
     tell_kept(screen, project.layout.root, found.step)

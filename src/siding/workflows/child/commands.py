@@ -37,7 +37,8 @@ class Commands:
     def bring_back(self, fork: Any) -> Future:
         """Bring what a fork has changed onto the run's workspace, as a step.
 
-        Await ``{"step": "0008", "conflicts": []}``; with conflicts nothing was changed.
+        Await ``{"step": "0008", "conflicts": [], "kept": []}``; with conflicts nothing was changed.
+        `kept` are the files that hold what other programs wrote meanwhile.
         """
         if not isinstance(fork, str) or not fork:
             raise WorkflowError("bring_back() takes the id of a fork", CONFIG)

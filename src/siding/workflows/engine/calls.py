@@ -73,6 +73,8 @@ class Calls:
         except BudgetSpent as error:
             self._record.refuse(message, str(error), "budget")
             return
+        if isinstance(outcome, Done):
+            self._tell_kept(outcome.extra.get("brought_back", {}))
         self._tell(call, self._answer_agent(message, call, outcome))
 
     def _answer_agent(
@@ -109,6 +111,12 @@ class Calls:
             )
         )
 
+    def _tell_kept(self, brought_back: Mapping[str, Any]) -> None:
+        """Name the files that hold what other programs wrote while a change came back."""
+        for path in brought_back.get("kept", ()):
+            text = f"a file was written during this by another program: kept as {path}"
+            self._ports.emit(Logged(message=text, is_warning=True))
+
     async def _in_workspace(self, message: Mapping[str, Any]) -> None:
         path, asked, workspaces = message["path"], message["asked"], self._ports.workspaces
         try:
@@ -118,6 +126,7 @@ class Calls:
                 self._say(f"{asked['command']!r}: exit {done['exit']}")
             else:
                 done = await workspaces.bring_back(asked["fork"])
+                self._tell_kept(done)
         except Refused as error:
             self._record.refuse(message, str(error), message["kind"])
             return
