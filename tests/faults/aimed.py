@@ -245,7 +245,11 @@ def files_below(root: Path) -> dict[str, tuple[str, bytes]]:
         for name in names:
             path = os.path.join(folder, name)
             mode = os.lstat(path).st_mode
-            content = os.readlink(path).encode() if stat.S_ISLNK(mode) else Path(path).read_bytes()
+            content = b""
+            if stat.S_ISLNK(mode):
+                content = os.readlink(path).encode()
+            elif stat.S_ISREG(mode):
+                content = Path(path).read_bytes()
             if name != ".git":
                 found[os.path.relpath(path, root)] = (stat.filemode(mode), content)
     return found

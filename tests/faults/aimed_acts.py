@@ -35,6 +35,7 @@ class Side(NamedTuple):
 
 ONE, TWO = Side(MADE, INNER), Side(GONE, DEEP)
 NOTHING = Side("", "")
+IGNORED = Side("ignored", "ignored-too/inner")
 
 
 class MovingAct(NamedTuple):
@@ -127,13 +128,25 @@ def forked(case: Path) -> None:
     begun(case)
     act(case, "-q", "rollback", "--base")
     must(case, on_a_fork("make"))
-    (fork,) = (case / "home/projects").glob("*/forks/workspaces/*")
-    _shell(case, TO_TWO, fork, LONG)
+    _shell(case, TO_TWO, fork(case), LONG)
 
 
 def brought_back(case: Path) -> None:
     forked(case)
     must(case, on_a_fork("back"))
+
+
+def forked_with_ignored_files(case: Path) -> None:
+    """Its workspace can serve again, but for these files."""
+    forked(case)
+    script = 'echo "ignored*" >.gitignore; mkdir ignored-too; for each; do echo 1 >"$each"; done'
+    _shell(case, script, fork(case), "sh", *IGNORED)
+
+
+def forked_with_a_pipe(case: Path) -> None:
+    """Its workspace cannot serve again, since no snapshot has that."""
+    forked(case)
+    _shell(case, "mkfifo pipe", fork(case))
 
 
 def ahead(case: Path) -> None:
@@ -172,6 +185,12 @@ def workspace(case: Path) -> Path:
     return task.parents[1] / "workspaces" / task.name
 
 
+def fork(case: Path) -> Path:
+    """Where the workspace of the only fork is."""
+    (found,) = (case / "home/projects").glob("*/forks/workspaces/*")
+    return found
+
+
 def checkout(case: Path) -> Path:
     return case / "repo"
 
@@ -180,9 +199,9 @@ def _in_workspace(setup: Setup, leaves: Side, makes: Side, *words: str) -> Movin
     return MovingAct(setup, siding(*words), workspace, leaves, makes)
 
 
-def _bring_back() -> Command:
-    """`siding task bring-back` of the only fork, whose id is another one each time."""
-    script = 'set -- ../home/projects/*/forks/tasks/fork-*; exec "$0" task bring-back "${1##*/}"'
+def _of_the_fork(act: str) -> Command:
+    """`siding task bring-back`, say, of the only fork, whose id is another one each time."""
+    script = f'set -- ../home/projects/*/forks/tasks/fork-*; exec "$0" task {act} "${{1##*/}}"'
     command = siding()
     return command._replace(argv=("sh", "-c", script, *command.argv))
 
@@ -202,8 +221,14 @@ def acts() -> dict[str, MovingAct]:
         "sync": _in_workspace(behind, ONE, TWO, "sync"),
         "sync that merges": _in_workspace(behind_with_commits, ONE, TWO, "sync"),
         "sync --rebase": _in_workspace(behind_with_commits, ONE, TWO, "sync", "--rebase"),
-        "bring-back": MovingAct(forked, _bring_back(), workspace, ONE, TWO),
+        "bring-back": MovingAct(forked, _of_the_fork("bring-back"), workspace, ONE, TWO),
         "undo of a bring-back": _in_workspace(brought_back, TWO, ONE, "undo"),
+        "task drop": MovingAct(
+            forked_with_ignored_files, _of_the_fork("drop"), fork, IGNORED, NOTHING
+        ),
+        "task drop for good": MovingAct(
+            forked_with_a_pipe, _of_the_fork("drop"), fork, TWO, NOTHING
+        ),
         "apply --resolve": _in_workspace(disagreeing, ONE, TWO, "apply", "--resolve"),
         "apply --abort": _in_workspace(resolving, TWO, ONE, "apply", "--abort"),
         "undo of an apply": _in_checkout(applied, TWO, ONE, "undo"),
@@ -253,6 +278,8 @@ NAMES = (
     "sync --rebase",
     "bring-back",
     "undo of a bring-back",
+    "task drop",
+    "task drop for good",
     "apply --mode commit",
     "apply --mode rebase",
     "apply --mode squash",

@@ -1,6 +1,7 @@
 """A fork is the recorded state to the byte, is on no board, and its workspace serves again."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -257,3 +258,20 @@ def test_the_doctor_finds_and_throws_away_what_is_half_made(desk: Desk) -> None:
     assert not found.path.exists()
     assert desk.sandbox.siding("doctor").stdout.decode().strip() == "everything agrees"
     assert found.id not in desk.project.tasks.fork_ids()
+
+
+def test_where_the_files_of_a_dropped_fork_are_is_said(desk: Desk) -> None:
+    found = made(desk, state(desk))
+    (found.path / ".gitignore").write_text("*.log\n")
+    (found.path / "a.log").write_text("ignored\n")
+    found.close()
+    said = desk.sandbox.siding("task", "drop", found.id).stderr.decode()
+    (place,) = re.findall(r"moved to (\S+)", said)
+    assert (Path(place) / "a.log").read_text() == "ignored\n"
+    again = made(desk, state(desk))
+    assert not (again.path / "a.log").exists()
+    os.mkfifo(again.path / "pipe")  # no snapshot has it: the workspace does not serve again
+    again.close()
+    said = desk.sandbox.siding("task", "drop", again.id).stderr.decode()
+    (place,) = re.findall(r"moved to (\S+)", said)
+    assert (Path(place) / "workspace/pipe").is_fifo()

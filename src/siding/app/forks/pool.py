@@ -216,28 +216,27 @@ def at_once(project: Project) -> int:
     return max(_BETWEEN_TWO, project.settings.forks_pool)
 
 
-def put_back(project: Project, slot: Slot, owner: TaskId, *, keep: int) -> bool:
+def put_back(project: Project, slot: Slot, owner: TaskId, *, keep: int) -> Path | None:
     """Let a worktree wait for the next owner, in the state that `slot` says; else throw it away.
 
-    Returns whether it waits. The caller has made sure that nothing else is in it, and holds its
-    lock. If `keep` of them wait already, it goes into the trash.
+    Returns None if it waits, else where in the trash it is. The caller has made sure that nothing
+    else is in it, and holds its lock. If `keep` of them wait already, it goes into the trash.
     """
     books = SlotBooks(project.layout.forks)
     if not _is_there(project, slot) or len(books.free()) >= keep:
-        throw_away(project, books, slot.name)
-        return False
+        return throw_away(project, books, slot.name)
     take_back(project.snapshots, owner, slot.name)
     books.put_back(slot)
-    return True
+    return None
 
 
 def throw_away(
     project: Project, books: SlotBooks, name: str, *, owner: TaskId | None = None
-) -> bool:
+) -> Path | None:
     """Move a worktree and git's record of it into the trash, and strike it from the books.
 
-    Returns whether there was one. With an `owner` that does not have it yet, what was made for that
-    one goes, too. Safe to repeat. The caller holds the worktree's lock.
+    Returns where in the trash it is; None if there was none. With an `owner` that does not have it
+    yet, what was made for that one goes, too. Safe to repeat. The caller holds the worktree's lock.
     """
     path = project.layout.forks.workspace(name)
     trash = project.layout.root / fresh_trash(project.app, TaskId(name))
@@ -258,7 +257,7 @@ def throw_away(
         _forget_owner(project, owner)
     books.forget(name)
     project.layout.forks.lock(name).unlink(missing_ok=True)  # who waits for it looks for it again
-    return was_there
+    return trash if was_there else None
 
 
 def _forget_owner(project: Project, owner: TaskId) -> None:

@@ -26,11 +26,13 @@ from siding.tasks.task import Task
 
 class Dropped(NamedTuple):
     """A fork without its workspace. `differs`: its last state is not the one that it began with,
-    nor one that was brought back; a step has it. `reused`: the worktree waits for the next fork."""
+    nor one that was brought back; a step has it. `reused`: the worktree waits for the next fork.
+    `moved_to`: where in the trash its ignored files are, and the workspace if it is not reused."""
 
     task: Task
     differs: bool
     reused: bool
+    moved_to: tuple[Path, ...] = ()
 
 
 def give_up(project: Project, task: Task) -> Dropped:
@@ -57,20 +59,22 @@ def give_up(project: Project, task: Task) -> Dropped:
         holder = Holder(pid=project.app.pid, since=project.app.now(), what=f"dropping {task.id}")
         lock.acquire(timeout_s=None, holder=holder)
         try:
-            slot = _cleaned(project, recorder, name)
+            slot = _serving_again(project, recorder, name)
+            aside = None if slot is None else _move_ignored_out(project, recorder)
             # From here on the fork does not have it: a sweep throws away what is not put back.
             project.registry.put(
                 workspace._replace(status=WorkspaceState.REMOVED, removed_at=project.app.now())
             )
             task = closed(project, task)
             if slot is None:
-                throw_away(project, SlotBooks(project.layout.forks), name)
-                reused = False
+                thrown = throw_away(project, SlotBooks(project.layout.forks), name)
             else:
-                reused = put_back(project, slot, task.id, keep=at_once(project))
+                thrown = put_back(project, slot, task.id, keep=at_once(project))
         finally:
             lock.release()
-        return Dropped(task, differs=_differs(task, recorder), reused=reused)
+        reused = slot is not None and thrown is None
+        moved_to = tuple(each for each in (aside, thrown) if each is not None)
+        return Dropped(task, _differs(task, recorder), reused, moved_to)
 
 
 def closed(project: Project, task: Task) -> Task:
@@ -91,11 +95,8 @@ def _differs(task: Task, recorder: Recorder) -> bool:
     return recorder.seen.snapshot not in known
 
 
-def _cleaned(project: Project, recorder: Recorder, name: str) -> Slot | None:
-    """Return the worktree in the state that was recorded last; None if it cannot serve again.
-
-    Ignored files are moved into the trash: the next fork began without them.
-    """
+def _serving_again(project: Project, recorder: Recorder, name: str) -> Slot | None:
+    """Return the worktree in the state that was recorded last; None if it cannot serve again."""
     workspace, seen = recorder.workspace, recorder.seen
     books = SlotBooks(project.layout.forks)
     slot = books.is_used(name)
@@ -109,8 +110,6 @@ def _cleaned(project: Project, recorder: Recorder, name: str) -> Slot | None:
     details = details_of(project.snapshots, state)
     if state.head is None or state.branch is not None or details.files:
         return None
-    if report.ignored_count:
-        _move_ignored_out(project, recorder)
     forget_leftovers(Path(workspace.git_dir))
     parentage = Parentage.of(recorder.task)
     unchanged = parentage is not None and seen.snapshot == parentage.base
@@ -128,8 +127,14 @@ def _can_serve(project: Project, workspace: Workspace) -> bool:
     return is_clean(place)
 
 
-def _move_ignored_out(project: Project, recorder: Recorder) -> None:
+def _move_ignored_out(project: Project, recorder: Recorder) -> Path | None:
+    """Move ignored files into the trash: the next fork begins without them. Return their place."""
+    if not recorder.seen.coverage.ignored_count:
+        return None
     root, task_id = recorder.snapshots.root, recorder.task.id
     paths = ignored_now(project.snapshots, task_id, root)
-    if paths:
-        move_out(root, paths, project.layout.root / fresh_trash(project.app, task_id) / "aside")
+    if not paths:
+        return None
+    aside = project.layout.root / fresh_trash(project.app, task_id) / "aside"
+    move_out(root, paths, aside)
+    return aside

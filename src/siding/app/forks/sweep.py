@@ -142,7 +142,7 @@ def mend(project: Project) -> int:
             if slot is None and books.is_free(name) is not None:
                 continue
             known_owner = TaskId(owner) if is_fork(owner) else None
-            thrown += throw_away(project, books, name, owner=known_owner)
+            thrown += throw_away(project, books, name, owner=known_owner) is not None
         finally:
             lock.release()
             lock.path.unlink(missing_ok=True)

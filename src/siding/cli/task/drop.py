@@ -25,6 +25,8 @@ def run(arguments: Namespace, context: Context) -> int:
         dropped = drop(project, reopened(project, resolve(project, named)))
         tail = f"; `siding task keep {dropped.task.id}` still takes its last state"
         context.screen.note(f"dropped {dropped.task.id}{tail if dropped.differs else ''}")
+        for place in dropped.moved_to:
+            context.screen.note(f"  moved to {place}")
     if arguments.fork:
         return 0
     swept = sweep(project, group=arguments.group)
