@@ -51,6 +51,10 @@ class AgentAtWork:
         """Return the call with which the model runs a command."""
         raise NotImplementedError
 
+    def writes(self, path: Path) -> Call:
+        """Return the call of its own tool with which the model makes a file."""
+        raise NotImplementedError
+
     def tool(self, name: str, **fields: object) -> Call:
         """Return the call of one of Siding's tools."""
         return Call(f"mcp__siding__{name}", fields)
@@ -116,6 +120,9 @@ class ClaudeAtWork(AgentAtWork):
     def shell(self, command: str) -> Call:
         return Call("Bash", {"command": command, "description": "as asked"})
 
+    def writes(self, path: Path) -> Call:
+        return Call("Write", {"file_path": str(path), "content": "written\n"})
+
     def configure(self, settings: dict[str, Any]) -> Path:
         """Write the person's own settings of Claude Code."""
         path = self.settings / "settings.json"
@@ -158,6 +165,10 @@ class CodexAtWork(AgentAtWork):
     def shell(self, command: str) -> Call:
         return Call("exec_command", {"cmd": command})
 
+    def writes(self, path: Path) -> Call:
+        patch = f"*** Begin Patch\n*** Add File: {path}\n+written\n*** End Patch\n"
+        return Call("apply_patch", {"patch": patch})
+
 
 class GeminiAtWork(AgentAtWork):
     """The Gemini CLI. It takes hooks for one run from root alone."""
@@ -191,6 +202,9 @@ class GeminiAtWork(AgentAtWork):
 
     def shell(self, command: str) -> Call:
         return Call("run_shell_command", {"command": command, "description": "as asked"})
+
+    def writes(self, path: Path) -> Call:
+        return Call("write_file", {"file_path": str(path), "content": "written\n"})
 
     def tool(self, name: str, **fields: object) -> Call:
         return Call(f"mcp_siding_{name}", fields)
@@ -245,6 +259,9 @@ class OpencodeAtWork(AgentAtWork):
 
     def shell(self, command: str) -> Call:
         return Call("bash", {"command": command, "description": "as asked"})
+
+    def writes(self, path: Path) -> Call:
+        return Call("write", {"filePath": str(path), "content": "written\n"})
 
     def tool(self, name: str, **fields: object) -> Call:
         return Call(f"siding_{name}", fields)

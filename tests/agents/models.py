@@ -331,6 +331,9 @@ def _item(part: "str | Call", number: str) -> dict[str, Any]:
     if isinstance(part, str):
         content = [{"type": "output_text", "text": part, "annotations": []}]
         return {"type": "message", "id": f"m{number}", "role": "assistant", "content": content}
+    if part.tool == "apply_patch":  # its input is a text
+        call = {"call_id": f"call_{number}", "name": part.tool, "input": part.input["patch"]}
+        return {"type": "custom_tool_call", "id": f"f{number}", "status": "completed", **call}
     arguments = json.dumps(dict(part.input))
     space, _, name = part.tool.rpartition("__")  # of a server's tool: mcp__SERVER__NAME
     call = {"call_id": f"call_{number}", "name": name, "arguments": arguments}

@@ -18,10 +18,10 @@ from sandbox import SIDING, Sandbox
 from siding.tasks.names import name_after_command
 
 
-def judge(task: Sandbox) -> None:
+def judge(task: Sandbox, rules: str = "") -> None:
     """Switch a policy on."""
     (task.repo / ".siding").mkdir(exist_ok=True)
-    (task.repo / ".siding" / "policy.yaml").write_text("version: 1\n")
+    (task.repo / ".siding" / "policy.yaml").write_text(f"version: 1\n{rules}")
 
 
 def bytes_below(directory: Path) -> dict[str, bytes]:
@@ -192,6 +192,17 @@ class TestVerdicts:
         assert canary.exists()
         told = json.dumps(model.requests[-1])
         assert "Siding's policy blocks this" in told
+
+    def test_a_tool_that_writes_is_judged_as_a_command_that_does(self, agent: AgentAtWork) -> None:
+        judge(agent.task, 'rules: [{name: locks, action: block, pattern: "[.]lock$"}]\n')
+        fine, blocked = (agent.task.workspace() / name for name in ("new.txt", "uv.lock"))
+        model = agent.says([agent.writes(fine)], [agent.writes(blocked)], ["I could not."])
+        agent.prompt("Write them")
+        assert fine.read_text() == "written\n"
+        assert not blocked.exists()
+        assert "Siding's policy blocks this" in json.dumps(model.requests[-1])
+        said = agent.run["reported"]
+        assert (said["judged"], said["blocked"]) == (2, 1)
 
     @pytest.mark.parametrize(("answer", "runs"), [("run", True), ("refuse", False)])
     def test_a_person_is_asked(self, agent: AgentAtWork, answer: str, runs: bool) -> None:

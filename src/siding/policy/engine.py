@@ -1,4 +1,5 @@
-"""The policy engine: it takes a command line or an argument list and returns a verdict.
+"""The policy engine: it takes a command line, an argument list or the call of a tool and returns a
+verdict.
 
 The engine runs nothing and reads no file. It looks at the disk only through the functions of
 `JudgingPlace`: `resolve` follows links, `exists` looks for a file.
@@ -11,12 +12,14 @@ from siding.policy.budget import LONGEST_LINE, Budget, TooMuch
 from siding.policy.call import Call
 from siding.policy.effects import LONGEST_SHOWN, odd_characters
 from siding.policy.examiner import Examiner, Judges
-from siding.policy.fields import ANYTHING, MARKS, shown_words
+from siding.policy.fields import ANYTHING, MARKS, NOTHING, shown_words
 from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 from siding.policy.programs import judge, known_program
 from siding.policy.programs.variables import judge_variable
 from siding.policy.rules import POLICY_BROKEN
+from siding.policy.state import ShellState
+from siding.policy.tool_use import Effect, ToolUse, Touch
 from siding.policy.verdict import Action, CommandPart, RuleFinding, Verdict, verdict_of
 from siding.policy.words import NotUnderstood
 
@@ -63,6 +66,51 @@ def check_argv(
     examiner = Examiner(policy, place, env, JUDGES)
     _guarded(examiner, text, lambda: _words(examiner, words, text))
     return _verdict(examiner, policy, text)
+
+
+def check_tool(
+    use: ToolUse,
+    place: JudgingPlace,
+    policy: Policy = BUILT_IN_ONLY,
+    env: Mapping[str, str] = NO_VARIABLES,
+) -> Verdict:
+    """Judge the call of a tool that touches files or the network, as a command that does so."""
+    if policy.broken:
+        return _broken(policy, use.text)
+    examiner = Examiner(policy, place, env, JUDGES)
+    _guarded(examiner, use.text, lambda: _touches(examiner, use))
+    return _verdict(examiner, policy, use.text)
+
+
+def _touches(examiner: Examiner, use: ToolUse) -> None:
+    _not_too_long(sum(len(each.what) for each in use.touches))
+    state = examiner.new_state()
+    for each in use.touches:
+        text = f"{use.name} {each.what}"
+        with examiner.part(text[:LONGEST_SHOWN]):
+            problem = odd_characters(each.what)
+            if problem or any(mark in each.what for mark in MARKS):
+                examiner.found("odd-characters", problem or "a control character")
+                continue
+            examiner.project_rules(text, (use.name, each.what))
+            _touch(examiner, each, state)
+
+
+def _touch(examiner: Examiner, touch: Touch, state: ShellState) -> None:
+    path = touch.what
+    if path == "~" or path.startswith("~/"):  # some tools take it for the home, as a shell does
+        path = examiner.home + path[1:]
+    match touch.effect:
+        case Effect.READS:
+            examiner.reads(path, state)
+        case Effect.WRITES:
+            examiner.writes(path, state)
+        case Effect.DELETES:
+            examiner.deletes(path, state, recursive=True)
+        case Effect.FETCHES:
+            # So all that is known of addresses counts.
+            words = ("curl", "-sSL", "--url", touch.what)
+            examiner.call(Call(words=words, state=state, stdin=NOTHING))
 
 
 def _whole_line(examiner: Examiner, text: str) -> None:

@@ -79,6 +79,31 @@ def test_it_prints_what_the_broker_has_for_the_agent(path: Path) -> None:
     twin.close()
 
 
+def test_whole_files_are_not_sent(path: Path) -> None:
+    """A broker takes no request of more than 1 MiB."""
+    long = "x" * (3 << 20)
+    given = {
+        "file_path": "a",
+        "content": long,
+        "edits": [{"new_string": long}],
+        "replace_all": True,
+    }
+    words = {"hook_event_name": "PostToolUse", "tool_name": "Write", "tool_input": given}
+    twin = Twin(path, DENIED)
+    said = {**words, "tool_response": {"originalFile": long}}
+    assert hook(path, "--closed", said=json.dumps(said).encode())[:2] == (0, "no")
+    patch = {**words, "tool_input": {"command": long}}
+    assert hook(path, "--closed", said=json.dumps(patch).encode())[:2] == (0, "no")
+    first, second = (json.loads(line)["payload"] for line in twin.asked)
+    assert {**first, "tool_input": None} == {**words, "tool_input": None}
+    kept = first["tool_input"]
+    assert (kept["file_path"], kept["replace_all"]) == ("a", True)
+    assert len(json.dumps(kept)) < 100_000
+    assert long.startswith(kept["content"] or "nothing")
+    assert second == patch, "a command is judged whole, or not at all"
+    twin.close()
+
+
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 def test_whatever_is_no_answer_lets_the_agent_go_on_or_not_at_all(
     path: Path, answer: bytes

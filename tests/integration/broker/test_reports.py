@@ -228,6 +228,10 @@ def test_an_agent_of_ones_own_reports_by_plain_words(run: Foothold) -> None:
     assert tells("prompt", text="Write a") == {}
     assert tells("tool", command="ls", cwd=str(run.workspace)) == {}
     assert "Siding's policy blocks this" in tells("tool", command="rm -rf /")["deny"]
+    tool = {"tool": "save", "cwd": str(run.workspace)}
+    assert tells("tool", **tool, writes=["a.txt"], reads="b.txt") == {}
+    denied = tells("tool", **tool, writes=["a.txt", str(run.task.project / "project.json")])
+    assert "changes Siding's own records" in denied["deny"]
     tells("waits", text="May I?")
     (entry,) = run.task.json("inbox", "--json")
     assert entry["title"] == "May I?"
@@ -240,6 +244,25 @@ def test_an_agent_of_ones_own_reports_by_plain_words(run: Foothold) -> None:
     run.task.siding("undo")
     assert "Taken back: your work on “Write a”" in tells("prompt", text="Go on")["tell"]
     assert tells("unheard") == {}
+
+
+def test_a_person_is_asked_about_a_file_by_its_name(run: Foothold) -> None:
+    (run.task.repo / ".siding").mkdir(exist_ok=True)
+    (run.task.repo / ".siding" / "policy.yaml").write_text("version: 1\n")
+    home = Path(run.task.env["HOME"])
+    given = {"file_path": str(home / "notes.md"), "content": "x"}
+    using = {"tool_name": "Write", "tool_input": given, "cwd": str(run.workspace)}
+    payload = {"session_id": "s1", "hook_event_name": "PreToolUse", **using}
+    line = run.line()
+    line.say(json.dumps({"do": "report", "agent": "claude", "payload": payload}).encode() + b"\n")
+    waiting: list[dict[str, Any]] = []
+    while not waiting:
+        waiting = run.task.json("decide", "list", "--json")
+    (session,) = (each["session_id"] for each in waiting)
+    shown = run.task.siding("decide", "show", session).stdout.decode()
+    assert f"Write {given['file_path']}" in shown
+    run.task.siding("decide", "answer", session, "-c", "1=refuse")
+    assert "a person was asked and refused" in line.answer()["result"]["output"]
 
 
 def test_an_agent_that_does_not_believe_our_settings_is_not_said_to_be_judged(

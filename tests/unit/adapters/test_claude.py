@@ -126,5 +126,5 @@ def test_only_commands_of_the_shell_are_read_as_commands() -> None:
     said = ADAPTER.read({**payload, "tool_input": {"command": "ls"}, "cwd": "/w"})
     assert said is not None
     assert (said.moment, said.command, said.call, said.cwd) == (Moment.TOOL, "ls", "c", "/w")
-    assert ADAPTER.read({**payload, "tool_name": "Read"}) is None
+    assert ADAPTER.read({**payload, "tool_name": "TodoWrite"}) is None
     assert ADAPTER.read({"hook_event_name": "PreCompact"}) is None

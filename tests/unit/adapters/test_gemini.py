@@ -119,4 +119,4 @@ def test_a_command_is_judged_where_it_runs() -> None:
     found = ADAPTER.read({**payload, "tool_input": given})
     assert found is not None
     assert (found.moment, found.command, found.cwd) == (Moment.TOOL, "rm x", "/w/sub")
-    assert ADAPTER.read({**payload, "tool_name": "read_file", "tool_input": given}) is None
+    assert ADAPTER.read({**payload, "tool_name": "list_directory", "tool_input": given}) is None

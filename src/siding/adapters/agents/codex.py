@@ -7,11 +7,15 @@ lets the command run; the exit status 2 blocks.
 """
 
 import json
+import re
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from siding.adapters.agents import codex_past
 from siding.adapters.agents.hook_words import CALLED, JUDGED, Hooked, Words
-from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach
+from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach, Report
+from siding.adapters.agents.tool_words import Tools, patched, read, use_of
 from siding.hashing import sha256_hex
 from siding.process.sandbox.homes import AgentPlaces, below
 
@@ -56,11 +60,20 @@ MOMENTS = {
     "Stop": (Moment.STOPPED, "stop", 300),
 }
 _RECORDING_S = 300
+# The text is quoted, so that no shell looks at it.
+_PATCH = re.compile(
+    r"""\s*apply_patch\s+<<-?\s*(?P<quote>['"])(?P<end>\w+)(?P=quote)(?P<patch>\n.*\n)(?P=end)\s*""",
+    re.DOTALL,
+)
 _TRUSTED = "/<session-flags>/config.toml:{}:0:0"  # the first hook of an event among the flags
 
 
 class Codex(Hooked):
     """The adapter of Codex."""
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        said = super().read(payload)
+        return said if said is None or not said.command else _as_patch(said)
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
         program, rest = argv[0], argv[1:]
@@ -81,8 +94,21 @@ class Codex(Hooked):
         return Injection((program, *flags, *rest))
 
 
-_WORDS = Words({event: moment for event, (moment, _n, _s) in MOMENTS.items()})
+_TOOLS: Tools = {"apply_patch": {"command": patched}, "view_image": {"path": read}}
+_WORDS = Words({event: moment for event, (moment, _n, _s) in MOMENTS.items()}, tools=_TOOLS)
 ADAPTER = Codex(_WORDS, codex_past.continues, codex_past.without)
+
+
+def _as_patch(said: Report) -> Report:
+    """Return a command that does nothing but apply a patch as the use of that tool.
+
+    So does Codex itself take it. Models to which it gives no such tool write it that way.
+    """
+    found = _PATCH.fullmatch(said.command)
+    if found is None or f"\n{found['end']}\n" in found["patch"]:  # commands would follow it
+        return said
+    use = use_of(_TOOLS, "apply_patch", {"command": found["patch"]})
+    return said._replace(command="", uses=use)
 
 
 def _hooks(reach: Reach) -> dict[str, tuple[str, str, int]]:

@@ -21,6 +21,7 @@ from typing import Any
 from siding.adapters.agents.hook_words import Hooked, Words, merged
 from siding.adapters.agents.json_comments import without_comments
 from siding.adapters.agents.port import PERSON_S, Answer, Injection, Moment, Reach, Report
+from siding.adapters.agents.tool_words import Tools, addressed, fetched, read, written
 from siding.process.sandbox.homes import AgentPlaces, below
 from siding.storage.fields import mapping, text
 
@@ -60,12 +61,22 @@ MOMENTS = {
     "Notification": (Moment.WAITS, 30),
     "AfterAgent": (Moment.STOPPED, 300),
 }
+_TOOLS: Tools = {
+    "read_file": {"file_path": read, "absolute_path": read},
+    "read_many_files": {"include": read, "paths": read},
+    "search_file_content": {"dir_path": read, "path": read},
+    "grep_search": {"dir_path": read, "path": read},
+    "write_file": {"file_path": written},
+    "replace": {"file_path": written},
+    "web_fetch": {"prompt": addressed, "url": fetched},
+}
 _WORDS = Words(
     {name: moment for name, (moment, _s) in MOMENTS.items()},
     prompt="BeforeAgent",
     judged="BeforeTool",
     called="AfterTool",
     shell="run_shell_command",
+    tools=_TOOLS,
 )
 # Tools that may change files, or ask a person: that one has ended tells that nobody is waited for.
 _ENDS = "run_shell_command|write_file|replace|web_fetch|mcp_.*"
@@ -112,7 +123,7 @@ class Gemini(Hooked):
             return None
         if said.moment is Moment.PROMPT:
             return said._replace(text=_OF_HOOKS.sub("", said.text, count=1))
-        if said.moment is Moment.TOOL:
+        if said.moment is Moment.TOOL and said.uses is None:
             where = text(mapping(payload.get("tool_input")).get("dir_path"))
             return said._replace(cwd=posixpath.join(said.cwd, where))
         return said
@@ -131,7 +142,8 @@ def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
     }
     if reach.judges:
         words = (*reach.program, "--closed") if reach.requires else reach.program
-        found[_WORDS.judged] = [{"matcher": _WORDS.shell, "hooks": [_hook(words, PERSON_S)]}]
+        tools = "|".join((_WORDS.shell, *_TOOLS))
+        found[_WORDS.judged] = [{"matcher": tools, "hooks": [_hook(words, PERSON_S)]}]
     called = {"matcher": _ENDS, "hooks": [_hook(reach.program, _RECORDING_S)]}
     found[_WORDS.called] = [called]
     return found

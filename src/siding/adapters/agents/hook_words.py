@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.adapters.agents.port import Answer, Moment, Past, Report, Shortened
+from siding.adapters.agents.tool_words import NO_TOOLS, Tools, use_of
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import mapping, mappings, text
 
@@ -21,6 +22,7 @@ class Words(NamedTuple):
     judged: str = JUDGED
     called: str = CALLED
     shell: str = "Bash"
+    tools: Tools = NO_TOOLS  # those that are judged besides
 
 
 def _never(_argv: tuple[str, ...]) -> None:
@@ -75,14 +77,17 @@ def read_hook(payload: Mapping[str, Any], words: Words) -> Report | None:
     session, transcript = text(payload.get("session_id")), text(payload.get("transcript_path"))
     turn = text(payload.get("prompt_id")) or text(payload.get("turn_id"))
     if name == words.judged:
-        if payload.get("tool_name") != words.shell:
+        tool, given = text(payload.get("tool_name")), mapping(payload.get("tool_input"))
+        use = use_of(words.tools, tool, given)
+        if tool != words.shell and use is None:
             return None
         return Report(
             Moment.TOOL,
             session,
             turn,
             transcript,
-            command=text(mapping(payload.get("tool_input")).get("command")),
+            command=text(given.get("command")) if tool == words.shell else "",
+            uses=use,
             cwd=text(payload.get("cwd")),
             call=text(payload.get("tool_use_id")),
         )

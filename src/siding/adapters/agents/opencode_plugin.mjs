@@ -9,9 +9,20 @@ import net from "node:net"
 const SOCKET = process.env.SIDING_SOCKET ?? ""
 const WANTED = new Set((process.env.SIDING_OPENCODE ?? "").split(","))
 const CHANGES = new Set(["bash", "edit", "write", "patch", "apply_patch", "multiedit"])
+// What tools touch, in those words: their fields, and what each names.
+const TOUCHES = {
+  read: { filePath: "reads" },
+  grep: { path: "reads" },
+  write: { filePath: "writes" },
+  edit: { filePath: "writes" },
+  multiedit: { filePath: "writes" },
+  patch: { patchText: "patch" },
+  apply_patch: { patchText: "patch" },
+  webfetch: { url: "fetches" },
+}
 const PATIENCE_MS = 300_000 // a step of a large workspace takes a while
 const UNJUDGED =
-  "this run judges every command before it runs, and Siding did not answer: do not try again"
+  "in this run each command and tool is judged first, and Siding did not answer: do not try again"
 
 // Report once; the answer is an object. Without patience it waits as long as the broker takes.
 function report(payload, patienceMs = 0) {
@@ -53,6 +64,13 @@ function saidIn(output) {
 function asGiven(text) {
   const inner = text.slice(1, -1)
   return text === `"${inner}"` && process.argv.includes(inner) ? inner : text
+}
+
+// Return what a tool is about to do, in plain words; nothing of one that is not judged.
+function doneBy(tool, args) {
+  if (tool === "bash") return { command: args.command ?? "" }
+  const named = Object.entries(TOUCHES[tool] ?? {}).filter(([field]) => args[field])
+  return named.length ? Object.fromEntries([["tool", tool], ...named.map(([field, does]) => [does, args[field]])]) : undefined
 }
 
 // Report what needs no answer, in order: the end of a turn after its tools.
@@ -129,8 +147,10 @@ export const Siding = async ({ client, directory }) => {
     },
 
     "tool.execute.before": async ({ tool, sessionID, callID: call }, { args }) => {
-      if (tool !== "bash" || !WANTED.has("judges")) return
-      const where = { cwd: args.workdir || directory, command: args.command ?? "" }
+      if (!WANTED.has("judges")) return
+      const does = doneBy(tool, args)
+      if (!does) return
+      const where = { cwd: args.workdir || directory, ...does }
       let verdict
       try {
         verdict = await report({ moment: "tool", session: await root(sessionID), call, ...where })

@@ -13,9 +13,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.adapters.agents.port import Answer, Injection, Moment, Past, Reach, Report, Shortened
+from siding.adapters.agents.tool_words import Field, deleted, fetched, patched, read, written
+from siding.policy.tool_use import ToolUse
 from siding.storage.fields import text
 
 _MOMENTS = {moment.value: moment for moment in Moment}
+
+
+_FIELDS: Mapping[str, Field] = {
+    "reads": read,
+    "writes": written,
+    "deletes": deleted,
+    "fetches": fetched,
+    "patch": patched,
+}
+
+
+def _use(payload: Mapping[str, Any]) -> ToolUse | None:
+    """Return what a tool is about to do; None if nothing is said of it."""
+    touches = tuple(each for field, says in _FIELDS.items() for each in says(payload.get(field)))
+    return ToolUse(text(payload.get("tool")) or "a tool", touches) if touches else None
 
 
 class Plain:
@@ -36,6 +53,7 @@ class Plain:
             is_new=payload.get("new") is True,
             followed=payload.get("followed") is True,
             command=text(payload.get("command")),
+            uses=_use(payload),
             cwd=text(payload.get("cwd")),
             call=text(payload.get("call")),
         )

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
+from siding.policy.tool_use import ToolUse
 
 PERSON_S = 24 * 3600  # how long an agent waits for a person
 
@@ -23,7 +24,7 @@ class Moment(Enum):
 
     SESSION = "session"  # it has begun or gone on with a conversation
     PROMPT = "prompt"  # a turn begins
-    TOOL = "tool"  # it is about to run a command
+    TOOL = "tool"  # it is about to run a command, or to use a tool on files or the network
     CALLED = "call"  # a tool has ended that may have changed files
     WAITS = "waits"  # for a person
     GOES_ON = "goes-on"  # the person has answered
@@ -43,7 +44,8 @@ class Report(NamedTuple):
     unwritten: bool = False  # what was said last may not be in the transcript for some time
     followed: bool = False  # seen in what the agent writes: it does not wait for an answer
     is_new: bool = False  # of a session: the conversation begins with it
-    command: str = ""  # of a tool: the line for the shell
+    command: str = ""  # of the shell as a tool: its line
+    uses: ToolUse | None = None  # of another tool: what it does to files and the network
     cwd: str = ""  # of a tool: where it runs, as the agent sees it
     call: str = ""  # of a tool: the agent's own id of the call
 

@@ -25,6 +25,9 @@ class Agent(NamedTuple):
     module: str = ""  # the module beside this one with its places; "": none is known
     reports: bool = False  # the module has an adapter (`port`): the agent can report
     resumes: tuple[str, ...] = ()  # goes on with a conversation, whose id follows; () is not known
+    # directories in a home in which its tools write for itself; {project} is a directory as it
+    # names it there
+    notes: tuple[str, ...] = ()
     stays_root: bool = False  # believes files of root alone, so root is uid 0 in a sandbox as well
 
 
@@ -36,6 +39,7 @@ AGENTS = (
         module="claude",
         reports=True,
         resumes=("claude", "--resume"),
+        notes=(".claude/plans", ".claude/projects/{project}/memory"),
     ),
     Agent(
         name="codex",
@@ -88,6 +92,13 @@ ANY = "any"  # the name by which an agent reports that is not in the list
 BY_NAME: Mapping[str, Agent] = {agent.name: agent for agent in AGENTS}
 BY_PROGRAM: Mapping[str, Agent] = {program: agent for agent in AGENTS for program in agent.programs}
 OBEYED = tuple(name for agent in AGENTS for name in agent.obeys)
+
+
+def notes_of(name: str | None, workspace: str) -> tuple[str, ...]:
+    """Return the directories in a home in which the tools of an agent write for itself."""
+    agent = BY_NAME.get(name or "")
+    project = "".join(each if each.isascii() and each.isalnum() else "-" for each in workspace)
+    return tuple(each.format(project=project) for each in agent.notes) if agent else ()
 
 
 def places_of(agent: Agent) -> "AgentPlaces | None":

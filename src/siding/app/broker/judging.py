@@ -1,10 +1,10 @@
-"""Judge a command that the agent of a run is about to run, and ask a person where the policy says
-so."""
+"""Judge what the agent of a run is about to do, and ask a person where the policy says so."""
 
 from pathlib import Path
 from typing import Any
 
 from siding.adapters.agents.port import Report
+from siding.adapters.agents.table import notes_of
 from siding.app.broker.desk import Desk
 from siding.app.broker.questions import ask_person, collect
 from siding.app.broker.request import Request
@@ -20,7 +20,7 @@ _SHOWN = 2000  # characters of a command in a question
 
 
 class Judged(NamedTuple):
-    """Whether a command may run, and why not. `asked`: a person was asked."""
+    """Whether a command or another tool may run, and why not. `asked`: a person was asked."""
 
     runs: bool
     action: str
@@ -29,7 +29,7 @@ class Judged(NamedTuple):
 
 
 def judged(desk: Desk, said: Report) -> Judged:
-    """Judge the command by the policy of the project, as `siding run` would.
+    """Judge a command or the use of a tool by the policy of the project, as `siding run` would.
 
     Where the policy asks, wait for the person's answer. A question is found again by the call that
     it is about. Raises RunOver and PeerGone.
@@ -39,7 +39,9 @@ def judged(desk: Desk, said: Report) -> Judged:
     if len(said.command) > _LONGEST_LINE:
         return Judged(runs=False, action="block", reason="the command is too long to be judged")
     where = Path(said.cwd) if said.cwd else desk.workspace
-    verdict = check_in(desk.project, desk.workspace, where, said.command).verdict
+    what = said.command if said.uses is None else said.uses
+    notes = notes_of(desk.run.agent, str(desk.workspace))
+    verdict = check_in(desk.project, desk.workspace, where, what, notes).verdict
     action = verdict.action.value
     if verdict.runs:
         return Judged(runs=True, action=action)
@@ -59,16 +61,19 @@ def _why(verdict: Verdict) -> str:
 
 def _says_yes(desk: Desk, said: Report, why: str) -> bool:
     agent = desk.run.agent or "the agent"
+    title, shown, yes = f"May {agent} run this?", said.command, "Run it"
+    if said.uses is not None:
+        title, shown, yes = f"May {agent} do this?", said.uses.text, "Let it"
     question: dict[str, Any] = {
         "task": desk.task.name,
         "source": f"{desk.run.id}, {agent}",
         "items": [
             {
                 "id": 1,
-                "title": f"May {agent} run this?",
-                "context": f"{_as_code(said.command[:_SHOWN])}\n\n{why}",
+                "title": title,
+                "context": f"{_as_code(shown[:_SHOWN])}\n\n{why}",
                 "options": [
-                    {"value": _YES, "label": "Run it"},
+                    {"value": _YES, "label": yes},
                     {"value": _NO, "label": "Refuse it"},
                 ],
             }

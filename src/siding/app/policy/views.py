@@ -1,5 +1,6 @@
 """Read-only views of the policy: the verdict on a command, the rules, the project's examples."""
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +23,11 @@ from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.files.regular import read_bytes
 from siding.git.errors import NotARepository
 from siding.namedtuples import NamedTuple
-from siding.policy.engine import check_argv, check_line
+from siding.policy.engine import check_argv, check_line, check_tool
 from siding.policy.file import PolicyMistake, read_examples
 from siding.policy.policy import Policy
 from siding.policy.rules import BUILT_IN, Rule
+from siding.policy.tool_use import ToolUse
 from siding.policy.verdict import Action, CommandPart, RuleFinding, Verdict
 from siding.storage.fields import mappings, text, words
 
@@ -85,19 +87,30 @@ def check(app: "App", command: tuple[str, ...] | str) -> CheckedCommand:
 
 
 def check_in(
-    project: "Project", workspace: Path, cwd: Path, command: tuple[str, ...] | str
+    project: "Project",
+    workspace: Path,
+    cwd: Path,
+    command: tuple[str, ...] | str | ToolUse,
+    notes: tuple[str, ...] = (),
 ) -> CheckedCommand:
-    """Judge a command that is run in the directory `cwd` of a task's workspace; run nothing."""
+    """Judge what is done in the directory `cwd` of a task's workspace; run nothing.
+
+    `notes` are directories in the home that may be written besides.
+    """
     ground = ground_of(project)
     in_force = policy_in(ground)
     place = place_for(ground, cwd=cwd, workspace=workspace, policy=in_force.policy)
+    own = (os.path.realpath(f"{place.home}/{each}") for each in notes)
+    place = place._replace(writable=(*place.writable, *own))
     verdict = _verdict(project.app, in_force, place, command)
     return CheckedCommand(verdict=verdict, on=in_force.on, workspace=workspace)
 
 
 def _verdict(
-    app: "App", in_force: InForce, place: "JudgingPlace", command: tuple[str, ...] | str
+    app: "App", in_force: InForce, place: "JudgingPlace", command: tuple[str, ...] | str | ToolUse
 ) -> Verdict:
+    if isinstance(command, ToolUse):
+        return check_tool(command, place, in_force.policy, environment_for(app.env))
     if isinstance(command, str):
         return check_line(command, place, in_force.policy, environment_for(app.env))
     return check_argv(command, place, in_force.policy, environment_for(app.env))

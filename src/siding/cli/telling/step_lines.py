@@ -93,7 +93,7 @@ def _agent(found: Step) -> Iterable[Line]:
         more = [
             f"{n} {what}" for n, what in ((said.blocked, "blocked"), (said.asked, "asked")) if n
         ]
-        yield "judged", ", ".join([counted(said.judged, "command"), *more])
+        yield "judged", ", ".join([counted(said.judged, "call"), *more])
 
 
 def _kept(found: Step, home: Path) -> Iterable[Line]:

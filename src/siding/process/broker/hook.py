@@ -12,8 +12,9 @@ import os
 import sys
 
 _CLOSED = 2
+_LONGEST_TEXT = 16 << 10  # characters
 _UNJUDGED = (
-    "this run judges every command before it runs, and Siding did not answer: do not try again"
+    "in this run each command and tool is judged first, and Siding did not answer: do not try again"
 )
 
 
@@ -32,12 +33,36 @@ def main(words: list[str]) -> int:
     return status
 
 
+def _without_contents(payload: object) -> object:
+    """Return the words without whole files, which tools are given or answer with.
+
+    A request has a limit, and nobody reads them. A command and a patch stay whole.
+    """
+    if isinstance(payload, dict) and isinstance(payload.get("tool_input"), dict):
+        given = payload["tool_input"]
+        cut = {name: each if name == "command" else _cut(each) for name, each in given.items()}
+        payload = {**payload, "tool_input": cut}
+        payload.pop("tool_response", None)
+    return payload
+
+
+def _cut(value: object) -> object:
+    if isinstance(value, str):
+        return value[:_LONGEST_TEXT]
+    if isinstance(value, list):
+        return [_cut(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _cut(each) for name, each in value.items()}
+    return value
+
+
 def _answer(head: bytes, said: str) -> "tuple[str, int]":
     # `-I` leaves out the directory of this file, and the package would load much more than it.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import client  # type: ignore[import-not-found]
 
-    line = head + b', "payload": ' + json.dumps(json.loads(said)).encode() + b"}"
+    payload = json.dumps(_without_contents(json.loads(said)))
+    line = head + b', "payload": ' + payload.encode() + b"}"
     connection = client.connect(os.environ.get(client.VARIABLE, ""))
     answer = json.loads(client.ask_line(connection, line))
     result = answer["result"]

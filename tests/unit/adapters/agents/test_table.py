@@ -35,6 +35,7 @@ def test_every_module_is_in_the_list_and_every_one_listed_is_there() -> None:
         "alone",
         "port",
         "hook_words",
+        "tool_words",
         "plain_words",
         "json_comments",
         "claude_past",

@@ -1,0 +1,119 @@
+"""What the tools of agents are read as: files and addresses, by what is done to them."""
+
+import pytest
+
+from siding.adapters.agents.port import Moment
+from siding.adapters.agents.table import AGENTS, adapter_of, notes_of
+from siding.policy.tool_use import Effect, ToolUse, Touch
+
+R, W, D, F = Effect.READS, Effect.WRITES, Effect.DELETES, Effect.FETCHES
+PATCH = """*** Begin Patch
+*** Add File: a b
++*** Add File: not this
+*** Update File: c
+*** Move to: d/e
+@@
+-*** Delete File: nor this
+*** Delete File: ../f
+*** End Patch
+"""
+PATCHED = ((W, "a b"), (W, "c"), (W, "d/e"), (D, "../f"))
+EVENTS = {"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool"}
+
+
+def use(agent: str, tool: str, given: dict[str, object]) -> ToolUse | None:
+    """Return what a hook of an agent says that it is about to use."""
+    adapter = adapter_of(agent)
+    assert adapter is not None
+    payload = {"hook_event_name": EVENTS[agent], "tool_name": tool, "tool_input": given}
+    said = adapter.read(payload)
+    if said is None:
+        return None
+    assert said.moment is Moment.TOOL
+    return said.uses
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "given", "touches"),
+    [
+        ("claude", "Write", {"file_path": "/w/a", "content": "x"}, ((W, "/w/a"),)),
+        ("claude", "Edit", {"file_path": "/w/a", "old_string": "/etc"}, ((W, "/w/a"),)),
+        ("claude", "MultiEdit", {"file_path": "/w/a", "edits": []}, ((W, "/w/a"),)),
+        ("claude", "NotebookEdit", {"notebook_path": "/w/a.ipynb"}, ((W, "/w/a.ipynb"),)),
+        ("claude", "Read", {"file_path": "/w/a"}, ((R, "/w/a"),)),
+        ("claude", "Grep", {"pattern": "x", "path": "/w"}, ((R, "/w"),)),
+        ("claude", "Grep", {"pattern": "x"}, ()),
+        ("claude", "WebFetch", {"url": "https://e.org", "prompt": "x"}, ((F, "https://e.org"),)),
+        ("codex", "apply_patch", {"command": PATCH}, PATCHED),
+        ("gemini", "write_file", {"file_path": "a", "content": "x"}, ((W, "a"),)),
+        ("gemini", "replace", {"file_path": "a"}, ((W, "a"),)),
+        ("gemini", "read_file", {"file_path": "a"}, ((R, "a"),)),
+        ("gemini", "read_many_files", {"include": ["a", "b/*"]}, ((R, "a"), (R, "b/*"))),
+        (
+            *("gemini", "web_fetch", {"prompt": "Sum up https://e.org/a and http://127.0.0.1:1/."}),
+            ((F, "https://e.org/a"), (F, "http://127.0.0.1:1/.")),
+        ),
+    ],
+)
+def test_its_tools(
+    agent: str, tool: str, given: dict[str, object], touches: tuple[tuple[Effect, str], ...]
+) -> None:
+    assert use(agent, tool, given) == ToolUse(tool, tuple(Touch(*each) for each in touches))
+
+
+@pytest.mark.parametrize("tool", ["TodoWrite", "Task", "Glob", "mcp__any__thing", ""])
+def test_other_tools_are_of_no_interest(tool: str) -> None:
+    assert use("claude", tool, {"file_path": "/etc/passwd"}) is None
+
+
+def codex_says(command: str) -> tuple[str, ToolUse | None]:
+    adapter = adapter_of("codex")
+    assert adapter is not None
+    payload = {"hook_event_name": "PreToolUse", "tool_name": "Bash"}
+    said = adapter.read({**payload, "tool_input": {"command": command}})
+    assert said is not None
+    return said.command, said.uses
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_a_shell_that_only_applies_a_patch_is_that_tool(quote: str) -> None:
+    touches = tuple(Touch(*each) for each in PATCHED)
+    command = f"apply_patch <<{quote}EOF{quote}\n{PATCH}EOF\n"
+    assert codex_says(command) == ("", ToolUse("apply_patch", touches))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"apply_patch <<EOF\n{PATCH}EOF\n",  # a shell would look into it
+        f"apply_patch <<'EOF'; rm -rf ~\n{PATCH}EOF\n",
+        f"apply_patch <<'EOF'\n{PATCH}EOF\nrm -rf ~\n",
+        f"apply_patch <<'EOF'\n{PATCH}EOF\nrm -rf ~\nEOF\n",
+        f"cd /; apply_patch <<'EOF'\n{PATCH}EOF\n",
+        f"apply_patch <<'EOF\n{PATCH}EOF\n",
+        "apply_patch",
+    ],
+)
+def test_any_other_line_is_a_command(command: str) -> None:
+    assert codex_says(command) == (command, None)
+
+
+def test_plain_words_name_what_is_touched() -> None:
+    adapter = adapter_of("any")
+    assert adapter is not None
+    payload = {"moment": "tool", "tool": "save", "writes": ["a", "b"], "reads": "c", "cwd": "/w"}
+    said = adapter.read(payload)
+    assert said is not None
+    touched = (Touch(R, "c"), Touch(W, "a"), Touch(W, "b"))
+    assert (said.uses, said.cwd) == (ToolUse("save", touched), "/w")
+    only = adapter.read({"moment": "tool", "command": "ls"})
+    assert only is not None
+    assert (only.command, only.uses) == ("ls", None)
+
+
+def test_where_an_agent_writes_for_itself() -> None:
+    memory = ".claude/projects/-w-my-app-2/memory"
+    assert notes_of("claude", "/w/my.app_2") == (".claude/plans", memory)
+    assert notes_of(None, "/w") == notes_of("nobody", "/w") == ()
+    for agent in AGENTS:
+        assert not any(each.startswith(("/", "..")) for each in agent.notes)
