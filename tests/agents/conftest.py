@@ -38,6 +38,7 @@ class AgentAtWork:
         self.settings = Path(task.env["HOME"]) / f".{self.name}"  # the person's own, of the agent
         self.settings.mkdir()
         task.env["PATH"] = os.pathsep.join([str(Path(executable).parent), task.env["PATH"]])
+        task.siding("guard", "off")  # or the first one at a terminal would ask
 
     def words(self, prompt: str) -> list[str]:
         """Return the command line that has one prompt answered, and ends."""

@@ -96,6 +96,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "projects": (reads("projects"),),
     "inbox": (reads("inbox"), reads("inbox --json")),
     "trust": (reads("trust --show"), writes("trust")),
+    "guard": (reads("guard"), writes("guard on")),
     "shell-init": (reads("shell-init bash"),),
     "completion": (reads("completion bash"),),
     "__complete": (reads("__complete task"),),

@@ -298,6 +298,7 @@ def test_an_agent_that_talks_has_a_terminal_if_a_person_starts_it(
     (tools / "claude").write_text(f"#!/bin/sh\ntest -t 0 && echo talks; {ECHO}\n")
     (tools / "claude").chmod(0o755)
     task.env["PATH"] = f"{tools}:{task.env['PATH']}"
+    task.siding("guard", "off")
     person = sit_down("run", "--detach", "--", "claude", rows=22, columns=66)
     assert person.finish() == 0
     assert b"siding attach r1" in person.seen

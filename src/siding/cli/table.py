@@ -45,6 +45,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "projects": ("verbs.projects", "every project, and where its repository is"),
     "inbox": ("verbs.inbox", "what waits for a person, in every project"),
     "trust": ("verbs.trust", "allow hooks and permissions that come with the repository"),
+    "guard": ("verbs.guard", "whether agents run sandboxed and judged, in all projects"),
     "shell-init": ("verbs.shell_init", "print the function that makes `siding cd` work"),
     "completion": ("verbs.completion", "print the completion script of a shell"),
 }

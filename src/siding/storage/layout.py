@@ -253,6 +253,11 @@ class Home(NamedTuple):
         return self.root / "config.yaml"
 
     @property
+    def guard_json(self) -> Path:
+        """What the person has answered about how agents run."""
+        return self.root / "guard.json"
+
+    @property
     def projects_dir(self) -> Path:
         return self.root / "projects"
 

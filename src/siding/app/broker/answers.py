@@ -16,7 +16,7 @@ from siding.app.decisions.lookup import open_questions
 from siding.app.phases.moves import PhaseRequest, move, moved_as_record
 from siding.app.phases.phases import PhaseMove
 from siding.app.phases.phases import status as phase_status
-from siding.app.policy.in_force import ground_of, policy_in
+from siding.app.policy.in_force import is_judged
 from siding.app.policy.views import as_record, check_in
 from siding.app.running.checkpoint import TurnWords, record_turn
 from siding.app.waiting.short import short_status
@@ -84,7 +84,7 @@ def _status(desk: Desk, request: Request) -> Answered:
             "base": task.base_ref,
             "phase": None if phase is None else {"phase": phase.phase, "step": phase.step},
             "last_step": None if last is None else last.id,
-            "policy": policy_in(ground_of(project)).on,
+            "policy": is_judged(project, desk.run.agent or ""),
             "runs": figures.runs,
             "questions": [each.session_id for each in open_questions(project, task.id)],
         }

@@ -9,7 +9,7 @@ from siding.app.broker.desk import Desk
 from siding.app.broker.questions import ask_person, collect
 from siding.app.broker.request import Request
 from siding.app.decisions.question import Cancelled
-from siding.app.policy.in_force import ground_of, policy_in
+from siding.app.policy.in_force import is_judged
 from siding.app.policy.views import check_in
 from siding.namedtuples import NamedTuple
 from siding.policy.verdict import Action, Verdict
@@ -34,7 +34,7 @@ def judged(desk: Desk, said: Report) -> Judged:
     Where the policy asks, wait for the person's answer. A question is found again by the call that
     it is about. Raises RunOver and PeerGone.
     """
-    if not policy_in(ground_of(desk.project)).on:
+    if not is_judged(desk.project, desk.run.agent or ""):
         return Judged(runs=True, action=Action.ALLOW.value)
     if len(said.command) > _LONGEST_LINE:
         return Judged(runs=False, action="block", reason="the command is too long to be judged")

@@ -48,6 +48,12 @@ def prove(project: Project) -> Iterator[SandboxProof]:
     yield _nested(found)
 
 
+def engine_here(project: Project) -> tuple[str, str]:
+    """Return the engine that works here, "" for none, and why there is none or no better one."""
+    found = find_engine(project.app.env)
+    return ("" if found.engine is None else found.engine.value, found.reason)
+
+
 def missing_engine(project: Project) -> str | None:
     """Return why the sandbox that the settings ask for does not work; None if it works."""
     asked, _notes = asked_of(project, SandboxRequest())

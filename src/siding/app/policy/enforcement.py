@@ -10,6 +10,7 @@ from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY
+from siding.app.policy.guard import agent_of, is_judged_by_guard
 from siding.app.policy.hooks import HOOK_TIMEOUT_S, Hook, HookResult, run_hook
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.ledger.details.run import RunDetail
@@ -27,7 +28,7 @@ def rule_on(
     `allow` are the rules of ``--allow``; `ask` puts questions to a person, None if nobody can be
     asked. The caller holds the task's lock, because an answer may be stored.
     """
-    if not may_be_judged(project):
+    if not may_be_judged(project) and not is_judged_by_guard(project, agent_of(run.argv[0])):
         return NO_POLICY
     from siding.app.policy.judgement import judge_run
 

@@ -15,6 +15,7 @@ from siding.adapters.agents.table import BY_PROGRAM, OBEYED
 from siding.app.place.project import find_project
 from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.place.trust import POLICIES, add, trusted_policies
+from siding.app.policy.guard import is_judged_by_guard
 from siding.app.policy.parse_cache import parsed
 from siding.errors import SidingError, UnreadableFile
 from siding.files.regular import read_bytes
@@ -116,6 +117,11 @@ def policy_in(ground: PolicyGround) -> InForce:
     return InForce(
         on=enabled if enabled is not None else bool(found), policy=policy, sources=tuple(found)
     )
+
+
+def is_judged(project: "Project", agent: str) -> bool:
+    """Return whether the policy judges what the agent of this name does; "" is no agent."""
+    return is_judged_by_guard(project, agent) or policy_in(ground_of(project)).on
 
 
 def loosening_policy(ground: PolicyGround) -> PolicySource | None:

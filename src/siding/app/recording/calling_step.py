@@ -6,8 +6,10 @@ that the command started, in whatever session. A malicious program can still ask
 the step to start this command; only a sandbox prevents that.
 """
 
-from siding.app.place.project import Project
+from siding.app.place.project import Project, find_project
+from siding.app.place.wiring import App
 from siding.errors import SidingError
+from siding.git.errors import NotARepository
 from siding.ids import step_id
 from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intent, Intents
@@ -72,6 +74,18 @@ def _name(intent: Intent) -> str:
 def refuse_inside_step(project: Project, what: str, *, hint: str) -> None:
     """Raise InsideStep if the caller runs in a step; `what` says why that is not permitted."""
     if calling_steps(project):
+        raise InsideStep(f"this command runs inside a task's step, and {what}", hint=hint)
+
+
+def refuse_inside_any_step(app: App, what: str, *, hint: str) -> None:
+    """Raise InsideStep as above, also where there is no project or no repository."""
+    try:
+        project = find_project(app)
+    except NotARepository:
+        project = None
+    if project is not None:
+        refuse_inside_step(project, what, hint=hint)
+    elif app.env.get("SIDING_STEP_TOKEN"):
         raise InsideStep(f"this command runs inside a task's step, and {what}", hint=hint)
 
 

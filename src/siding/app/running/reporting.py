@@ -10,7 +10,7 @@ from siding.adapters.agents.table import adapter_of
 from siding.app.acts.skeleton import Work
 from siding.app.place.project import Project
 from siding.app.place.wiring import App
-from siding.app.policy.in_force import ground_of, policy_in
+from siding.app.policy.in_force import is_judged
 from siding.app.running.past import resumed
 from siding.app.running.request import Reporting, RunRequest
 from siding.app.usage.brief import used_in
@@ -62,7 +62,7 @@ def reporting(
                 "it is no agent that can be told to report" if is_on else "it is not to report"
             )
         return None
-    judges = wanted != "off" and policy_in(ground_of(project)).on
+    judges = wanted != "off" and is_judged(project, name)
     if wanted == "require" and not judges:
         raise _cannot_judge("no policy is switched on")
     reach = Reach(

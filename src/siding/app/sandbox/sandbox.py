@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from siding.app.place.project import Project
 from siding.app.place.settings import DEFAULT_TEXT
 from siding.app.place.trust import trust_json, trusted_sandboxes
+from siding.app.policy.enforcement import may_be_judged
+from siding.app.policy.guard import Guard, agent_of, can_be_guarded, guard, is_guarded
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.ledger.reports import SandboxReport
@@ -85,18 +87,21 @@ def plan_sandbox(
     `time_s` is the time limit of the command line, in seconds; None uses the settings. A run that
     `reads_only` works in a view, and may not write to the workspace.
     """
-    if request == SandboxRequest() and not _anything_is_set(recorder.project):
+    project = recorder.project
+    guarded = is_guarded(project, agent_of(command.argv[0]))
+    if request == SandboxRequest() and not guarded and not _anything_is_set(project):
         return SandboxPlan(time_s=time_s)
     from siding.app.sandbox import settings
 
-    asked, notes = asked_of(recorder.project, request)
+    asked, notes = asked_of(project, request)
     limits = asked.limits
     plan = SandboxPlan(
         limits=limits,
         time_s=asked.time_s if time_s is None else time_s,
         warnings=notes,
     )
-    mode = asked.mode or settings.SandboxMode.OFF
+    usual = settings.SandboxMode.ON if guarded else settings.SandboxMode.OFF
+    mode = asked.mode or usual
     if mode is settings.SandboxMode.OFF:
         return plan
     from siding.app.sandbox.launch import plan_launch
@@ -156,6 +161,20 @@ def asked_of(
         mode = settings.SandboxMode.REQUIRE if request.sandbox else settings.SandboxMode.OFF
         own = own._replace(mode=mode)
     return _with_paths(project, _overlaid(own, request), request), notes
+
+
+def is_guard_open(project: Project, request: SandboxRequest, program: str) -> bool:
+    """Return whether it is for the person to say how the agent that a program starts runs.
+
+    They have not said it, and neither the settings nor the command line say all of it.
+    """
+    agent = agent_of(program)
+    if not can_be_guarded(agent) or guard(project.app) is not Guard.UNASKED:
+        return False
+    asked, _notes = asked_of(project, request)
+    return asked.mode is None or not (
+        project.settings.policy_enabled is not None or may_be_judged(project)
+    )
 
 
 def _anything_is_set(project: Project) -> bool:

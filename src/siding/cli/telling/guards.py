@@ -1,0 +1,59 @@
+"""The question whether agents run guarded, and what is said of the answer."""
+
+import os
+import sys
+import termios
+
+from siding.app.doctor.sandbox import engine_here
+from siding.app.place.project import Project
+from siding.app.policy.guard import Guard, agent_of, answer_guard
+from siding.cli.screen.screen import Screen
+
+_QUESTION = """\
+siding: {agent} is an agent. Agents can run guarded: in a sandbox, where they write
+  nothing but the workspace and files of their own, and judged by the policy, which
+  blocks what is dangerous and asks you where it is in doubt.
+  {sandbox}
+"""
+_WHAT = {
+    Guard.ON: "agents run guarded: sandboxed, and judged by the policy",
+    Guard.OFF: "agents run as they are, unless the settings or options say otherwise",
+    Guard.UNASKED: "nobody has said how agents run: the first one at a terminal asks",
+}
+_MOST_TRIES = 3
+
+
+def ask_guard(screen: Screen, project: Project, program: str) -> None:
+    """Ask whether agents run guarded, and keep the answer. No answer leaves it open."""
+    engine, why_not = engine_here(project)
+    here = (
+        f"A sandbox works here ({engine}): recommended."
+        if engine
+        else f"No sandbox works here ({why_not}): they would only be judged."
+    )
+    screen.err.write(_QUESTION.format(agent=agent_of(program), sandbox=here))
+    for _try in range(_MOST_TRIES):
+        screen.err.write("  Run agents guarded, in all projects, from now on? [y]es, [n]o: ")
+        screen.err.flush()
+        termios.tcflush(0, termios.TCIFLUSH)  # drop what was typed before the question appeared
+        # Not sys.stdin: it reads ahead, and the agent would lack those bytes.
+        data = os.read(0, 4096)
+        word = data.decode("utf-8", "replace").strip().lower()
+        if word in ("y", "yes", "n", "no"):
+            answered = Guard.ON if word[0] == "y" else Guard.OFF
+            answer_guard(project.app, answered)
+            other = "off" if answered is Guard.ON else "on"
+            screen.note(f"{_WHAT[answered]}; `siding guard {other}` changes that")
+            return
+        if not data:
+            break
+    screen.note("this one runs as it is; the next agent asks again")
+
+
+def say_guard(screen: Screen, answered: Guard) -> None:
+    screen.print(f"{answered.value}: {_WHAT[answered]}")
+
+
+def is_person_there() -> bool:
+    """Tell whether somebody reads what we say and types."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
