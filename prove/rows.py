@@ -111,7 +111,10 @@ ROWS: dict[str, Row] = {
     "workflows": Row(
         "a run of a workflow is killed at any moment: right result, nothing finished runs twice",
         (
-            *(f"tests/faults/test_workflow_{name}.py" for name in ("disk", "faults", "journal")),
+            *(
+                f"tests/faults/test_workflow_{name}.py"
+                for name in ("disk", "faults", "journal", "state")
+            ),
             "tests/faults/test_workflow_lines.py",
             "tests/unit/workflows/test_budget_laws.py",
             "tests/unit/workflows/test_escapes.py",
@@ -185,6 +188,7 @@ ROWS: dict[str, Row] = {
             "tests/faults/test_trash_power.py",
             "tests/faults/test_undo_planted.py",
             "tests/faults/test_workflow_journal.py",
+            "tests/faults/test_workflow_state.py",
             "tests/integration/sessions/test_faults.py",
             "tests/unit/storage/test_kills.py",
         ),

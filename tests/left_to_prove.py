@@ -139,6 +139,9 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}workflow_disk.py::test_any_call_fails_or_the_disk_is_full_or_it_is_killed": (),
     f"{_FAULTS}workflow_faults.py::test_killed_at_any_size_of_its_journal": ("0",),
     f"{_FAULTS}workflow_journal.py::test_the_power_fails": (),
+    f"{_FAULTS}workflow_state.py::"
+    "test_a_disk_that_fails_under_it_costs_the_view_and_not_the_run": (),
+    f"{_FAULTS}workflow_state.py::test_killed_or_torn_or_the_disk_is_full_from_there_on": (),
     f"{_FAULTS}workflow_lines.py::test_each_line_is_there_once_but_of_calls_that_were_cut_off": (),
     f"{_INTEGRATION}no_room_matrix.py::test_every_command_has_its_answer": (),
     # It starts npm twice; what a sandbox does with a cache is in the suite without it.
@@ -296,6 +299,7 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}workflow_journal.py::test_a_journal_that_is_not_flushed_would_be_seen": (),
     f"{_FAULTS}workflow_journal.py::"
     "test_answers_that_are_given_before_they_are_written_would_be_seen": (),
+    f"{_FAULTS}workflow_state.py::test_one_that_is_written_in_place_would_be_seen": (),
     f"{_FAULTS}undo_planted.py::test_an_act_that_is_not_written_down_first": ("rollback --hard",),
     "tests/integration/sessions/test_faults.py::test_each_planted_fault_is_caught": (),
     # Cases of one kind: they go the same way, over other words.

@@ -171,7 +171,7 @@ class _Range:
         undisturbed = self._run()
         ending = undisturbed.ending
         if ending.status != 0 or ending.timed_out:
-            raise GateBroken(f"undisturbed: {ending}: {self.arena.complaints()[-800:]}")
+            raise GateBroken(f"undisturbed: {ending}: {self.arena.said()}")
         self.files_after = files_below(self.root)
         if self.files_after == self.files_before:
             raise GateBroken("undisturbed: the act changes nothing")

@@ -188,6 +188,11 @@ class Arena:
     def complaints(self) -> str:
         return self.stderr.read_bytes().decode("utf-8", "replace")
 
+    def said(self) -> str:
+        """The end of both outputs, for whoever wants to know why a command failed."""
+        printed = self.stdout.read_bytes().decode("utf-8", "replace")
+        return f"stderr: {self.complaints()[-800:]!r}, stdout: {printed[-800:]!r}"
+
     def verdict(self, check: Check, promises: list[str], *, seconds: int = 60) -> str | None:
         """Checks a case; the reason of a failure, or None.
 

@@ -138,7 +138,7 @@ def changes(setup: Setup, command: Command, *, within: Sequence[str] = (".",)) -
         arena.prepare(setup)
         trial = Trial(arena, within).run(command)
         if trial.ending.status != 0:
-            raise GateBroken(f"undisturbed: {trial.ending}: {arena.complaints()[-800:]}")
+            raise GateBroken(f"undisturbed: {trial.ending}: {arena.said()}")
         return [point.text for point in trial.points]
 
     return in_workers(work, workers=1)[0]
@@ -202,7 +202,7 @@ class _Sweep:
         promises = self.arena.promises()
         self.control_promises = promises
         if trial.ending.timed_out or trial.ending.status != self.plan.status:
-            raise GateBroken(f"undisturbed: {trial.ending}: {self.arena.complaints()[-800:]}")
+            raise GateBroken(f"undisturbed: {trial.ending}: {self.arena.said()}")
         wrong = self.arena.undisturbed(self.plan.setup, self.plan.victim, self.plan.check)
         if wrong:
             raise GateBroken(f"undisturbed: {wrong}")

@@ -75,7 +75,7 @@ def _record(arena: Arena, setup: Setup, victim: Command, check: Check) -> Record
     tracer = Tracer([str(arena.case), str(arena.stdout)], recorder.on_call, recorder.on_return)
     ending = run_traced(tracer, arena, victim, timeout_s=TIMEOUT_S)
     if ending.status != 0 or ending.timed_out:
-        raise GateBroken(f"undisturbed: {ending}: {arena.complaints()[-800:]}")
+        raise GateBroken(f"undisturbed: {ending}: {arena.said()}")
     if recorder.differs():
         raise GateBroken("the recorded steps do not lead to the directory the victim left")
     wrong = arena.undisturbed(setup, victim, check)

@@ -27,11 +27,8 @@ pytestmark = [
     pytest.mark.timeout(1800),
 ]
 
-_ENVIRONMENT = {
-    "SIDING_HOME": "{case}/home",
-    "TMPDIR": "{case}/tmp",
-    "PYTHONPATH": str(Path(__file__).parents[1]),
-}
+_ENVIRONMENT = {"SIDING_HOME": "{case}/home", "TMPDIR": "{case}/tmp"}
+_TESTS = str(Path(__file__).parents[1])
 
 
 def project_in(case: Path) -> Project:
@@ -45,9 +42,11 @@ def with_a_run(case: Path) -> None:
     workflow_task_victim.begin(project_in(case), FEW)
 
 
-def victim() -> Command:
-    told = script(workflow_task_victim.__file__, "{case}")
-    return told._replace(env={**told.env, **_ENVIRONMENT}, cwd="{case}/repo")
+def victim(fault: str = "") -> Command:
+    told = script(workflow_task_victim.__file__, "{case}", fault=fault)
+    paths = filter(None, (_TESTS, told.env.get("PYTHONPATH")))
+    env = {**told.env, **_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(paths)}
+    return told._replace(env=env, cwd="{case}/repo")
 
 
 def it_goes_on(case: Path, promises: list[str]) -> None:

@@ -154,6 +154,17 @@ def _with_what_waits(old: Any) -> Any:
     return close
 
 
+def _state_in_place(_old: Any) -> Any:
+    def write(folder: Any, state: Any) -> None:
+        from siding.storage.codec import encode_document
+
+        fd = os.open(folder.state_json, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.write(fd, encode_document(state.as_record()))
+        os.close(fd)
+
+    return write
+
+
 def _cannot(_old: Any) -> Any:
     def renameat2(_source: Any, _target: Any, _flags: int) -> None:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
@@ -243,6 +254,9 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
         Replacement("siding.workflows.journal.store", "JournalWriter.close", _with_what_waits),
     ),
     # A phase is moved before its commit is made.
+    "state-in-place": (
+        Replacement("siding.workflows.store", "RunFolder.write_state", _state_in_place),
+    ),
     "phase-state-first": (Replacement("siding.phases.store", "PhaseStore.begin", _finish_at_once),),
     # No mistake, but a file system that cannot exchange two names.
     "no-exchange": (_NO_EXCHANGE,),

@@ -50,7 +50,7 @@ _DOCUMENT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
 def parse_object(raw: bytes) -> dict[str, Any]:
     """Return the JSON object in `raw`; raise `NotJson`, and nothing else, if there is none."""
     try:
-        value = _DECODER.decode(raw.decode("utf-8").removeprefix(_BOM))
+        value = _decoded(raw.decode("utf-8").removeprefix(_BOM))
     except UnicodeDecodeError as error:
         raise NotJson(f"it is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
@@ -68,6 +68,15 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise NotJson("it is not a JSON object")
     return value
+
+
+def _decoded(text: str) -> Any:
+    """Return the value in a text. What we have written has nothing before and behind it."""
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except json.JSONDecodeError:
+        end = -1  # it may begin with white space
+    return value if end == len(text) else _DECODER.decode(text)
 
 
 def encode_line(record: Mapping[str, Any]) -> bytes:

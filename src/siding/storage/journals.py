@@ -204,14 +204,7 @@ def _entry(line: Line) -> Entry:
             record = parse_object(line.raw)
         except NotJson as error:
             problem = TORN if _looks_torn(line.raw, error) else str(error)
-    return Entry(
-        number=line.number,
-        offset=line.offset,
-        end=line.end,
-        raw=line.raw,
-        record=record,
-        problem=problem,
-    )
+    return Entry(line.number, line.offset, line.end, line.raw, record, problem)
 
 
 def _looks_torn(raw: bytes, error: NotJson) -> bool:

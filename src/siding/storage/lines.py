@@ -44,14 +44,22 @@ def lines_forwards(fd: int, start: int = 0) -> Iterator[Line]:
     pending = _Pending()
     while block := os.pread(fd, _BLOCK, position):
         position += len(block)
-        *closed, rest = block.split(b"\n")
-        for piece in closed:
-            pending.add(piece)
-            if line := pending.line(number, offset, is_closed=True):
-                yield line
-            offset += pending.size + 1
+        first, *more = block.split(b"\n")
+        pending.add(first)
+        if not more:
+            continue
+        if line := pending.line(number, offset, is_closed=True):
+            yield line
+        offset += pending.size + 1
+        number = number and number + 1
+        *within, rest = more
+        for raw in within:  # most lines: the block has all of them
+            end = offset + len(raw) + 1
+            if raw and not raw.isspace():
+                yield Line(number, offset, end, raw, True, False)
+            offset = end
             number = number and number + 1
-            pending = _Pending()
+        pending = _Pending()
         pending.add(rest)
     if line := pending.line(number, offset, is_closed=False):
         yield line

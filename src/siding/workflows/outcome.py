@@ -124,6 +124,7 @@ _Values = TypeVar("_Values", Used, Work)
 
 
 def _values(kind: type[_Values], record: object) -> _Values:
+    if not record or not isinstance(record, Mapping):
+        return kind()
     known = kind._fields
-    given = record if isinstance(record, Mapping) else {}
-    return kind(**{name: value for name, value in given.items() if name in known})
+    return kind(**{name: value for name, value in record.items() if name in known})

@@ -236,6 +236,8 @@ CONTAINED: dict[str, str] = {
     "seed again": "import random\nr = random.Random(1)\nr.seed()\nreturn r.random()",
     "an address in a prompt": "return await agent(str(lambda: 1))",
     "an address of a plain object": "return await agent(f'look at {log}')",
+    "an address of a library's function": "import json\n"
+    "return await agent(f'look at {json.dumps}')",
     "half a letter": "return await agent('\\ud800')",
     "a huge prompt": "return await agent('x' * 5_000_000)",
     "a huge result": "return 'x' * 20_000_000",

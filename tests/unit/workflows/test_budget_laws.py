@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siding.workflows.budget import Account, Budget
+from siding.workflows.budget import Account, Budget, Reservation
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
 from siding.workflows.engine.ports import Report
@@ -100,6 +100,46 @@ def test_many_at_once_never_use_more_than_there_is(
     if tokens is None and dollars is None:
         ends = [each for each in drawn if each.max_tokens is None]
         assert sum(isinstance(each, Done) for each in outcomes) >= len(ends)
+
+
+TURNS = st.lists(  # of a call that begins or ends: its limit, and how much of its share it uses
+    st.tuples(
+        st.booleans(),
+        st.none() | st.integers(min_value=1, max_value=2_000_000),
+        st.floats(min_value=0, max_value=1) | st.floats(min_value=1, max_value=3),
+    ),
+    max_size=40,
+)
+
+
+@many
+@given(TURNS, TOTALS, st.integers(min_value=1, max_value=16))
+def test_what_is_too_much_is_what_calls_used_beyond_their_shares(
+    turns: list[tuple[bool, int | None, float]], totals: tuple[int | None, float | None], slots: int
+) -> None:
+    """So it is of agents that say all of it at their end, when nobody can stop them any more."""
+    tokens, dollars = totals
+    budget = Budget(Account(tokens, None, slots), Account(dollars, None, slots))
+    at_work: list[tuple[Reservation, float]] = []
+    beyond = [0.0, 0.0]
+
+    def end(share: Reservation, part: float) -> None:
+        used = [int((share.tokens or 0.0) * part), (share.dollars or 0.0) * part]
+        for number, mine in enumerate(share):
+            beyond[number] += max(0.0, used[number] - (mine or 0.0))
+        budget.settle(share, Used(tokens=int(used[0]), dollars=used[1]))
+
+    for begins, own_limit, part in turns:
+        if not begins and at_work:
+            end(*at_work.pop(0))
+        elif begins and len(at_work) < slots and not budget.is_spent:
+            share = budget.try_reserve(own_limit)
+            if share is not None:
+                at_work.append((share, part))
+    for share, part in at_work:
+        end(share, part)
+    assert tokens is None or budget.tokens.spent <= tokens + beyond[0] + 1e-3
+    assert dollars is None or budget.dollars.spent <= dollars + beyond[1] + 1e-6
 
 
 def _run_all(

@@ -2,6 +2,7 @@
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -136,4 +137,7 @@ def test_a_fingerprint_is_of_what_is_asked_and_not_of_how_it_is_shown(asked: dic
     assert fingerprint("agent", asked) == fingerprint("agent", shown)
     assert fingerprint("agent", asked) == fingerprint("agent", backwards)
     assert fingerprint("agent", asked) != fingerprint("ask", asked)
+    same = {name: asked[name] for name in asked.keys() - {"label", "phase"}}
+    text = json.dumps(same, sort_keys=True, separators=(",", ":"))  # what journals have
+    assert fingerprint("agent", asked) == sha256(f"agent\n{text}".encode()).hexdigest()[:32]
     assert fingerprint("agent", asked) != fingerprint("agent", {**asked, "effort": "low"})

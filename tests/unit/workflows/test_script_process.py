@@ -2,8 +2,11 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from sandbox import alive
 from siding.workflows.calls import AgentCall, Attempt
@@ -95,3 +98,28 @@ def test_one_that_was_stopped_is_noticed_and_ended(tmp_path: Path) -> None:
     assert not alive(agents.struck[0])
     again = run_script(journal, SCRIPT, {"*": "<prompt>"})
     assert (again.done.value, again.agents.calls) == (["a", "b", "c"], ["c"])
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("", "status 3"),
+        ("bwrap: no such place\n\n", "status 3 (bwrap: no such place)"),
+        ("one\nthe last\r\n", "status 3 (the last)"),
+        ("x" * 100_000, f"status 3 ({'x' * 500})"),
+    ],
+)
+def test_one_that_cannot_begin_says_what_it_complained_about(
+    tmp_path: Path, says: str, told: str
+) -> None:
+    program = (
+        "import os, sys\n"
+        "try: os.write(2, sys.argv[1].encode() * int(sys.argv[2]))\n"
+        "finally: os._exit(3)"
+    )
+    repeated = ("x", "100000") if len(says) > 1000 else (says, "1")
+    ran = run_script(
+        tmp_path / "journal", SCRIPT, process=(sys.executable, "-c", program, *repeated)
+    )
+    assert (ran.done.status, ran.done.kind) == ("failed", "script-process")
+    assert ran.done.error == f"the script's process ended unexpectedly: {told}"

@@ -152,6 +152,7 @@ def run_script(
     checked: bool = True,
     silence_s: float = 120.0,
     random: Callable[[], float] = lambda: 0.0,
+    process: Sequence[str] = script_argv(),
 ) -> Ran:
     """Run a script on a journal until it ends; what the journal has counts."""
     scripted = agents if isinstance(agents, ScriptedAgents) else ScriptedAgents(agents or {})
@@ -169,7 +170,7 @@ def run_script(
         people=people,
         workspaces=workspaces or NoWorkspaces(),
         sources=Files(files or {}),
-        start_script=lambda: start_linked(script_argv(), env=SCRIPT_ENVIRONMENT, cwd=Path("/")),
+        start_script=lambda: start_linked(process, env=SCRIPT_ENVIRONMENT, cwd=Path("/")),
         emit=emit,
         now=lambda: 0.0,
         random=random,

@@ -13,7 +13,7 @@ from siding.app.agents.hop import Bell, hosted, in_thread
 from siding.app.agents.judging import Facts, is_without_session, judged
 from siding.app.agents.routing import Route, Routing
 from siding.app.agents.settings import NEVER, WorkflowAgents, workflow_agents
-from siding.app.agents.used import used_by
+from siding.app.agents.used import Pricing, used_by
 from siding.app.agents.watching import Watching
 from siding.app.agents.workplaces import NoPlace, Workplace, Workplaces
 from siding.app.place.project import Project
@@ -28,7 +28,7 @@ from siding.process.lookup import Program, find_program
 from siding.storage.fields import said
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.ports import Agents, CannotRecord, Report
-from siding.workflows.outcome import Dead, DeadReason, Outcome, Work
+from siding.workflows.outcome import Dead, DeadReason, Outcome, Used, Work
 from siding.workflows.structured import instructions
 
 # What the policy asks of a program that nobody has told it of. The person has named this one in
@@ -60,6 +60,7 @@ class ProgramAgents(Agents):
         self._given = known
         self._task = task
         self._ask = ask
+        self._pricing = Pricing(project.app)
         self._places = Workplaces(project, task, group)
 
     async def run(
@@ -108,7 +109,14 @@ class ProgramAgents(Agents):
         invocation = found.headless.invoked(ask)
         stream = found.headless.stream(ask)
         redaction = self._project.redaction
-        watching = Watching(stream, redaction, report, session=invocation.session, fork=place.fork)
+        watching = Watching(
+            stream,
+            redaction,
+            report,
+            priced=self._pricing.at_least,
+            session=invocation.session,
+            fork=place.fork,
+        )
         watching.bell = Bell(asyncio.get_running_loop(), watching.report)
         idle_s = found.settings.no_progress_s or self._routing.known.no_progress_s
         with asked_files(directory, invocation.files):
@@ -120,6 +128,7 @@ class ProgramAgents(Agents):
                 ask=self._ask,
                 idle_s=watching.idle_s,
                 most_idle_s=None if idle_s == NEVER else idle_s,
+                ended=lambda result: watching.report_ended(self._used(result, watching.over())),
             )
         seen = watching.over()
         seen = seen._replace(
@@ -134,10 +143,13 @@ class ProgramAgents(Agents):
             gave_up=gave_up,
             idle_s=idle_s,
             wants_object=call.schema is not None,
-            used=await in_thread(partial(used_by, self._project.app, result.step, seen)),
+            used=await in_thread(partial(self._used, result, seen)),
             work=_work(watching.work, result),
             extra=_extra(invocation, seen),
         )
+
+    def _used(self, result: RunResult, seen: Seen) -> Used:
+        return self._pricing.at_least(used_by(self._project.app, result.step, seen))
 
     def _asked(self, found: Route, call: AgentCall, attempt: Attempt, directory: Path) -> Ask:
         settings, prompt, schema = found.settings, call.prompt, call.schema

@@ -73,12 +73,14 @@ async def hosted(
     ask: Asker | None,
     idle_s: Callable[[], float],
     most_idle_s: float | None,
+    ended: Callable[[RunResult], None] = lambda _result: None,
 ) -> tuple[RunResult, bool]:
     """Run a command, and return its result and whether it was ended because nothing happened.
 
     `observe` is called in the thread of the run. `idle_s` says for how long it has done nothing; at
     `most_idle_s` seconds it is ended. If this is cancelled, the run is ended with all that it has
-    started, and recorded, before CancelledError goes on. Raises what refused the run.
+    started, and recorded, and `ended` gets its result, before CancelledError goes on. Raises what
+    refused the run.
     """
     run = host(project, request, observe=observe, ask=ask)
     try:
@@ -102,6 +104,7 @@ async def hosted(
         cancelled = True
         await _over(over)
     if cancelled:
-        over.exception()  # nobody asks for it any more
+        if over.exception() is None:
+            ended(over.result())
         raise asyncio.CancelledError
     return over.result(), gave_up

@@ -1,5 +1,8 @@
 """What an attempt used: what the agent says, else what its transcript says."""
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from siding.adapters.agents.headless.port import Seen
 from siding.app.agents.watching import used_in
 from siding.app.place.wiring import App
@@ -9,6 +12,37 @@ from siding.errors import SidingError
 from siding.ledger.step import Step
 from siding.ledger.usage import Usage, summed
 from siding.workflows.outcome import Used
+
+if TYPE_CHECKING:
+    from siding.adapters.prices import Prices
+
+
+class Pricing:
+    """The prices that are known here, read when the first is asked for."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def at_least(self, used: Used) -> Used:
+        """Return what was used with the least that it can have cost, where its dollars are unknown.
+
+        Nobody says how much of what was sent came from a cache, so all of it counts as if it had.
+        """
+        if used.dollars is not None or self._prices is None or not used.model:
+            return used
+        now_ms = int(self._app.clock.now().timestamp() * 1000)
+        rates = self._prices.rates("", used.model, now_ms, 0)
+        if rates is None:
+            return used
+        sent = used.input_tokens * min(rates.cache_read, rates.input)
+        return used._replace(dollars=used.tokens * rates.output + sent)
+
+    @cached_property
+    def _prices(self) -> "Prices | None":
+        try:
+            return prices_here(self._app)
+        except SidingError:
+            return None
 
 
 def used_by(app: App, step: Step | None, seen: Seen) -> Used:

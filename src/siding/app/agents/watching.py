@@ -23,6 +23,7 @@ class Watching:
         redaction: Redaction,
         tell: Callable[[Report], None],
         *,
+        priced: Callable[[Used], Used],
         session: str,
         fork: str,
     ) -> None:
@@ -30,6 +31,8 @@ class Watching:
         self._session = session
         self._redaction = redaction
         self._tell = tell
+        self._priced = priced
+        self._used = Used()
         self._told = Report()
         self._moved = time.monotonic()
         self._stderr = b""
@@ -68,6 +71,7 @@ class Watching:
             self._stream.feed(event.data)
             if self._stream.seen is before:
                 return
+            self._used = self._priced(used_in(self._stream.seen))
         if self.bell is not None:
             self.bell.ring()
 
@@ -76,10 +80,15 @@ class Watching:
         self._stream.end()
         return self.seen
 
+    def report_ended(self, used: Used) -> None:
+        """Tell what was used in all, of a run that was ended; called in the loop."""
+        self._used = used
+        self.report()
+
     def report(self) -> None:
         """Tell how far it is; called in the loop."""
         seen = self.seen
-        now = Report(used=used_in(seen), work=self.work, says=self._redaction.text(seen.says))
+        now = Report(used=self._used, work=self.work, says=self._redaction.text(seen.says))
         if now != self._told:
             self._told = now
             self._tell(now)

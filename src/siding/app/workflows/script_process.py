@@ -17,6 +17,7 @@ from siding.process.sandbox.values import BindMount, Engine, Kind, Network, View
 from siding.workflows.start_script import SCRIPT_ENVIRONMENT, package_root, script_argv
 
 _HIDDEN = ("/home", "/root", "/tmp", "/run", "/var", "/srv", "/mnt", "/media", "/opt")
+_DEVICES = "/dev"  # a new one in every sandbox, also where /dev/shm has files of people
 
 
 def starter(project: Project) -> Callable[[], LinkedProgram]:
@@ -57,7 +58,7 @@ def _view(project: Project) -> View:
             *(
                 BindMount(kind=Kind.SHOW, path=path)
                 for path in shown
-                if any(is_within(path, top) for top in tops)
+                if any(is_within(path, top) for top in (*tops, _DEVICES))
             ),
         )
     )

@@ -105,7 +105,9 @@ class Calls:
         lane = self._scheduler.lane
         path = lane.take()
         print_ = fingerprint("read", {"what": what})
-        record = self._past.at(path, "read", print_, what, is_as_before=self._is_as_before)
+        record = self._past.at(
+            path, "read", print_, {"prompt": what}, is_as_before=self._is_as_before
+        )
         counts = record is not None and record.kind == OK and not lane.is_stale()
         if record is not None and counts and record.fingerprint == print_:
             self._replayed.append((path, "", ""))
@@ -158,7 +160,7 @@ class Calls:
             call.path,
             call.kind,
             call.fingerprint,
-            _shown(call.asked),
+            call.asked,
             is_as_before=self._is_as_before,
         )
         why = self._why_again(call, record)
@@ -254,8 +256,3 @@ class Calls:
                 self._undecided.append(call)
             else:
                 self._decide(call)
-
-
-def _shown(asked: dict[str, Any]) -> str:
-    text = str(asked.get("prompt") or asked.get("question") or asked)
-    return repr(text if len(text) <= 80 else text[:79] + "…")

@@ -13,8 +13,11 @@ _encode = json.JSONEncoder(
 
 def fingerprint(kind: str, asked: dict[str, Any]) -> str:
     """Return the hash of a call. Raises TypeError and ValueError for what JSON cannot hold."""
-    same = {name: value for name, value in asked.items() if name not in SHOWN_ONLY}
-    return hashlib.sha256(f"{kind}\n{_encode(same)}".encode()).hexdigest()[:32]
+    # As JSON has the object; of a text alone that is much faster to come by.
+    same = ",".join(
+        f"{_encode(name)}:{_encode(asked[name])}" for name in sorted(asked.keys() - SHOWN_ONLY)
+    )
+    return hashlib.sha256(f"{kind}\n{{{same}}}".encode()).hexdigest()[:32]
 
 
 def is_same(one: Any, other: Any) -> bool:

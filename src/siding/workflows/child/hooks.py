@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from inspect import isawaitable, signature
 from itertools import islice
+from types import CoroutineType, FunctionType
 from typing import Any
 
 from siding.workflows.child.calls import Calls
@@ -179,15 +180,21 @@ def _bounded(items: Iterable[Any], what: str) -> list[Any]:
 
 async def _called(item: Any) -> Any:
     """Call a thunk and await what it returns; await what is no function."""
-    if isawaitable(item):
-        return await item
-    if not callable(item):
-        raise TypeError(f"parallel() takes functions or things to await, not {item!r}")
-    return await _awaited(item())
+    if not isinstance(item, FunctionType):
+        if _is_awaitable(item):
+            return await item
+        if not callable(item):
+            raise TypeError(f"parallel() takes functions or things to await, not {item!r}")
+    result = item()
+    return await result if _is_awaitable(result) else result
 
 
 async def _awaited(value: Any) -> Any:
-    return await value if isawaitable(value) else value
+    return await value if _is_awaitable(value) else value
+
+
+def _is_awaitable(value: Any) -> bool:
+    return isinstance(value, Future | CoroutineType) or isawaitable(value)
 
 
 async def _staged(
@@ -195,7 +202,9 @@ async def _staged(
 ) -> Any:
     result = item
     for stage, count in zip(stages, takes, strict=True):
-        result = await _awaited(stage(*(result, item, key)[:count]))
+        result = stage(*(result, item, key)[:count])
+        if _is_awaitable(result):
+            result = await result
     return result
 
 

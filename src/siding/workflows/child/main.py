@@ -6,6 +6,7 @@ answer is given at a time, and all that it sets going is run before the next one
 the answers decides everything, and the record has that order.
 """
 
+import gc
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -43,12 +44,14 @@ def main(fd_in: int, fd_out: int) -> None:
     set_limits()
     wire = Wire(*private_pipes(fd_in, fd_out))
     start = wire.receive()
+    past = Past(start["records"])
+    gc.freeze()  # what is recorded stays until the end; each collection would look at all of it
     forbidden: list[str] = []
     watch(forbidden.append)
     scheduler = Scheduler()
     calls = Calls(
         scheduler,
-        Past(start["records"]),
+        past,
         Selection(start["policy"]),
         wire.send,
         wire.request,

@@ -83,9 +83,9 @@ class Past:
         self._next = 0
 
     def at(
-        self, path: str, kind: str, fingerprint: str, shown: str, *, is_as_before: bool
+        self, path: str, kind: str, fingerprint: str, asked: dict[str, Any], *, is_as_before: bool
     ) -> Record | None:
-        """Return what is recorded of a call. `kind` and `shown` name the call to a person.
+        """Return what is recorded of a call. `kind` and `asked` name the call to a person.
 
         `is_as_before` says that no call was made again so far whose result may be another one.
         Raises NotDeterministic if even so the same script made another call at this place.
@@ -96,8 +96,8 @@ class Past:
         if not (is_as_before and record.is_of_this_script):
             return record
         raise NotDeterministic(
-            f"the script is the same, but its {kind} call {path} is not: now it is {shown}. It"
-            " depends on more than the script's arguments and the results of its calls."
+            f"the script is the same, but its {kind} call {path} is not: now it is {_shown(asked)}."
+            " It depends on more than the script's arguments and the results of its calls."
         )
 
     def number_for(self, record: Record | None) -> int:
@@ -108,3 +108,8 @@ class Past:
             self._next += 1
         self._numbers.add(self._next)
         return self._next
+
+
+def _shown(asked: dict[str, Any]) -> str:
+    text = str(asked.get("prompt") or asked.get("question") or asked)
+    return repr(text if len(text) <= 80 else text[:79] + "…")

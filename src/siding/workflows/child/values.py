@@ -30,7 +30,10 @@ def has_address(text: str) -> bool:
     What an agent said may have addresses of another process: those are the same in each run.
     """
     found = {int(address, 16) for address in _ADDRESS.findall(text)}
-    return bool(found) and any(id(thing) in found for thing in gc.get_objects())
+    if not found:
+        return False
+    gc.unfreeze()  # what was loaded before the script is among them
+    return any(id(thing) in found for thing in gc.get_objects())
 
 
 def _depth(value: Any) -> int:

@@ -59,9 +59,9 @@ class ScriptAttempt:
         try:
             done = await self._ended
         finally:
-            status = await self._end_all(delivering)
+            died = await self._end_all(delivering)
         if done.kind == _GONE:
-            done = done._replace(error=_how_it_died(status))
+            done = done._replace(error=_how_it_died(*died))
         return done._replace(resume=self._record.summary(self._plan.policy))
 
     def _start(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class ScriptAttempt:
             "max_agents": plan.limits.agents,
         }
 
-    async def _end_all(self, delivering: "asyncio.Task[None]") -> int:
+    async def _end_all(self, delivering: "asyncio.Task[None]") -> tuple[int, str]:
         self._silence.stop()
         delivering.cancel()
         for task in self._tasks:
@@ -84,10 +84,10 @@ class ScriptAttempt:
             await asyncio.wait(self._tasks)
         await asyncio.wait([delivering])
         self._record.write_rest()
-        status = self._link.close()
+        died = self._link.close()
         if self._open_phase:
             self._ports.emit(PhaseDone(phase=self._open_phase))
-        return status
+        return died
 
     def _send(self, message: Mapping[str, Any]) -> None:
         self._silence.sent()
@@ -198,12 +198,13 @@ def _agent_runs(plan: RunPlan, ports: Ports) -> AgentRuns:
     )
 
 
-def _how_it_died(status: int) -> str:
+def _how_it_died(status: int, complaint: str) -> str:
     """Return what is said of a script's process that has ended by itself."""
     if status == -signal.SIGXCPU:
         return f"the script used more than {CPU_S} s of processor time; let agents do long work"
     how = signal.strsignal(-status) if status < 0 else f"status {status}"
-    return f"the script's process ended unexpectedly: {how}"
+    said = f" ({complaint})" if complaint else ""
+    return f"the script's process ended unexpectedly: {how}{said}"
 
 
 def _failed_with(error: BaseException) -> RunDone:

@@ -73,10 +73,10 @@ class Link:
         assert self._write is not None
         self._write.write(_encode(message).encode() + b"\n")
 
-    def close(self) -> int:
-        """End the process; return its status."""
+    def close(self) -> tuple[int, str]:
+        """End the process; return its status, and the last line of what it complained about."""
         status = self._process.end()
         for transport in (self._read, self._write):
             if transport is not None:
                 transport.close()
-        return status
+        return status, self._process.complaint

@@ -94,6 +94,7 @@ class ScriptProcess(Protocol):
 
     to_program: int
     from_program: int
+    complaint: str  # the last line of its standard error, once it has ended
 
     def end(self) -> int:
         """Kill it; return its status (-N: signal N)."""

@@ -112,17 +112,13 @@ def line_from(record: Mapping[str, Any], index: int) -> JournalLine | None:
     match record.get("t"):
         case "begun":
             return Begun(
-                path=_text(record["path"]),
-                kind=_text(record["kind"]),
-                fingerprint=_text(record["fp"]),
+                *_call(record),
                 id=int(record.get("id", -1)),
                 session=str(record.get("session", "")),
             )
         case "answer":
             return Answer(
-                path=_text(record["path"]),
-                kind=_text(record["kind"]),
-                fingerprint=_text(record["fp"]),
+                *_call(record),
                 seq=int(record.get("seq", index)),
                 id=int(record.get("id", -1)),
                 result=_result(record["result"]),
@@ -165,6 +161,14 @@ def _number_in(lane: str, path: str) -> int | None:
         path = path[len(lane) + 1 :]
     first = path.partition("/")[0].partition(".")[0]
     return int(first) if first.isdigit() else None
+
+
+def _call(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the path, the kind and the fingerprint of a call. Raises KeyError and TypeError."""
+    found = path, kind, fingerprint = record["path"], record["kind"], record["fp"]
+    if isinstance(path, str) and isinstance(kind, str) and isinstance(fingerprint, str):
+        return found
+    raise TypeError(f"{found!r} are not all texts")
 
 
 def _text(value: object) -> str:
