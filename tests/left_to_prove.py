@@ -183,6 +183,8 @@ KEPT: Mapping[str, Collection[str]] = {
     "test_a_conversation_that_goes_on_whole_is_told_what_was_taken_back": (),
     "tests/agents/test_hard_sessions.py::test_a_server_that_fails_costs_no_turn": ("codex",),
     "tests/agents/test_conformance.py::TestTools::test_opencode_asks_in_a_sandbox": (),
+    "tests/agents/test_interrupted.py::"
+    "test_a_turn_that_is_interrupted_is_a_step_with_its_own_patch": (),
     "tests/agents/test_long_turns.py::test_a_turn_of_two_minutes_is_one_step": (),
     "tests/agents/test_ten_turns.py::"
     "test_ten_turns_are_ten_steps_and_the_third_can_be_taken_back": (),

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,12 @@ class AgentAtWork:
     needs_root = False  # to report
     has_transcript = True  # a file of each conversation
     names_calls = True  # its hook has the id that the call has in the transcript
+    # In the middle of what it tells that a person has interrupted it.
+    tells_interrupts: Collection[str] = ("answer", "command")
+    interrupts: Sequence[bytes] = (b"\x1b",)  # the keys with which a person does
+    interrupted = "Interrupted"  # is on its screen then
+    ready = "? for shortcuts"  # is on its screen when it can be given a prompt
+    quits = "/quit"
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         self.task = task
@@ -45,6 +51,10 @@ class AgentAtWork:
 
     def again(self, session: str, prompt: str) -> list[str]:
         """Return the command line that goes on with a conversation; "" is the newest one."""
+        raise NotImplementedError
+
+    def interactive(self) -> list[str]:
+        """Return the command line of its screen, on which it asks nothing before a prompt."""
         raise NotImplementedError
 
     def shell(self, command: str) -> Call:
@@ -93,6 +103,7 @@ class ClaudeAtWork(AgentAtWork):
 
     name = "claude"
     package = "@anthropic-ai/claude-code"
+    tells_interrupts = ()
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         super().__init__(task, executable)
@@ -113,6 +124,19 @@ class ClaudeAtWork(AgentAtWork):
         named = ["--resume", session] if session else ["--continue"]
         return [*self.words(prompt), *named]
 
+    def interactive(self) -> list[str]:
+        state = {
+            "hasCompletedOnboarding": True,
+            "customApiKeyResponses": {"approved": [self.task.env["ANTHROPIC_API_KEY"][-20:]]},
+            "projects": {
+                str(each): {"hasTrustDialogAccepted": True}
+                for each in (self.task.repo, self.task.workspace())
+            },
+        }
+        (Path(self.task.env["HOME"]) / ".claude.json").write_text(json.dumps(state))
+        mode = ["--permission-mode", "default"]  # the usual one asks a model about each call
+        return ["claude", *mode, "--allowedTools", "Bash Write Edit Read"]
+
     def shell(self, command: str) -> Call:
         return Call("Bash", {"command": command, "description": "as asked"})
 
@@ -131,6 +155,7 @@ class CodexAtWork(AgentAtWork):
     """The Codex CLI. Its own sandbox is off: it has its own tests, and needs rights we may lack."""
 
     name = "codex"
+    ready = "Ask Codex"
     package = "@openai/codex"
     more = ""  # settings of its provider
 
@@ -139,18 +164,27 @@ class CodexAtWork(AgentAtWork):
         task.env["OF_A_TEST"] = "sk-of-a-test"
 
     def words(self, prompt: str) -> list[str]:
+        return ["codex", "exec", *self._settings(), prompt]
+
+    def interactive(self) -> list[str]:
+        trusted = json.dumps(str(self.task.repo))
+        trust = f'projects={{{trusted}={{trust_level="trusted"}}}}'
+        # Of a model that it knows it asks whether a newer one would not be better.
+        return ["codex", *self._settings("a-model"), "-c", trust]
+
+    def _settings(self, name: str = "gpt-5.5") -> list[str]:
         assert self.model is not None
         provider = {"name": "test", "base_url": f"{self.model.url}/v1", "env_key": "OF_A_TEST"}
         fields = ",".join(f"{name}={json.dumps(value)}" for name, value in provider.items())
         settings = [
             'model_provider="test"',
             f'model_providers.test={{{fields},wire_api="responses"{self.more}}}',
-            'model="gpt-5.5"',
+            f'model="{name}"',
             "analytics.enabled=false",
         ]
         given = [word for each in settings for word in ("-c", each)]
         off = ["--disable", "plugins", "--disable", "apps"]
-        return ["codex", "exec", "-s", "danger-full-access", *given, *off, prompt]
+        return ["-s", "danger-full-access", *given, *off]
 
     def again(self, session: str, prompt: str) -> list[str]:
         return [*self.words(prompt)[:-1], "resume", session or "--last", prompt]
@@ -163,9 +197,12 @@ class GeminiAtWork(AgentAtWork):
     """The Gemini CLI. It takes hooks for one run from root alone."""
 
     name = "gemini"
+    interrupted = "Request cancelled"
+    ready = "Type your message"
     package = "@google/gemini-cli"
     needs_root = True
     names_calls = False
+    tells_interrupts = ("answer",)
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         super().__init__(task, executable)
@@ -184,7 +221,10 @@ class GeminiAtWork(AgentAtWork):
         return model
 
     def words(self, prompt: str) -> list[str]:
-        return ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", prompt]
+        return [*self.interactive(), "-p", prompt]
+
+    def interactive(self) -> list[str]:
+        return ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo"]
 
     def again(self, session: str, prompt: str) -> list[str]:
         return [*self.words(prompt), "--resume", session or "latest"]
@@ -202,6 +242,9 @@ class OpencodeAtWork(AgentAtWork):
     name = "opencode"
     package = "opencode-ai"
     has_transcript = False  # but a database of all
+    interrupts = (b"\x1b", b"\x1b")
+    ready = "Ask anything"
+    quits = "/exit"
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         super().__init__(task, executable)
@@ -238,6 +281,9 @@ class OpencodeAtWork(AgentAtWork):
 
     def words(self, prompt: str) -> list[str]:
         return ["opencode", "run", prompt]
+
+    def interactive(self) -> list[str]:
+        return ["opencode"]
 
     def again(self, session: str, prompt: str) -> list[str]:
         named = ["--session", session] if session else ["--continue"]

@@ -10,6 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain, count, islice
@@ -46,6 +47,12 @@ class Late(NamedTuple):
     content: "Sequence[str | Call]"
 
 
+class Held(NamedTuple):
+    """An answer that begins, and goes on until the client hangs up: a person interrupts it."""
+
+    text: str
+
+
 class Failed(Exception):
     """A request gets no answer but a status."""
 
@@ -53,7 +60,7 @@ class Failed(Exception):
         self.status = status
 
 
-Answer = Sequence["str | Call"] | Failure | Cut | Late
+Answer = Sequence["str | Call"] | Failure | Cut | Late | Held
 Elsewhere = Mapping[str, Sequence[Answer]]
 
 
@@ -80,7 +87,8 @@ class ModelServer:
         self.answered: list[int] = []  # the number of each call that was counted
         self._lock = threading.Lock()
         self._cuts: list[int] = []  # how many events the next streams have before they end
-        self._late = threading.local()  # `seconds` until the stream of this connection begins
+        # Of this connection: `seconds` until its stream begins, and whether it is `held`.
+        self._late = threading.local()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -125,10 +133,10 @@ class ModelServer:
                 self.end_headers()
                 time.sleep(outer._late.__dict__.pop("seconds", 0))
                 cut = outer._cuts.pop() if outer._cuts else None
-                for event in islice(events, cut):
-                    named = f"event: {event['type']}\n" if "type" in event else ""
-                    text = f"{named}data: {json.dumps(event)}\n\n"
-                    self.wfile.write(text.encode())
+                if outer._late.__dict__.pop("held", False):
+                    _hold(self, [*events])
+                else:
+                    _say(self, islice(events, cut))
                 self.close_connection = True
 
             def log_message(self, *_words: object) -> None:
@@ -197,6 +205,9 @@ class ModelServer:
         if isinstance(answer, Late):
             self._late.seconds = answer.seconds
             return answer.content
+        if isinstance(answer, Held):
+            self._late.held = True
+            return [answer.text]
         if isinstance(answer, Cut):
             self._cuts.append(answer.events)
             return [answer.text]
@@ -266,8 +277,9 @@ class ModelServer:
         ]
         content = {"role": "model", "parts": parts}
         usage = {"promptTokenCount": 100 + number, "candidatesTokenCount": 20}
+        ended = {} if "held" in self._late.__dict__ else {"finishReason": "STOP"}
         return {
-            "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+            "candidates": [{"content": content, **ended, "index": 0}],
             "usageMetadata": {**usage, "totalTokenCount": 120 + number},
         }
 
@@ -312,6 +324,19 @@ class ModelServer:
         yield {**head, "choices": [{"index": 0, "delta": choice["message"]}]}
         ended = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
         yield {**head, "choices": [ended], "usage": usage}
+
+
+def _say(handler: BaseHTTPRequestHandler, events: Iterable[dict[str, Any]]) -> None:
+    for event in events:
+        named = f"event: {event['type']}\n" if "type" in event else ""
+        handler.wfile.write(f"{named}data: {json.dumps(event)}\n\n".encode())
+
+
+def _hold(handler: BaseHTTPRequestHandler, events: list[dict[str, Any]]) -> None:
+    """Say all but the event that ends an answer, and wait until the client is gone."""
+    _say(handler, events[: max(1, len(events) - 1)])
+    with suppress(OSError):
+        handler.connection.recv(1)
 
 
 def _begun(events: Iterator[dict[str, Any]]) -> Iterable[dict[str, Any]]:
