@@ -169,7 +169,9 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_TURNS}in_a_sandbox": ("codex",),
     f"{_TURNS}without_reports_it_is_as_it_was": ("codex",),
     f"{_TURNS}the_home_is_as_without_siding": ("claude", "codex"),
-    f"{_TURNS}the_persons_settings_stay_however_it_ends": ("claude-terminated",),
+    "tests/agents/test_settings_stay.py::test_the_persons_settings_stay_however_it_ends": (
+        "claude-terminated",
+    ),
     f"{_VERDICTS}a_blocked_command_does_not_run_and_the_model_is_told": ("claude", "codex"),
     f"{_VERDICTS}a_person_is_asked": ("claude-run-True", "codex-refuse-False"),
     f"{_VERDICTS}under_require_nothing_runs_without_a_verdict": ("claude-dead", "codex-lying"),

@@ -63,11 +63,16 @@ class AtTerminal(Terminal):
             assert time.monotonic() - begun < PATIENCE_S, self.screen
 
     def interrupts(self) -> None:
-        """Press the keys that end the turn under way; one that asks for another one has to."""
+        """Press the keys that end the turn under way, until it is on the screen that they have.
+
+        An agent that asks for another one has to.
+        """
+        before = self.screen.count(self._agent.interrupted)
         for at, key in enumerate(self._agent.interrupts):
             if at:
                 self.until_shown("again to interrupt")
             self.type(key)
+        self.until(lambda: self.screen.count(self._agent.interrupted) > before)
 
     def quits(self) -> int:
         """Leave it as a person does; return the exit status."""

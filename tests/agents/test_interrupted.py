@@ -53,11 +53,9 @@ def a_day(agent: AgentAtWork, person: AtTerminal) -> None:
     workspace = agent.task.workspace()
     person.until_shown(agent.ready)
     person.says("first-prompt", lambda: "It streams." in person.screen)
-    person.interrupts()
     interrupted(agent, person, "answer")
     (workspace / "mine.txt").write_text("a person's\n")
     person.says("second-prompt", (workspace / "2.txt").exists)
-    person.interrupts()
     interrupted(agent, person, "command")
     person.says("third-prompt", lambda: "It is done." in person.screen)
     person.until(lambda: len(agent.turns) == 3)
@@ -65,9 +63,7 @@ def a_day(agent: AgentAtWork, person: AtTerminal) -> None:
 
 
 def interrupted(agent: AgentAtWork, person: AtTerminal, middle: str) -> None:
-    """Wait until the agent has told it; of one that does not, until it is on its screen."""
-    count = MIDDLES.index(middle) + 1
+    """Interrupt it, and wait for the step if it tells that it was interrupted."""
+    person.interrupts()
     if middle in agent.tells_interrupts:
-        person.until(lambda: len(agent.turns) == count)
-    else:
-        person.until(lambda: person.screen.count(agent.interrupted) == count)
+        person.until(lambda: len(agent.turns) == MIDDLES.index(middle) + 1)
