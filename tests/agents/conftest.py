@@ -31,10 +31,11 @@ class AgentAtWork:
     needs_root = False  # to report
     has_transcript = True  # a file of each conversation
     names_calls = True  # its hook has the id that the call has in the transcript
+    writes_compactions = False  # what a compaction has used is in the transcript
     # In the middle of what it tells that a person has interrupted it.
     tells_interrupts: Collection[str] = ("answer", "command")
     interrupts: Sequence[bytes] = (b"\x1b",)  # the keys with which a person does
-    interrupted = "Interrupted"  # is on its screen then
+    interrupted = "nterrupted"  # is on its screen then
     ready = "? for shortcuts"  # is on its screen when it can be given a prompt
     quits = "/quit"
 
@@ -60,6 +61,14 @@ class AgentAtWork:
     def shell(self, command: str) -> Call:
         """Return the call with which the model runs a command."""
         raise NotImplementedError
+
+    def helper(self, prompt: str) -> Sequence[Call]:
+        """Return the calls, one after the other, with which the model has a helper do something."""
+        raise NotImplementedError
+
+    def helped(self, prompt: str, *script: Answer) -> Elsewhere:
+        """Return what the model says to that helper."""
+        return {prompt: [*script, ["There are two."]]}
 
     def tool(self, name: str, **fields: object) -> Call:
         """Return the call of one of Siding's tools."""
@@ -156,6 +165,7 @@ class CodexAtWork(AgentAtWork):
 
     name = "codex"
     ready = "Ask Codex"
+    writes_compactions = True
     package = "@openai/codex"
     more = ""  # settings of its provider
 
@@ -181,9 +191,10 @@ class CodexAtWork(AgentAtWork):
             f'model_providers.test={{{fields},wire_api="responses"{self.more}}}',
             f'model="{name}"',
             "analytics.enabled=false",
+            "model_auto_compact_token_limit=200000",
         ]
         given = [word for each in settings for word in ("-c", each)]
-        off = ["--disable", "plugins", "--disable", "apps"]
+        off = ["--disable", "plugins", "--disable", "apps", "--enable", "multi_agent_v2"]
         return ["-s", "danger-full-access", *given, *off]
 
     def again(self, session: str, prompt: str) -> list[str]:
@@ -191,6 +202,17 @@ class CodexAtWork(AgentAtWork):
 
     def shell(self, command: str) -> Call:
         return Call("exec_command", {"cmd": command})
+
+    def helper(self, prompt: str) -> Sequence[Call]:
+        started = {"task_name": "counting", "message": prompt}
+        return [
+            Call(f"collaboration__{name}_agent", fields)
+            for name, fields in (("spawn", started), ("wait", {}))
+        ]
+
+    def helped(self, prompt: str, *script: Answer) -> Elsewhere:
+        # The prompt is enciphered; this is what any helper is told.
+        return super().helped("You are an agent in a team", *script)
 
 
 class GeminiAtWork(AgentAtWork):
@@ -231,6 +253,13 @@ class GeminiAtWork(AgentAtWork):
 
     def shell(self, command: str) -> Call:
         return Call("run_shell_command", {"command": command, "description": "as asked"})
+
+    def helper(self, prompt: str) -> Sequence[Call]:
+        return [Call("invoke_agent", {"agent_name": "generalist", "prompt": prompt})]
+
+    def helped(self, prompt: str, *script: Answer) -> Elsewhere:
+        done = Call("complete_task", {"result": {"response": "There are two."}})
+        return {prompt: [*script, [done]]}
 
     def tool(self, name: str, **fields: object) -> Call:
         return Call(f"mcp_siding_{name}", fields)
@@ -291,6 +320,10 @@ class OpencodeAtWork(AgentAtWork):
 
     def shell(self, command: str) -> Call:
         return Call("bash", {"command": command, "description": "as asked"})
+
+    def helper(self, prompt: str) -> Sequence[Call]:
+        fields = {"description": "count", "prompt": prompt, "subagent_type": "general"}
+        return [Call("task", fields)]
 
     def tool(self, name: str, **fields: object) -> Call:
         return Call(f"siding_{name}", fields)

@@ -53,6 +53,15 @@ class Held(NamedTuple):
     text: str
 
 
+class Full(NamedTuple):
+    """An answer with which the model's window is full: a client sums up what was said before."""
+
+    content: "Sequence[str | Call]"
+
+
+FULL = 600_000  # tokens
+
+
 class Failed(Exception):
     """A request gets no answer but a status."""
 
@@ -60,7 +69,7 @@ class Failed(Exception):
         self.status = status
 
 
-Answer = Sequence["str | Call"] | Failure | Cut | Late | Held
+Answer = Sequence["str | Call"] | Failure | Cut | Late | Held | Full
 Elsewhere = Mapping[str, Sequence[Answer]]
 
 
@@ -87,7 +96,7 @@ class ModelServer:
         self.answered: list[int] = []  # the number of each call that was counted
         self._lock = threading.Lock()
         self._cuts: list[int] = []  # how many events the next streams have before they end
-        # Of this connection: `seconds` until its stream begins, and whether it is `held`.
+        # Of this connection: `seconds` until its stream begins, whether it is `held` or `full`.
         self._late = threading.local()
         outer = self
 
@@ -188,14 +197,16 @@ class ModelServer:
         )
 
     def _counted(self) -> int:
-        self.answered.append(next(self._numbers))
+        full = FULL if self._late.__dict__.pop("full", False) else 0
+        self.answered.append(next(self._numbers) + full)
         return self.answered[-1]
 
     def _next(self, body: dict[str, Any]) -> "Sequence[str | Call]":
         """Return what the script has next for a request. Raises Failed."""
         self.requests.append(body)
         messages = body.get("messages") or body.get("contents") or body.get("input") or ()
-        text = json.dumps(messages if self.by_newest else messages[:2])
+        opening = [*messages[:2], *(it for it in messages if it.get("role") == "developer")]
+        text = json.dumps(messages if self.by_newest else opening)
         words = [each for each in self._elsewhere if each in text]
         word = max(words, key=text.rfind) if self.by_newest and words else "".join(words[:1])
         script = self._elsewhere[word] if word else self._script
@@ -204,6 +215,9 @@ class ModelServer:
             raise Failed(answer.status)
         if isinstance(answer, Late):
             self._late.seconds = answer.seconds
+            return answer.content
+        if isinstance(answer, Full):
+            self._late.full = True
             return answer.content
         if isinstance(answer, Held):
             self._late.held = True
@@ -251,7 +265,7 @@ class ModelServer:
             yield from _warmed()
             return
         with self._lock:
-            answer = self._next(body)
+            answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
             number = self._counted()
         begun = {"id": f"resp_{number:04d}", "object": "response", "status": "in_progress"}
         yield {"type": "response.created", "response": begun}
