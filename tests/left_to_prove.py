@@ -194,6 +194,7 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_INTEGRATED}in_a_workspace_each_turn_is_a_step": ("codex",),
     f"{_INTEGRATED}in_a_checkout_turns_are_beside_the_branch": ("claude",),
     f"{_INTEGRATED}in_a_run_its_own_hooks_report_alone": ("claude",),
+    f"{_INTEGRATED}gemini_keeps_old_conversations": (),
     f"{_INTEGRATED}elsewhere_nothing_is_recorded": ("codex",),
     f"{_INTEGRATED}taken_out_again_the_settings_are_as_before": ("codex",),
     # Long ones: others of the same file go the same way.
