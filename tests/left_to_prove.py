@@ -172,7 +172,9 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_TURNS}in_a_sandbox": ("codex",),
     f"{_TURNS}without_reports_it_is_as_it_was": ("codex",),
     f"{_TURNS}the_home_is_as_without_siding": ("claude", "codex"),
-    f"{_TURNS}the_persons_settings_stay_however_it_ends": ("claude-terminated",),
+    "tests/agents/test_settings_stay.py::test_the_persons_settings_stay_however_it_ends": (
+        "claude-terminated",
+    ),
     f"{_VERDICTS}a_blocked_command_does_not_run_and_the_model_is_told": ("claude", "codex"),
     f"{_VERDICTS}a_person_is_asked": ("claude-run-True", "codex-refuse-False"),
     f"{_VERDICTS}under_require_nothing_runs_without_a_verdict": ("claude-dead", "codex-lying"),
@@ -186,6 +188,8 @@ KEPT: Mapping[str, Collection[str]] = {
     "test_a_conversation_that_goes_on_whole_is_told_what_was_taken_back": (),
     "tests/agents/test_hard_sessions.py::test_a_server_that_fails_costs_no_turn": ("codex",),
     "tests/agents/test_conformance.py::TestTools::test_opencode_asks_in_a_sandbox": (),
+    "tests/agents/test_interrupted.py::"
+    "test_a_turn_that_is_interrupted_is_a_step_with_its_own_patch": (),
     "tests/agents/test_long_turns.py::test_a_turn_of_two_minutes_is_one_step": (),
     "tests/agents/test_ten_turns.py::"
     "test_ten_turns_are_ten_steps_and_the_third_can_be_taken_back": (),
@@ -193,6 +197,7 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_INTEGRATED}in_a_workspace_each_turn_is_a_step": ("codex",),
     f"{_INTEGRATED}in_a_checkout_turns_are_beside_the_branch": ("claude",),
     f"{_INTEGRATED}in_a_run_its_own_hooks_report_alone": ("claude",),
+    f"{_INTEGRATED}gemini_keeps_old_conversations": (),
     f"{_INTEGRATED}elsewhere_nothing_is_recorded": ("codex",),
     f"{_INTEGRATED}taken_out_again_the_settings_are_as_before": ("codex",),
     # Long ones: others of the same file go the same way.

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,13 @@ class AgentAtWork:
     needs_root = False  # to report
     has_transcript = True  # a file of each conversation
     names_calls = True  # its hook has the id that the call has in the transcript
+    writes_compactions = False  # what a compaction has used is in the transcript
+    # In the middle of what it tells that a person has interrupted it.
+    tells_interrupts: Collection[str] = ("answer", "command")
+    interrupts: Sequence[bytes] = (b"\x1b",)  # the keys with which a person does
+    interrupted = "nterrupted"  # is on its screen then
+    ready = "? for shortcuts"  # is on its screen when it can be given a prompt
+    quits = "/quit"
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         self.task = task
@@ -48,6 +55,10 @@ class AgentAtWork:
         """Return the command line that goes on with a conversation; "" is the newest one."""
         raise NotImplementedError
 
+    def interactive(self) -> list[str]:
+        """Return the command line of its screen, on which it asks nothing before a prompt."""
+        raise NotImplementedError
+
     def shell(self, command: str) -> Call:
         """Return the call with which the model runs a command."""
         raise NotImplementedError
@@ -55,6 +66,14 @@ class AgentAtWork:
     def writes(self, path: Path) -> Call:
         """Return the call of its own tool with which the model makes a file."""
         raise NotImplementedError
+
+    def helper(self, prompt: str) -> Sequence[Call]:
+        """Return the calls, one after the other, with which the model has a helper do something."""
+        raise NotImplementedError
+
+    def helped(self, prompt: str, *script: Answer) -> Elsewhere:
+        """Return what the model says to that helper."""
+        return {prompt: [*script, ["There are two."]]}
 
     def tool(self, name: str, **fields: object) -> Call:
         """Return the call of one of Siding's tools."""
@@ -98,6 +117,7 @@ class ClaudeAtWork(AgentAtWork):
 
     name = "claude"
     package = "@anthropic-ai/claude-code"
+    tells_interrupts = ()
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         super().__init__(task, executable)
@@ -117,6 +137,19 @@ class ClaudeAtWork(AgentAtWork):
     def again(self, session: str, prompt: str) -> list[str]:
         named = ["--resume", session] if session else ["--continue"]
         return [*self.words(prompt), *named]
+
+    def interactive(self) -> list[str]:
+        state = {
+            "hasCompletedOnboarding": True,
+            "customApiKeyResponses": {"approved": [self.task.env["ANTHROPIC_API_KEY"][-20:]]},
+            "projects": {
+                str(each): {"hasTrustDialogAccepted": True}
+                for each in (self.task.repo, self.task.workspace())
+            },
+        }
+        (Path(self.task.env["HOME"]) / ".claude.json").write_text(json.dumps(state))
+        mode = ["--permission-mode", "default"]  # the usual one asks a model about each call
+        return ["claude", *mode, "--allowedTools", "Bash Write Edit Read"]
 
     def shell(self, command: str) -> Call:
         return Call("Bash", {"command": command, "description": "as asked"})
@@ -139,6 +172,8 @@ class CodexAtWork(AgentAtWork):
     """The Codex CLI. Its own sandbox is off: it has its own tests, and needs rights we may lack."""
 
     name = "codex"
+    ready = "Ask Codex"
+    writes_compactions = True
     package = "@openai/codex"
     more = ""  # settings of its provider
 
@@ -147,18 +182,28 @@ class CodexAtWork(AgentAtWork):
         task.env["OF_A_TEST"] = "sk-of-a-test"
 
     def words(self, prompt: str) -> list[str]:
+        return ["codex", "exec", *self._settings(), prompt]
+
+    def interactive(self) -> list[str]:
+        trusted = json.dumps(str(self.task.repo))
+        trust = f'projects={{{trusted}={{trust_level="trusted"}}}}'
+        # Of a model that it knows it asks whether a newer one would not be better.
+        return ["codex", *self._settings("a-model"), "-c", trust]
+
+    def _settings(self, name: str = "gpt-5.5") -> list[str]:
         assert self.model is not None
         provider = {"name": "test", "base_url": f"{self.model.url}/v1", "env_key": "OF_A_TEST"}
         fields = ",".join(f"{name}={json.dumps(value)}" for name, value in provider.items())
         settings = [
             'model_provider="test"',
             f'model_providers.test={{{fields},wire_api="responses"{self.more}}}',
-            'model="gpt-5.5"',
+            f'model="{name}"',
             "analytics.enabled=false",
+            "model_auto_compact_token_limit=200000",
         ]
         given = [word for each in settings for word in ("-c", each)]
-        off = ["--disable", "plugins", "--disable", "apps"]
-        return ["codex", "exec", "-s", "danger-full-access", *given, *off, prompt]
+        off = ["--disable", "plugins", "--disable", "apps", "--enable", "multi_agent_v2"]
+        return ["-s", "danger-full-access", *given, *off]
 
     def again(self, session: str, prompt: str) -> list[str]:
         return [*self.words(prompt)[:-1], "resume", session or "--last", prompt]
@@ -170,14 +215,28 @@ class CodexAtWork(AgentAtWork):
         patch = f"*** Begin Patch\n*** Add File: {path}\n+written\n*** End Patch\n"
         return Call("apply_patch", {"patch": patch})
 
+    def helper(self, prompt: str) -> Sequence[Call]:
+        started = {"task_name": "counting", "message": prompt}
+        return [
+            Call(f"collaboration__{name}_agent", fields)
+            for name, fields in (("spawn", started), ("wait", {}))
+        ]
+
+    def helped(self, prompt: str, *script: Answer) -> Elsewhere:
+        # The prompt is enciphered; this is what any helper is told.
+        return super().helped("You are an agent in a team", *script)
+
 
 class GeminiAtWork(AgentAtWork):
     """The Gemini CLI. It takes hooks for one run from root alone."""
 
     name = "gemini"
+    interrupted = "Request cancelled"
+    ready = "Type your message"
     package = "@google/gemini-cli"
     needs_root = True
     names_calls = False
+    tells_interrupts = ("answer",)
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         super().__init__(task, executable)
@@ -196,7 +255,10 @@ class GeminiAtWork(AgentAtWork):
         return model
 
     def words(self, prompt: str) -> list[str]:
-        return ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", prompt]
+        return [*self.interactive(), "-p", prompt]
+
+    def interactive(self) -> list[str]:
+        return ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo"]
 
     def again(self, session: str, prompt: str) -> list[str]:
         return [*self.words(prompt), "--resume", session or "latest"]
@@ -206,6 +268,13 @@ class GeminiAtWork(AgentAtWork):
 
     def writes(self, path: Path) -> Call:
         return Call("write_file", {"file_path": str(path), "content": "written\n"})
+
+    def helper(self, prompt: str) -> Sequence[Call]:
+        return [Call("invoke_agent", {"agent_name": "generalist", "prompt": prompt})]
+
+    def helped(self, prompt: str, *script: Answer) -> Elsewhere:
+        done = Call("complete_task", {"result": {"response": "There are two."}})
+        return {prompt: [*script, [done]]}
 
     def tool(self, name: str, **fields: object) -> Call:
         return Call(f"mcp_siding_{name}", fields)
@@ -217,6 +286,9 @@ class OpencodeAtWork(AgentAtWork):
     name = "opencode"
     package = "opencode-ai"
     has_transcript = False  # but a database of all
+    interrupts = (b"\x1b", b"\x1b")
+    ready = "Ask anything"
+    quits = "/exit"
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         super().__init__(task, executable)
@@ -254,6 +326,9 @@ class OpencodeAtWork(AgentAtWork):
     def words(self, prompt: str) -> list[str]:
         return ["opencode", "run", prompt]
 
+    def interactive(self) -> list[str]:
+        return ["opencode"]
+
     def again(self, session: str, prompt: str) -> list[str]:
         named = ["--session", session] if session else ["--continue"]
         return ["opencode", "run", *named, prompt]
@@ -263,6 +338,10 @@ class OpencodeAtWork(AgentAtWork):
 
     def writes(self, path: Path) -> Call:
         return Call("write", {"filePath": str(path), "content": "written\n"})
+
+    def helper(self, prompt: str) -> Sequence[Call]:
+        fields = {"description": "count", "prompt": prompt, "subagent_type": "general"}
+        return [Call("task", fields)]
 
     def tool(self, name: str, **fields: object) -> Call:
         return Call(f"siding_{name}", fields)

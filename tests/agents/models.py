@@ -10,6 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain, count, islice
@@ -46,6 +47,21 @@ class Late(NamedTuple):
     content: "Sequence[str | Call]"
 
 
+class Held(NamedTuple):
+    """An answer that begins, and goes on until the client hangs up: a person interrupts it."""
+
+    text: str
+
+
+class Full(NamedTuple):
+    """An answer with which the model's window is full: a client sums up what was said before."""
+
+    content: "Sequence[str | Call]"
+
+
+FULL = 600_000  # tokens
+
+
 class Failed(Exception):
     """A request gets no answer but a status."""
 
@@ -53,7 +69,7 @@ class Failed(Exception):
         self.status = status
 
 
-Answer = Sequence["str | Call"] | Failure | Cut | Late
+Answer = Sequence["str | Call"] | Failure | Cut | Late | Held | Full
 Elsewhere = Mapping[str, Sequence[Answer]]
 
 
@@ -80,7 +96,8 @@ class ModelServer:
         self.answered: list[int] = []  # the number of each call that was counted
         self._lock = threading.Lock()
         self._cuts: list[int] = []  # how many events the next streams have before they end
-        self._late = threading.local()  # `seconds` until the stream of this connection begins
+        # Of this connection: `seconds` until its stream begins, whether it is `held` or `full`.
+        self._late = threading.local()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -125,10 +142,10 @@ class ModelServer:
                 self.end_headers()
                 time.sleep(outer._late.__dict__.pop("seconds", 0))
                 cut = outer._cuts.pop() if outer._cuts else None
-                for event in islice(events, cut):
-                    named = f"event: {event['type']}\n" if "type" in event else ""
-                    text = f"{named}data: {json.dumps(event)}\n\n"
-                    self.wfile.write(text.encode())
+                if outer._late.__dict__.pop("held", False):
+                    _hold(self, [*events])
+                else:
+                    _say(self, islice(events, cut))
                 self.close_connection = True
 
             def log_message(self, *_words: object) -> None:
@@ -180,14 +197,16 @@ class ModelServer:
         )
 
     def _counted(self) -> int:
-        self.answered.append(next(self._numbers))
+        full = FULL if self._late.__dict__.pop("full", False) else 0
+        self.answered.append(next(self._numbers) + full)
         return self.answered[-1]
 
     def _next(self, body: dict[str, Any]) -> "Sequence[str | Call]":
         """Return what the script has next for a request. Raises Failed."""
         self.requests.append(body)
         messages = body.get("messages") or body.get("contents") or body.get("input") or ()
-        text = json.dumps(messages if self.by_newest else messages[:2])
+        opening = [*messages[:2], *(it for it in messages if it.get("role") == "developer")]
+        text = json.dumps(messages if self.by_newest else opening)
         words = [each for each in self._elsewhere if each in text]
         word = max(words, key=text.rfind) if self.by_newest and words else "".join(words[:1])
         script = self._elsewhere[word] if word else self._script
@@ -197,6 +216,12 @@ class ModelServer:
         if isinstance(answer, Late):
             self._late.seconds = answer.seconds
             return answer.content
+        if isinstance(answer, Full):
+            self._late.full = True
+            return answer.content
+        if isinstance(answer, Held):
+            self._late.held = True
+            return [answer.text]
         if isinstance(answer, Cut):
             self._cuts.append(answer.events)
             return [answer.text]
@@ -240,7 +265,7 @@ class ModelServer:
             yield from _warmed()
             return
         with self._lock:
-            answer = self._next(body)
+            answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
             number = self._counted()
         begun = {"id": f"resp_{number:04d}", "object": "response", "status": "in_progress"}
         yield {"type": "response.created", "response": begun}
@@ -266,8 +291,9 @@ class ModelServer:
         ]
         content = {"role": "model", "parts": parts}
         usage = {"promptTokenCount": 100 + number, "candidatesTokenCount": 20}
+        ended = {} if "held" in self._late.__dict__ else {"finishReason": "STOP"}
         return {
-            "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+            "candidates": [{"content": content, **ended, "index": 0}],
             "usageMetadata": {**usage, "totalTokenCount": 120 + number},
         }
 
@@ -312,6 +338,19 @@ class ModelServer:
         yield {**head, "choices": [{"index": 0, "delta": choice["message"]}]}
         ended = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
         yield {**head, "choices": [ended], "usage": usage}
+
+
+def _say(handler: BaseHTTPRequestHandler, events: Iterable[dict[str, Any]]) -> None:
+    for event in events:
+        named = f"event: {event['type']}\n" if "type" in event else ""
+        handler.wfile.write(f"{named}data: {json.dumps(event)}\n\n".encode())
+
+
+def _hold(handler: BaseHTTPRequestHandler, events: list[dict[str, Any]]) -> None:
+    """Say all but the event that ends an answer, and wait until the client is gone."""
+    _say(handler, events[: max(1, len(events) - 1)])
+    with suppress(OSError):
+        handler.connection.recv(1)
 
 
 def _begun(events: Iterator[dict[str, Any]]) -> Iterable[dict[str, Any]]:

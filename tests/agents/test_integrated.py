@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from agents.conftest import AgentAtWork, ClaudeAtWork, CodexAtWork, GeminiAtWork, at_work
+from agents.conftest import (
+    AgentAtWork,
+    ClaudeAtWork,
+    CodexAtWork,
+    GeminiAtWork,
+    agent_named,
+    at_work,
+)
 from sandbox import Sandbox
 
 
@@ -148,3 +155,33 @@ def test_taken_out_again_the_settings_are_as_before(agent: AgentAtWork) -> None:
     agent.says([agent.shell("echo one > one.txt")], ["Done."])
     alone(agent, "Write one", workspace(agent))
     assert not agent.turns
+
+
+OLD = "session-2020-01-01T00-00-abcdef12.jsonl"
+
+
+def test_gemini_keeps_old_conversations(sandbox: Sandbox) -> None:
+    """By itself it removes those of more than a month as it starts."""
+    with agent_named(sandbox, "gemini") as agent:
+        here = workspace(agent)
+        integrate(agent)
+        first = conversation(agent, here)
+        old = first.with_name(OLD)
+        then = b"2020-01-01T00:00:00.000Z"
+        lines = first.read_bytes().splitlines()
+        head = {**json.loads(lines[0]), "startTime": then.decode(), "lastUpdated": then.decode()}
+        updates = [json.dumps({"$set": {"lastUpdated": then.decode()}}).encode()]
+        old.write_bytes(b"\n".join([json.dumps(head).encode(), *lines[1:], *updates, b""]))
+        conversation(agent, here)
+        assert old.exists()
+        integrate(agent, "--remove")
+        conversation(agent, here)
+        assert not old.exists()
+
+
+def conversation(agent: AgentAtWork, where: Path) -> Path:
+    """Have a prompt answered in a new conversation, and return the newest file of one."""
+    agent.says(["Hello."])
+    alone(agent, "Hello", where)
+    found = agent.settings.glob("tmp/*/chats/session-*.jsonl")
+    return max(found, key=lambda path: path.stat().st_mtime)

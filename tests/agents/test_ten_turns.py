@@ -8,7 +8,7 @@ import json
 import pytest
 
 from agents.conftest import FORGET, AgentAtWork, agent_named
-from agents.models import Answer, Failure
+from agents.models import Answer, Failure, Full, ModelServer
 from sandbox import Sandbox
 
 # What each turn runs, and the files of its patch.
@@ -24,7 +24,10 @@ TURNS: list[tuple[str, list[str]]] = [
     ("mkdir -p deep && echo 9 >deep/9.txt", ["deep/9.txt"]),
     ("git add -A && git commit -qm 'and more'", []),
 ]
+HELPED = 6  # the turn in which a helper does the work
+COMPACTED = 7  # the turn in which what was said before is summed up
 OVERLOADED = 8  # the turn in which the server fails once
+COUNT = "count-the-files-for-me"
 LEFT = 3  # the turn that is taken back, with all that follow
 
 
@@ -32,11 +35,17 @@ def prompt_of(number: int) -> str:
     return f"Prompt {number:02}: please"
 
 
-def script_of(agent: AgentAtWork, number: int) -> list[Answer]:
+def speaks(agent: AgentAtWork, number: int) -> ModelServer:
+    """Have the model answer as is right for a turn."""
     command = TURNS[number - 1][0]
     calls: list[Answer] = [[agent.shell(command)]] if command else []
+    if number == HELPED:
+        steps: list[Answer] = [[call] for call in agent.helper(COUNT)]
+        return agent.says(*steps, [f"Answer {number:02}."], elsewhere=agent.helped(COUNT, *calls))
+    if number == COMPACTED:
+        calls = [Full([agent.shell(command)])]
     fails: list[Answer] = [Failure(503)] if number == OVERLOADED else []
-    return [*fails, *calls, [f"Answer {number:02}."]]
+    return agent.says(*fails, *calls, [f"Answer {number:02}."])
 
 
 @pytest.mark.timeout(900)
@@ -47,12 +56,15 @@ def test_ten_turns_are_ten_steps_and_the_third_can_be_taken_back(
     with agent_named(sandbox, name) as agent:
         session = ""
         for number in range(1, len(TURNS) + 1):
-            agent.says(*script_of(agent, number))
+            server = speaks(agent, number)
             if session:
                 agent.goes_on(session, prompt_of(number))
             else:
                 agent.prompt(prompt_of(number))
                 session = str(agent.turns[-1]["session"])
+            if number == COMPACTED:
+                assert "Answer 02." in json.dumps(server.requests[0])
+                assert "Answer 02." not in json.dumps(server.requests[-1])
         turns = agent.turns
         numbers = range(1, len(TURNS) + 1)
         assert [turn["message"] for turn in turns] == [prompt_of(number) for number in numbers]
@@ -70,7 +82,10 @@ def test_ten_turns_are_ten_steps_and_the_third_can_be_taken_back(
 def are_linked(agent: AgentAtWork, session: str) -> None:
     """Each turn has what was used in it, and the conversation names its step."""
     calls = [sum(used["calls"] for used in turn["usage"].values()) for turn in agent.turns]
-    assert calls == [1 + bool(command) for command, _files in TURNS]
+    wanted = [1 + bool(command) for command, _files in TURNS]
+    wanted[HELPED - 1] += 1 + len(agent.helper(COUNT))  # the helper's own are two
+    wanted[COMPACTED - 1] += agent.writes_compactions
+    assert calls == wanted
     shown = agent.task.siding("session", "show", session).stdout.decode()
     places = [shown.find(f"step {turn['step_id']} of task") for turn in agent.turns]
     assert -1 not in places, shown

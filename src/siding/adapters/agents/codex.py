@@ -58,6 +58,7 @@ MOMENTS = {
     "SessionStart": (Moment.SESSION, "session_start", 30),  # its name in the trust, and seconds
     "UserPromptSubmit": (Moment.PROMPT, "user_prompt_submit", 120),
     "Stop": (Moment.STOPPED, "stop", 300),
+    "Interrupt": (Moment.STOPPED, "interrupt", 3),
 }
 _RECORDING_S = 300
 # The text is quoted, so that no shell looks at it.

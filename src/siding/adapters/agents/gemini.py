@@ -8,7 +8,8 @@ status 2 blocks. Tried with 0.61.0.
 It removes conversations by itself as it starts, also some that are gone on with: in `--resume` it
 first begins a file of that name and the present minute, which stays empty if the conversation began
 in another minute, and the next start takes empty files away with all that have the same id in their
-names. So it keeps all conversations in our runs, if the person has not said how long they are kept.
+names. So it keeps all conversations in our runs, if the person has not said how long they are kept;
+where it is integrated, the person's own settings say so.
 """
 
 import json
@@ -46,7 +47,7 @@ PLACES = AgentPlaces(
 _SYSTEM, _DEFAULTS = "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
 _USUAL = "/etc/gemini-cli/settings.json"  # of a system, where nothing else is named
 _HOME = "GEMINI_CLI_HOME"
-_RETENTION = "sessionRetention"
+RETENTION, KEEPS_ALL = "sessionRetention", {"enabled": False}
 
 # Of these it starts no conversation.
 _OTHER_WORK = frozenset(
@@ -109,7 +110,7 @@ class Gemini(Hooked):
         found = merged(theirs, _hooks(reach))
         if not (_says_what_is_kept(theirs) or _says_what_is_kept(_of_person(reach))):
             general = mapping(theirs.get("general"))
-            found["general"] = {**general, _RETENTION: {"enabled": False}}
+            found["general"] = {**general, RETENTION: KEEPS_ALL}
         if reach.tools:
             servers = {"siding": _server(reach), **mapping(theirs.get("mcpServers"))}
             found["mcpServers"] = servers
@@ -167,7 +168,7 @@ def _server(reach: Reach) -> dict[str, Any]:
 
 
 def _says_what_is_kept(settings: Mapping[str, Any]) -> bool:
-    return _RETENTION in mapping(settings.get("general"))
+    return RETENTION in mapping(settings.get("general"))
 
 
 def _of_person(reach: Reach) -> Mapping[str, Any]:

@@ -21,16 +21,17 @@ from siding.sessions.counting.cache import counted_files
 from siding.sessions.counting.reading import UNREADABLE, alone
 from siding.sessions.counting.spending import spent_in
 from siding.sessions.homes.found import HOMES, FoundTranscript
+from siding.sessions.homes.subagents import subagents_of
 from siding.sessions.kinds import moment
 
 _UNWRITTEN_S = 0.15  # Claude Code writes ten times a second
 _LOOK_S = 0.01
 
 
-def used_since(app: App, transcript: str, since: str) -> Usage:
+def used_since(app: App, transcript: str, since: str, session: str) -> Usage:
     """Return what was used in a conversation since a time (ISO 8601), its subagents included."""
     began = moment(since) or 0
-    places = _places(app.env, transcript) if transcript else ()
+    places = _places(app.env, transcript, session, began) if transcript else ()
     files = counted_files(app.home.root / CACHE, places)
     return added(
         {each.call.model: UsedTokens(*each.call.tokens)}
@@ -78,7 +79,7 @@ def with_used_since(app: App, since: str, reported: Reported) -> Reported:
     if not reported.session:
         return reported
     try:
-        used = used_since(app, reported.transcript, since)
+        used = used_since(app, reported.transcript, since, reported.session)
     except UNREADABLE:
         return reported
     if not used:
@@ -86,14 +87,15 @@ def with_used_since(app: App, since: str, reported: Reported) -> Reported:
     return reported._replace(used={**reported.used, reported.session: usage_record(used)})
 
 
-def _places(env: Mapping[str, str], transcript: str) -> Iterator[FoundTranscript]:
+def _places(
+    env: Mapping[str, str], transcript: str, session: str, since_ms: int
+) -> Iterator[FoundTranscript]:
     """Yield the transcript and its subagents', if it lies in the home of an agent."""
     path = Path(os.path.realpath(transcript))
     home = Path(env.get("HOME") or os.path.expanduser("~"))
-    subagents = path.with_suffix("") / "subagents"
     for each in HOMES:
         if not path.is_relative_to(os.path.realpath(each.root(env, home))):
             continue
-        for part in (path, *subagents.glob("**/agent-*.jsonl")):
+        for part in (path, *subagents_of(each.client, path, session, since_ms)):
             with suppress(OSError):
                 yield alone(each.client, part)._replace(is_subagent=part != path)

@@ -14,7 +14,7 @@ from siding.adapters.agents.integration.table import SETTINGS
 
 OURS = "[ ! -f '/opt/siding/process/broker/integrated.py' ] || python3 x.py claude"
 FILE = Path("/home/somebody/.codex/config.toml")
-CLAUDE, CODEX = SETTINGS["claude"], SETTINGS["codex"]
+CLAUDE, CODEX, GEMINI = SETTINGS["claude"], SETTINGS["codex"], SETTINGS["gemini"]
 
 _leaves = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 _values = st.recursive(
@@ -61,6 +61,47 @@ def test_json_is_as_it_was(settings: dict[str, Any], indent: str | None, ends: b
     assert json.loads(removed) == settings
     if len(settings) and (indent is None or "\n" in text.strip()):
         assert removed == text
+
+
+_GENERAL: tuple[dict[str, Any] | None, ...] = (
+    None,
+    {},
+    {"vimMode": True},
+    {"vimMode": True, "sessionRetention": {"enabled": False}},
+    {"sessionRetention": {"enabled": False}},
+    {"sessionRetention": {"enabled": True, "maxAge": "7d"}},
+    {"sessionRetention": None},
+)
+
+
+@given(_settings, st.sampled_from(_GENERAL), st.sampled_from([None, "  ", "\t"]))
+def test_gemini_keeps_conversations_unless_the_person_says_how_long(
+    settings: dict[str, Any], general: dict[str, Any] | None, indent: str | None
+) -> None:
+    settings.pop("general", None)
+    settings |= {} if general is None else {"general": general}
+    text = json.dumps(settings, indent=indent, ensure_ascii=False)
+    now = json.loads(GEMINI.added(text, OURS, FILE))["general"]
+    assert now == {"sessionRetention": {"enabled": False}, **(general or {})}
+    assert json.loads(GEMINI.removed(GEMINI.added(text, OURS, FILE))) == settings
+    if len(settings) and (indent is None or "\n" in text):
+        assert GEMINI.removed(GEMINI.added(text, OURS, FILE)) == text
+
+
+def test_what_a_person_makes_of_it_later_stays() -> None:
+    added = json.loads(GEMINI.added("{}", OURS, FILE))
+    added["general"]["sessionRetention"]["maxAge"] = "7d"
+    assert json.loads(GEMINI.removed(json.dumps(added))) == {"general": added["general"]}
+    added["general"] = {"sessionRetention": {"enabled": False}, "vimMode": True}
+    assert json.loads(GEMINI.removed(json.dumps(added))) == {"general": {"vimMode": True}}
+    added["general"] = 1
+    assert json.loads(GEMINI.removed(json.dumps(added))) == {"general": 1}
+
+
+@pytest.mark.parametrize("general", ["1", "null", "[]"])
+def test_a_section_that_is_none_is_left_alone(general: str) -> None:
+    text = f'{{"general": {general}}}'
+    assert GEMINI.removed(GEMINI.added(text, OURS, FILE)) == text
 
 
 @given(_toml, st.sampled_from(["", "\n"]))

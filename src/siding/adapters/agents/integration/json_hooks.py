@@ -7,8 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from siding.adapters.agents.integration.port import Hook, NotMergeable, is_ours
+from siding.namedtuples import NamedTuple
 
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+
+
+_SAYS_WHAT = "description"  # of a hook: the agents pass over it
+_PUT_IN = "put in with Siding's hooks: "
+
+
+class Setting(NamedTuple):
+    """A setting that goes in and out with the hooks, where the person has not said anything of it.
+
+    The first hook says what was put in, the setting or the section that it is in, so that a setting
+    of the person's is never taken out.
+    """
+
+    section: str
+    name: str
+    value: Mapping[str, Any]
 
 
 class JsonHooks:
@@ -23,10 +40,12 @@ class JsonHooks:
         hooks: Sequence[Hook],
         *,
         unit: int = 1,
+        setting: Setting | None = None,
     ) -> None:
         self._place = place
         self._hooks = hooks
         self._unit = unit  # how many of the agent's units of time a second has
+        self._setting = setting
 
     def file(self, env: Mapping[str, str], home: Path) -> Path:
         return self._place(env, home) / "settings.json"
@@ -35,12 +54,16 @@ class JsonHooks:
         del file
         document = _parsed(settings)
         hooks = _object(document, "hooks")
+        put_in = _put_in(document, self._setting) if self._setting else ""
         for hook in self._hooks:
             groups = hooks.setdefault(hook.event, [])
             if not isinstance(groups, list):
                 raise NotMergeable(f"its hooks of {hook.event} are not a list")
             seconds = hook.seconds * self._unit
-            entry = {"type": "command", "command": command, "timeout": seconds}
+            entry: dict[str, Any] = {"type": "command", "command": command, "timeout": seconds}
+            if put_in:
+                entry[_SAYS_WHAT] = _PUT_IN + put_in
+                put_in = ""
             groups.append({"hooks": [entry]})
         document["hooks"] = hooks
         return _written(document, settings)
@@ -49,6 +72,8 @@ class JsonHooks:
         if not self.commands(settings):
             return settings
         document = _parsed(settings)
+        if self._setting:
+            _take_out(document, self._setting)
         hooks = _object(document, "hooks")
         for event, groups in list(hooks.items()):
             kept = (
@@ -89,6 +114,41 @@ def _object(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise NotMergeable(f"its {name!r} is not an object")
     return dict(found)
+
+
+def _put_in(document: dict[str, Any], setting: Setting) -> str:
+    """Add a setting that is not there; return what was added, "" for nothing."""
+    if setting.section not in document:
+        document[setting.section] = {setting.name: dict(setting.value)}
+        return setting.section
+    section = document[setting.section]
+    if not isinstance(section, dict) or setting.name in section:
+        return ""
+    document[setting.section] = {**section, setting.name: dict(setting.value)}
+    return f"{setting.section}.{setting.name}"
+
+
+def _take_out(document: dict[str, Any], setting: Setting) -> None:
+    """Remove the setting if it was put in by us, and is as it was put in."""
+    section = document.get(setting.section)
+    if not isinstance(section, dict) or section.get(setting.name) != setting.value:
+        return
+    put_in = _said_to_be_put_in(document)
+    if put_in in (setting.section, f"{setting.section}.{setting.name}"):
+        rest = {name: value for name, value in section.items() if name != setting.name}
+        document[setting.section] = rest
+        if not rest and put_in == setting.section:
+            del document[setting.section]
+
+
+def _said_to_be_put_in(document: Mapping[str, Any]) -> str:
+    for groups in _object(document, "hooks").values():
+        for group in groups if isinstance(groups, list) else []:
+            for entry in _entries(group):
+                said = entry.get(_SAYS_WHAT) if isinstance(entry, dict) else None
+                if isinstance(said, str) and said.startswith(_PUT_IN):
+                    return said.removeprefix(_PUT_IN)
+    return ""
 
 
 def _entries(group: object) -> list[Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from siding.adapters.agents import claude, gemini
 from siding.adapters.agents.integration.codex import Codex
-from siding.adapters.agents.integration.json_hooks import JsonHooks
+from siding.adapters.agents.integration.json_hooks import JsonHooks, Setting
 from siding.adapters.agents.integration.port import Hook, OwnSettings
 from siding.adapters.agents.port import Moment
 
@@ -35,5 +35,7 @@ SETTINGS: Mapping[str, OwnSettings] = {
         lambda env, home: (_named(env, "GEMINI_CLI_HOME") or home) / ".gemini",
         _hooks(gemini.MOMENTS),
         unit=1000,
+        # It loses conversations by itself: see `gemini.py`.
+        setting=Setting("general", gemini.RETENTION, gemini.KEEPS_ALL),
     ),
 }
