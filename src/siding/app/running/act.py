@@ -161,7 +161,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         if self._live is None:
             return Ended(intent, refused(intent.draft, plan.sandbox), RunOutcome())
         command = told(marked(plan.command, self._live.run), plan.reports)
-        watch = Watch(recorder, recorder.intents.path(intent))
+        watch = Watch(recorder, recorder.intents.path(intent), plan.sandbox.launch)
         before = _run_hooks(recorder, "pre_run", command)
         if any(hook.exit_code != 0 for hook in before.hooks):
             draft = stopped_by_hook(intent.draft, before.hooks)
@@ -255,7 +255,7 @@ def run_unrecorded(
         )
         command = told(marked(plan.command, live.run), plan.reports)
         with hold.let_go(), wired(work, plan.wire, plan.sandbox, command, live.run) as wire:
-            watch = Watch(recorder)
+            watch = Watch(recorder, launch=plan.sandbox.launch)
             outcome = execute(
                 recorder,
                 wire.command,
