@@ -1,10 +1,16 @@
-"""The isolation check between tasks: no false alarm, whatever Siding itself does side by side."""
+"""The isolation check: no false alarm, whatever people and Siding itself do side by side."""
 
+import shutil
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox
 
 WORK = "echo {0} >{0}.txt; git add -A; git commit -qm {0}; sleep 0.3; git commit -q --amend -m {0}"
@@ -12,6 +18,10 @@ WORK = "echo {0} >{0}.txt; git add -A; git commit -qm {0}; sleep 0.3; git commit
 
 def changes(step: dict[str, Any], weight: str = "alarm") -> list[dict[str, Any]]:
     return [each for each in step["isolation"]["changes"] if each["weight"] == weight]
+
+
+def noted(step: dict[str, Any]) -> list[dict[str, Any]]:
+    return changes(step, "note")
 
 
 def start(sandbox: Sandbox, *words: str) -> "subprocess.Popen[bytes]":
@@ -37,7 +47,7 @@ def test_eight_tasks_at_once_are_no_alarm(sandbox: Sandbox) -> None:
         assert step["isolation"] == {"changes": [], "files": "looked at"}
 
 
-def test_what_is_done_to_a_task_at_rest_is_an_alarm(sandbox: Sandbox) -> None:
+def test_what_is_done_to_a_task_at_rest_is_noted(sandbox: Sandbox) -> None:
     sandbox.siding("task", "start", "victim", "--no-switch")
     sandbox.siding("task", "start", "one")
     victim = sandbox.workspace("victim")
@@ -45,7 +55,7 @@ def test_what_is_done_to_a_task_at_rest_is_an_alarm(sandbox: Sandbox) -> None:
     script = f"git -C {victim} commit -q --allow-empty -m x; git -C {victim} switch -qc y"
     sandbox.siding("run", "--", "sh", "-c", script)
     (step,) = sandbox.steps()
-    found = {(each["what"], each["name"], each["how"]) for each in changes(step)}
+    found = {(each["what"], each["name"], each["how"]) for each in noted(step)}
     assert ("branch", branch, "moved") in found
     assert (
         "worktree",
@@ -80,7 +90,7 @@ def test_refs_are_told_apart_from_how_they_are_kept(sandbox: Sandbox, pack: bool
         f"git commit -q --allow-empty -m x; git branch -qD goes; git tag -f v1; {packing}true",
     )
     (step,) = sandbox.steps()
-    assert {(each["what"], each["name"], each["how"]) for each in changes(step)} == {
+    assert {(each["what"], each["name"], each["how"]) for each in noted(step)} == {
         ("branch", "goes", "removed"),
         ("tag", "v1", "moved"),
     }
@@ -101,7 +111,7 @@ def test_an_edit_of_the_checkout_is_seen_wherever_it_is(sandbox: Sandbox) -> Non
     )
     sandbox.siding("run", "--", "sh", "-c", script)
     (step,) = sandbox.steps()
-    (found,) = changes(step)
+    (found,) = noted(step)
     assert found["what"] == "files"
     assert set(found["name"].split(", ")) == {
         "hello.txt",
@@ -124,7 +134,7 @@ def test_a_new_index_that_holds_the_same_is_no_change(sandbox: Sandbox) -> None:
     script = f"touch {sandbox.repo}/hello.txt; git -C {sandbox.repo} update-index --refresh"
     sandbox.siding("run", "--", "sh", "-c", script)
     (step,) = sandbox.steps()
-    assert [each["what"] for each in changes(step)] in ([], ["files"])
+    assert [each["what"] for each in noted(step)] in ([], ["files"])
 
 
 def test_our_own_records_are_watched(sandbox: Sandbox) -> None:
@@ -170,7 +180,7 @@ def test_looking_at_the_checkout_runs_nothing_of_its(sandbox: Sandbox) -> None:
     sandbox.siding("run", "--", "sh", "-c", f"echo 2 >{sandbox.repo}/hello.txt")
     (step,) = sandbox.steps()
     assert step["isolation"]["files"] == "looked at"
-    assert [each["name"] for each in changes(step)] == ["hello.txt"]
+    assert [each["name"] for each in noted(step)] == ["hello.txt"]
     assert not fired.exists()
     subprocess.run(
         ["git", "status"], cwd=sandbox.repo, env=sandbox.env, capture_output=True, check=False
@@ -204,8 +214,245 @@ def test_a_run_without_a_step_is_watched_as_well(sandbox: Sandbox) -> None:
     sandbox.siding("task", "start", "one")
     script = f"echo 2 >{sandbox.repo}/hello.txt; git config user.name Eve"
     done = sandbox.siding("run", "--no-record", "--", "sh", "-c", script)
-    assert b"your checkout: hello.txt changed" in done.stderr
+    assert b"changed meanwhile: your checkout: hello.txt changed" in done.stderr
     assert b"user.name changed" in done.stderr
     assert b"isolation.changed" in sandbox.siding("worktree", "events").stdout
     quiet = sandbox.siding("run", "--no-record", "--", "true")
     assert b"outside" not in quiet.stderr
+
+
+# -- beside people --------------------------------------------------------------------------------
+
+
+@contextmanager
+def beside(sandbox: Sandbox, *options: str) -> Iterator[None]:
+    """Do what is in the block while a run lives in the task."""
+    there = sandbox.workspace("one")
+    script = "touch up; until test -e go; do sleep 0.05; done"
+    run = start(sandbox, "run", "-t", "one", *options, "--", "sh", "-c", script)
+    end = time.monotonic() + 60
+    while not (there / "up").exists():
+        assert time.monotonic() < end, "the run did not begin"
+        assert run.poll() is None
+        time.sleep(0.02)
+    try:
+        yield
+    finally:
+        (there / "go").touch()
+        assert run.wait(60) == 0
+        for name in ("up", "go"):
+            (there / name).unlink()
+
+
+def a_day(sandbox: Sandbox) -> None:
+    """Two people's edits, commits, switches, stashes and fetches, an editor, and git's own care."""
+    repo, bare = sandbox.repo, sandbox.directory / "remote.git"
+    other = sandbox.directory / "other"
+    sandbox.git("clone", "-q", str(bare), str(other))
+    (other / "theirs.txt").write_text("theirs\n")
+    sandbox.git("add", "-A", cwd=other)
+    sandbox.git("commit", "-qm", "theirs", cwd=other)
+    sandbox.git("tag", "v1", cwd=other)
+    sandbox.git("push", "-q", "--tags", "origin", "main", cwd=other)
+    (repo / "hello.txt").write_text("edited\n")
+    for name in (".idea/workspace.xml", ".vscode/settings.json"):
+        (repo / name).parent.mkdir()
+        (repo / name).write_text("{}\n")
+    sandbox.git("stash", "-q")
+    sandbox.git("fetch", "-q", "--prune", "origin")
+    sandbox.git("merge", "-q", "--ff-only", "origin/main")
+    sandbox.git("stash", "pop", "-q")
+    sandbox.git("switch", "-q", "-c", "mine", "--track", "origin/main")
+    sandbox.git("config", "branch.mine.vscode-merge-base", "origin/main")
+    sandbox.git("commit", "-qam", "mine")
+    sandbox.git("commit", "-q", "--amend", "-m", "mine, better")
+    (repo / "src" / "a.py").write_text("a = 2\n")
+    sandbox.git("add", "src/a.py")
+    sandbox.git("reset", "-q", "--hard", "HEAD~1")
+    sandbox.git("reset", "-q", "--hard", "HEAD@{1}")
+    second = sandbox.directory / "second"
+    sandbox.git("worktree", "add", "-q", str(second), "-b", "second", "main")
+    (second / "hello.txt").write_text("second\n")
+    sandbox.git("commit", "-qam", "second", cwd=second)
+    sandbox.git("worktree", "remove", str(second))
+    sandbox.git("rebase", "-q", "main")
+    sandbox.git("switch", "-q", "main")
+    sandbox.git("merge", "-q", "mine")
+    sandbox.git("push", "-q", "-u", "origin", "main")
+    sandbox.git("branch", "-D", "mine", "second")
+    sandbox.git("branch", "-q", "--track", "next", "origin/main")
+    with (repo / ".git" / "info" / "exclude").open("a") as exclude:
+        exclude.write(".idea\n")
+    (repo / "hello.txt").write_text("stashed, and dropped\n")
+    sandbox.git("stash", "-q")
+    sandbox.git("stash", "clear")
+    sandbox.git("repack", "-adq")
+    sandbox.git("gc", "-q")
+    sandbox.git("pack-refs", "--all")
+
+
+@pytest.fixture
+def shared(sandbox: Sandbox) -> Sandbox:
+    """A repository with a remote, and a task."""
+    bare = sandbox.directory / "remote.git"
+    sandbox.git("init", "-q", "--bare", "-b", "main", str(bare))
+    sandbox.git("remote", "add", "origin", str(bare))
+    sandbox.git("push", "-q", "-u", "origin", "main")
+    sandbox.siding("task", "start", "one")
+    return sandbox
+
+
+def test_a_day_of_ordinary_work_beside_a_run_is_no_alarm(shared: Sandbox) -> None:
+    with beside(shared):
+        a_day(shared)
+    (step,) = shared.steps()
+    assert changes(step) == []
+    kinds = {each["what"] for each in noted(step)}
+    assert {"branch", "remote branch", "tag", "files", "config", "git"} <= kinds
+    said = shared.siding("show").stdout.decode()
+    assert "meanwhile your checkout: " in said
+    assert "outside " not in said
+    assert "(outside!)" not in shared.siding("log").stdout.decode()
+
+
+def test_seeing_traps_and_working_in_other_tasks_is_no_alarm(shared: Sandbox) -> None:
+    shared.siding("task", "start", "two", "--no-switch")
+    shared.siding("run", "-t", "two", "--", "sh", "-c", "echo x >.envrc")
+    with beside(shared):
+        shared.siding("trust", "-t", "two")
+        by_hand = shared.workspace("two")
+        (by_hand / "hello.txt").write_text("by hand\n")
+        shared.git("commit", "-qam", "by hand", cwd=by_hand)
+        shared.siding("apply", "-t", "two")
+    (step,) = shared.steps("one")
+    assert changes(step) == []
+    assert "which traps somebody has seen" in {each["name"] for each in noted(step)}
+
+
+UNITS = "mkdir -p ~/.config/systemd/user/default.target.wants; cd ~/.config/systemd/user; "
+HOME_FAMILIES = {
+    "a shell": "echo x >>~/.bashrc",
+    "a login": "echo x >~/.profile",
+    "zsh": "echo x >~/.zshenv",
+    "fish": "mkdir -p ~/.config/fish/conf.d; echo x >~/.config/fish/conf.d/x.fish",
+    "keys": "mkdir -p ~/.ssh; echo ssh-ed25519 AAAA >>~/.ssh/authorized_keys",
+    "ssh": "mkdir -p ~/.ssh; echo 'Match exec x' >>~/.ssh/config",
+    "git": "git config --global core.pager x",
+    "git elsewhere": "mkdir -p ~/.config/git; echo x >~/.config/git/config",
+    "a service": UNITS + "echo x >x.service",
+    "an enabled service": UNITS + "ln -s ../x.service default.target.wants/x.service",
+    "launchd": "mkdir -p ~/Library/LaunchAgents; echo x >~/Library/LaunchAgents/x.plist",
+    "the desktop": "mkdir -p ~/.config/autostart; echo x >~/.config/autostart/x.desktop",
+}
+GIT = "d=$(git rev-parse --git-common-dir); chmod -R u+w $d/objects; "
+GIT_FAMILIES = {
+    "hook": "echo x >$d/hooks/pre-commit",
+    "config": "git config core.fsmonitor x",
+    "git": "echo '* filter=x' >$d/info/attributes",
+    "reflog": "git reflog expire --expire=now --all",
+    "replacement": "git update-ref refs/replace/$(git rev-parse HEAD) HEAD~1",
+    "workspace": "mv $OTHER $OTHER.away; mkdir $OTHER",
+}
+
+
+@pytest.mark.parametrize("family", HOME_FAMILIES)
+def test_what_starts_by_itself_in_the_home_is_an_alarm(sandbox: Sandbox, family: str) -> None:
+    (Path(sandbox.env["HOME"]) / ".bashrc").write_text("# mine\n")
+    sandbox.siding("task", "start", "one")
+    sandbox.siding("run", "--", "sh", "-c", HOME_FAMILIES[family])
+    (step,) = sandbox.steps()
+    (found,) = changes(step)
+    assert found["what"] == "home"
+    assert found["name"].startswith(sandbox.env["HOME"])
+    assert "(outside!)" in sandbox.siding("log").stdout.decode()
+
+
+@pytest.mark.parametrize("family", GIT_FAMILIES)
+def test_what_programs_do_to_a_repository_is_an_alarm(sandbox: Sandbox, family: str) -> None:
+    sandbox.git("commit", "-q", "--allow-empty", "-m", "second")
+    sandbox.siding("task", "start", "other", "--no-switch")
+    sandbox.siding("task", "start", "one")
+    env = {"OTHER": str(sandbox.workspace("other"))}
+    sandbox.siding("run", "--", "sh", "-c", GIT + GIT_FAMILIES[family], env=env)
+    (step,) = sandbox.steps("one")
+    assert family in {each["what"] for each in changes(step)}, step["isolation"]
+
+
+def test_a_pack_without_its_index_is_an_alarm(sandbox: Sandbox) -> None:
+    """Of a pack that no step needs; the other one is told at once, before nothing is recordable."""
+    objects = sandbox.repo / ".git" / "objects"
+    (sandbox.directory / "x").write_text("x")
+    blob = sandbox.git("hash-object", "-w", str(sandbox.directory / "x"))
+    script = f"echo {blob} | git pack-objects -q {objects}/pack/pack"
+    subprocess.run(["sh", "-c", script], cwd=sandbox.repo, env=sandbox.env, check=True)
+    sandbox.siding("task", "start", "one")
+    sandbox.siding("run", "--", "sh", "-c", GIT + "rm -f $d/objects/pack/*.idx")
+    (found,) = changes(sandbox.steps()[-1])
+    assert found["what"] == "objects"
+    assert found["name"].startswith("the index of pack-")
+    shutil.rmtree(objects / "pack")
+    sandbox.git("gc", "-q")
+    taken = sandbox.directory / "taken"
+    taken.mkdir()
+    script = GIT + f"mv $d/objects/pack/*.idx {taken}"
+    done = sandbox.siding("run", "--", "sh", "-c", script, status=1)
+    assert b"warning: outside the workspace: the repository: the index of pack-" in done.stderr
+    for index in taken.iterdir():
+        shutil.move(index, objects / "pack" / index.name)
+    sandbox.siding("run", "--", "true")
+
+
+def test_an_object_that_a_branch_needs_is_missed(sandbox: Sandbox) -> None:
+    """A directory of loose objects that is taken away, as nothing of git's does."""
+    objects = sandbox.repo / ".git" / "objects"
+    for number in range(500):
+        tree = sandbox.git("rev-parse", "HEAD^{tree}")
+        commit = sandbox.git("commit-tree", "-m", str(number), tree)
+        if len(list((objects / commit[:2]).iterdir())) == 1:
+            break
+    sandbox.git("branch", "old", commit)
+    sandbox.siding("task", "start", "one")
+    sandbox.siding("run", "--", "sh", "-c", GIT + f"rm -r $d/objects/{commit[:2]}")
+    (found,) = changes(sandbox.steps()[-1])
+    assert (found["what"], found["name"]) == ("objects", "objects of branches")
+    sandbox.git("update-ref", "-d", "refs/heads/old")
+    sandbox.siding("run", "--", "sh", "-c", "git prune --expire=now && git gc -q")
+    assert changes(sandbox.steps()[-1]) == []
+
+
+def test_a_start_up_file_that_is_written_as_it_was_is_none(sandbox: Sandbox) -> None:
+    home = Path(sandbox.env["HOME"])
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles" / "bashrc").write_text("# mine\n")
+    (home / ".bashrc").symlink_to("dotfiles/bashrc")
+    sandbox.siding("task", "start", "one")
+    script = "cat ~/.bashrc >new; cat new >~/.bashrc; touch ~/.bashrc; ln ~/dotfiles/bashrc ~/copy"
+    sandbox.siding("run", "--", "sh", "-c", script)
+    assert changes(sandbox.steps()[-1]) == []
+    sandbox.siding("run", "--", "sh", "-c", "echo more >>~/dotfiles/bashrc")
+    (found,) = changes(sandbox.steps()[-1])
+    assert found["name"] == str(home / ".bashrc")
+
+
+@needs_bwrap
+def test_a_sandboxed_run_is_never_blamed(shared: Sandbox) -> None:
+    with beside(shared, "--sandbox"):
+        a_day(shared)
+        (Path(shared.env["HOME"]) / ".bashrc").write_text("# somebody else\n")
+        shared.git("config", "core.pager", "cat")
+        (shared.repo / ".git" / "hooks" / "pre-push").write_text("#!/bin/sh\n")
+        (shared.project / "config.yaml").write_text("# edited\n")
+    (step,) = shared.steps()
+    assert changes(step) == []
+    assert {"home", "hook", "config", "record"} <= {each["what"] for each in noted(step)}
+
+
+@needs_bwrap
+def test_a_sandboxed_run_is_blamed_for_what_it_may_write(sandbox: Sandbox) -> None:
+    sandbox.siding("task", "start", "one")
+    config = Path(sandbox.env["HOME"]) / ".config" / "autostart"
+    config.mkdir(parents=True)
+    script = f"echo x >{config}/x.desktop"
+    sandbox.siding("run", "--sandbox", "--write", str(config), "--", "sh", "-c", script)
+    (found,) = changes(sandbox.steps()[-1])
+    assert found["name"] == str(config / "x.desktop")

@@ -34,7 +34,7 @@ WITH_COMMANDS = [page for page in PAGES if session_of(page)]
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
-    if page.stem in ("sandbox", "broker") and (problem := bwrap_problem()):
+    if page.stem in ("sandbox", "broker", "traps") and (problem := bwrap_problem()):
         pytest.skip(problem)
     session = session_of(page)
     for exchange, output, status in play(session, tmp_path, forked=True):

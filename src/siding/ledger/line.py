@@ -6,6 +6,7 @@ from siding.git.snapshots.coverage import Coverage
 from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.intents import Intent
 from siding.ledger.kinds import StepKind, StepStatus
+from siding.ledger.traps import Trap, traps_record
 from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class LedgerLine(NamedTuple):
     commits: tuple[str, ...] = ()  # the commits that the command made
     beside: tuple[str, ...] = ()  # the ids of the other runs that lived when the step ended
     patch_sha256: str = ""
+    traps: tuple[Trap, ...] = ()
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields of the line. Fields that every line has are present even if empty."""
@@ -65,4 +67,5 @@ class LedgerLine(NamedTuple):
             record["patch_sha256"] = self.patch_sha256
         if self.commits:
             record["commits"] = list(self.commits)
+        record.update(traps_record(self.traps))
         return record

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from siding.ledger.details.run import RunDetail
     from siding.ledger.figures import DiffFigures
     from siding.ledger.reports import IsolationReport, PolicyEvent
+    from siding.ledger.traps import Trap
 
 STEP_VERSION = 1
 
@@ -258,6 +259,21 @@ class Step(NamedTuple):
         from siding.ledger.reports import IsolationReport
 
         return IsolationReport.from_record(report)
+
+    @property
+    def traps(self) -> "tuple[Trap, ...]":
+        """The files that the step left, which a program outside runs later: the first of them."""
+        found = mappings(self.line.get("traps"))
+        if not found:
+            return ()
+        from siding.ledger.traps import Trap
+
+        return tuple(Trap.from_record(each) for each in found)
+
+    @property
+    def trap_count(self) -> int:
+        """How many such files the step left."""
+        return whole(self.line.get("trap_count")) or len(mappings(self.line.get("traps")))
 
     @property
     def diff_stat(self) -> "DiffFigures":

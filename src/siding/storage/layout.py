@@ -83,6 +83,11 @@ class TaskLayout(NamedTuple):
         return self.root / "sandbox.lock"
 
     @property
+    def sandboxed_json(self) -> Path:
+        """Since when the task has had sandboxed runs; missing if it had none."""
+        return self.root / "sandboxed.json"
+
+    @property
     def turn_lock(self) -> Path:
         """The lock of the agent of a workflow that has the workspace to itself, for its turn."""
         return self.root / "turn.lock"

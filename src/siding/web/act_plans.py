@@ -25,6 +25,7 @@ from siding.namedtuples import NamedTuple
 from siding.web.words import counted
 
 _GIT_SIDE = "on git's side"  # HEAD, the branch, the index, what is under way, the phases
+_UNSEEN = "a run left files for other programs to run, and nobody has seen them yet"
 SHOWN = 400  # paths of a kind that a plan lists; its digest is of all of them
 
 
@@ -193,6 +194,11 @@ def _preview_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActPl
                 [f"{quote_path(each.path)} ({each.why})" for each in found.left_out],
             ),
             _group(
+                "run later by other programs",
+                "write",
+                [f"{each.path} ({each.by}, {each.when})" for each in found.traps],
+            ),
+            _group(
                 "of commits that were gone back from, left out",
                 "leave",
                 [f"{each.sha[:10]} {each.subject}" for each in found.gone_back],
@@ -217,6 +223,7 @@ def _preview_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActPl
             sentence,
             groups,
             notes=tuple(found.notes),
+            concerns=(_UNSEEN,) if found.holds and not wish.force else (),
             stops=tuple(stops),
             nothing=found.nothing_to_do,
         )
@@ -229,6 +236,8 @@ def _preview_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActPl
                     found.tree,
                     found.wanted.mode.value,
                     [each.sha for each in found.gone_back],
+                    [each.content for each in found.traps],
+                    wish.force,
                 ]
             ),
         )
@@ -243,6 +252,7 @@ def apply_request(task_id: TaskId, wish: ActRequest) -> ApplyRequest:
         message=wish.message or None,
         onto=wish.onto or None,
         close=wish.close,
+        seen=wish.force,
     )
 
 

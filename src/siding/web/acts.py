@@ -81,6 +81,7 @@ def told(named: str, wish: ActRequest, shown: ActPlan) -> str:
                 f"apply {named} to {shown.target} as {wish.mode}",
                 f"with the message {wish.message[:60]!r}" if wish.message else "",
                 "and close the task" if wish.close else "and leave the task open",
+                "with what other programs will run" if wish.force else "",
             )
         case "close":
             return _listed(

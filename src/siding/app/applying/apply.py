@@ -16,6 +16,7 @@ from contextlib import contextmanager, nullcontext
 
 from siding.app.acts.skeleton import Work, perform
 from siding.app.applying.content import Sources, bench_for
+from siding.app.applying.held import require_seen, with_traps
 from siding.app.applying.hooks import with_hooks
 from siding.app.applying.plan import (
     ApplyPlan,
@@ -120,6 +121,7 @@ class ApplyRequest(NamedTuple):
     wait: bool = False
     only_if: str | None = None  # a command that has to hold on the result
     now: bool = False  # while runs live: the workspace as it is, not the newest recorded state
+    seen: bool = False  # a person has seen the traps of the plan that was shown
 
 
 class Applied(NamedTuple):
@@ -165,6 +167,7 @@ def apply(project: Project, request: ApplyRequest) -> Applied:
 
 def _proof(project: Project, request: ApplyRequest, command: str) -> Proof:
     with preview(project, request) as (task, plan, bench):
+        require_seen(project, task, plan, seen=request.seen)
         workspace = _workspace(project, task)
         return prove(project, bench, plan, command, workspace=workspace.path)
 
@@ -189,6 +192,7 @@ class ApplyAct(MoveAct[Applied]):
         )
         if found.conflicts:
             raise Conflicting(found)
+        require_seen(work.project, work.task, found, seen=request.seen)
         if self._proof is not None:
             self._proof.require(found)
         if found.target.checkout is not None:
@@ -283,7 +287,7 @@ def planned(sources: Sources, request: ApplyRequest, now: Sha, *, look: bool = F
         target = target_for(project, sources.task, request)
         wanted = _wanted(sources, request, now)
         person = None if asked is None else asked.answer()
-    return make_plan(sources, target, wanted, person, look=look)
+    return with_traps(sources, make_plan(sources, target, wanted, person, look=look))
 
 
 def target_for(project: Project, task: Task, request: ApplyRequest) -> Target:

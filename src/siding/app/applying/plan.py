@@ -40,6 +40,7 @@ from siding.git.applying.move import Overlaps, counted_paths, overlaps
 from siding.git.applying.unfinished import Unfinished
 from siding.git.snapshots.patches import Change, DiffStat
 from siding.ids import Sha, step_id
+from siding.ledger.traps import Trap
 from siding.namedtuples import NamedTuple
 
 __all__ = ["ApplyPlan", "ApplySelection", "LeftOut", "Mode", "Target", "make_plan"]
@@ -112,6 +113,8 @@ class ApplyPlan(NamedTuple):
     side: Sha  # the tree of the task's own state
     unchanged: bool  # the task has changed nothing, or nothing since it was applied (`again`)
     again: bool
+    traps: tuple[Trap, ...] = ()  # of what is applied, those that nobody has seen
+    holds: bool = False  # nothing is applied until somebody has seen them
 
     @property
     def nothing_to_do(self) -> bool:

@@ -20,6 +20,7 @@ from siding.app.place.events import PullRequestChanged
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import require_of_board, select
+from siding.app.recording.held_traps import TrapsUnseen, holds, not_seen, traps_of_task
 from siding.app.recording.line_base import line_base
 from siding.errors import SidingError
 from siding.git.applying.commits import (
@@ -34,6 +35,7 @@ from siding.git.command import Place, find_program
 from siding.git.refs import as_sha, check_ref_part
 from siding.ids import Sha
 from siding.ledger.left_behind import abandoned_steps, returns_in
+from siding.ledger.traps import Trap
 from siding.namedtuples import NamedTuple
 from siding.process.attached import run_attached
 from siding.process.capture import Completed, run_captured
@@ -82,6 +84,8 @@ class PreparedPullRequest(NamedTuple):
     new_commits: int
     gone_back: tuple[RawCommit, ...]  # commits of the workspace that are not pushed: gone back from
     note: str = ""  # a sentence, if runs live: which state was taken
+    traps: tuple[Trap, ...] = ()  # of what is pushed, those that nobody has seen
+    holds: bool = False  # nothing is pushed until somebody has seen them
 
 
 class PullRequest(NamedTuple):
@@ -97,9 +101,12 @@ class PullRequest(NamedTuple):
 def open_pull_request(project: Project, wish: PullRequestRequest) -> PullRequest:
     """Push the task's work and open a pull request. One that is open already gets the new commits.
 
-    If PushFailed is raised, nothing was changed here. NoPullRequest is raised after the push.
+    If PushFailed or TrapsUnseen is raised, nothing was changed here. NoPullRequest is raised after
+    the push.
     """
     prepared = prepare(project, wish)
+    if prepared.holds:
+        raise TrapsUnseen(prepared.task, prepared.traps, "nothing was pushed")
     push(project, prepared, force=wish.force)
     _remember_push(project, prepared)  # also where gh fails: the next push counts on it
     gh = find_program("gh", project.app.env)
@@ -131,6 +138,12 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
         with bench_for(project, project.snapshots, bench_root(project, task.id)) as bench:
             sources = sources_of(recorder, bench)
             made = _tip(project, sources, recorder.seen.snapshot, wish, remote, branch)
+            traps = not_seen(
+                project,
+                traps_of_task(
+                    project, recorder.workspace, project.snapshots, recorder.seen.snapshot
+                ),
+            )
     steps = list(project.ledger(task.id).steps())
     hide = project.redaction.redactor.mask_text  # it leaves the machine, whatever the settings say
     body = wish.body
@@ -150,6 +163,8 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
         new_commits=len(made.commits),
         gone_back=made.gone_back,
         note="" if recorder.last_state is None else recorder.last_state.sentence,
+        traps=traps,
+        holds=bool(traps) and holds(project, task.id),
     )
 
 

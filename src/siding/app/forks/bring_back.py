@@ -12,6 +12,7 @@ from siding.app.forks.merging import Sides, merged_state
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.recording.opening import open_anywhere
+from siding.app.traps.marks import mark_of, mark_sandboxed
 from siding.errors import UsageError
 from siding.git.paths import quote_path
 from siding.ids import Sha, TaskId
@@ -109,6 +110,8 @@ class BringBackAct(RestoreAct[BroughtBack]):
     def going(self, work: Work) -> Going:
         project, recorder = work.project, work.recorder
         present = recorder.seen.snapshot
+        if mark_of(project, self._fork.id) is not None:
+            mark_sandboxed(project, work.task.id)
         with bench_for(project, project.snapshots, bench_root(project, work.task.id)) as bench:
             sides = Sides(self._began, self._ended, present)
             found = merged_state(sources_of(recorder, bench), sides)

@@ -17,6 +17,7 @@ from siding.app.forks.state import ForkState
 from siding.app.forks.warm import warm
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import require_workspace
+from siding.app.traps.marks import carry_mark
 from siding.errors import SidingError, UsageError
 from siding.files.durable import make_dirs
 from siding.git import refs
@@ -187,6 +188,9 @@ def _entered(
         base=base,
     )
     task = with_parentage(_task(project, workspace, state, request, now), parentage)
+    source = project.registry.of_task(state.task.id)
+    if source is not None:
+        carry_mark(project, state.task.id, task.id, source.base_snapshot)
     project.tasks.save(task)
     return Fork(task, workspace, lease)
 

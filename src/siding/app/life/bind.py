@@ -23,6 +23,7 @@ from siding.app.place.selection import make_current, resolve, select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.line_base import line_base
 from siding.app.recording.opening import open_recorder
+from siding.app.traps.marks import carry_mark
 from siding.errors import NotFound, UsageError
 from siding.git.applying.checkout import CheckoutPlace
 from siding.git.applying.move import refuse_busy
@@ -152,6 +153,7 @@ def _carry(
             rest={},
         )
         made = _seeded(project, made, request)
+        carry_mark(project, giver.id, taker.id, line_base(project, old).snapshot)
         task = carry_over(project, old._replace(intent=None), made, giver.base_ref)
     except BaseException:
         current = project.registry.of_task(giver.id)

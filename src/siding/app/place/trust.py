@@ -1,7 +1,8 @@
 """Record what a person has trusted of the files of a repository, in ``trust.json``.
 
 Trust is stored by digest: for hooks, of all hooks together; for a policy that permits more, of its
-bytes; for sandbox settings that permit more, of these settings; for a workflow, of its script.
+bytes; for sandbox settings that permit more, of these settings; for a workflow, of its script; for
+a file that a run left and another program runs, of its path and content.
 After any change the digest differs, and the person is asked again.
 """
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 TRUST_VERSION = 1
 # Sections: digest -> details.
 HOOKS, POLICIES, SANDBOXES, WORKFLOWS = "trusted", "policies", "sandboxes", "workflows"
+TRAPS = "traps"
+_SECTIONS = (HOOKS, POLICIES, SANDBOXES, WORKFLOWS, TRAPS)
 
 
 def trusted_hooks(path: Path | None) -> dict[str, Any]:
@@ -39,12 +42,23 @@ def trusted_workflows(path: Path | None) -> dict[str, Any]:
     return _section(path, WORKFLOWS)
 
 
+def trusted_traps(path: Path | None) -> dict[str, Any]:
+    """Return the files seen that other programs run, by digest."""
+    return _section(path, TRAPS)
+
+
 def add(project: "Project", section: str, digest: str, told: Mapping[str, Any]) -> None:
     """Trust this digest in a section from now on. `told` is stored with it, for people."""
+    add_all(project, section, {digest: told})
+
+
+def add_all(project: "Project", section: str, told: Mapping[str, Mapping[str, Any]]) -> None:
+    """Trust these digests in a section from now on, each with what is stored for people."""
     path = trust_json(project)
     with project.changing("trusting what the repository brings"):
-        document = _document(path)
-        entries = {**_entries(document, section), digest: {"at": project.app.now(), **told}}
+        document, at = _document(path), project.app.now()
+        new = {digest: {"at": at, **each} for digest, each in told.items()}
+        entries = {**_entries(document, section), **new}
         write_document(path, {**document, "version": TRUST_VERSION, section: entries})
 
 
@@ -53,9 +67,8 @@ def forget_all(project: "Project") -> int:
     path = trust_json(project)
     with project.changing("revoking trust"):
         document = _document(path)
-        sections = (HOOKS, POLICIES, SANDBOXES, WORKFLOWS)
-        count = sum(len(_entries(document, section)) for section in sections)
-        nothing: dict[str, Any] = {section: {} for section in sections}
+        count = sum(len(_entries(document, section)) for section in _SECTIONS)
+        nothing: dict[str, Any] = {section: {} for section in _SECTIONS}
         write_document(path, {**document, "version": TRUST_VERSION, **nothing})
     return count
 

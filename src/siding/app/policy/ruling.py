@@ -48,6 +48,7 @@ class Ruling(NamedTuple):
     reason: str = ""  # why it does not run
     hint: str = ""
     withheld: int = 0  # the number of parts of the project's policy that nobody has trusted yet
+    by_traps: bool = False  # it is no rule: files of the workspace were not seen by a person
 
     def on(self, draft: "Draft") -> "Draft":
         """Return the draft of a step with this ruling; a run that may not start is blocked."""

@@ -40,6 +40,7 @@ from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.figures import DiffFigures
 from siding.ledger.intents import Intent
+from siding.ledger.kinds import StepKind
 from siding.ledger.line import LedgerLine
 from siding.ledger.step import Step
 from siding.runs.left import LeftFiles
@@ -50,6 +51,8 @@ from siding.tasks.task import Task
 
 if TYPE_CHECKING:
     from siding.app.recording.last_state import LastState
+    from siding.git.snapshots.patches import DiffStat
+    from siding.ledger.traps import Trap
 
 OUTSIDE = "changes made outside Siding"
 WHILE_RUNNING = "changes made while runs live"
@@ -117,6 +120,11 @@ class Recorder:
         """The result of the last `capture`, which must have been called."""
         assert self._seen is not None
         return self._seen
+
+    @property
+    def has_seen(self) -> bool:
+        """Whether `capture` was called."""
+        return self._seen is not None
 
     def capture(self, number: int, kind: str, keep: Sequence[Sha] = ()) -> Capture:
         """Take a snapshot of the workspace for step `number` (0: the base), and return it.
@@ -365,6 +373,7 @@ class Recorder:
             commits=tuple(after.heads),
             beside=self._beside(intent),
             patch_sha256=patch.sha256,
+            traps=self._traps(intent, patch.stat),
         )
         step = self.ledger.append(
             line.as_record(),
@@ -380,6 +389,15 @@ class Recorder:
         tidy_store(self.project)
         self.project.events.emit(StepRecorded(self.task, self.workspace, step))
         return step
+
+    def _traps(self, intent: Intent, stat: "DiffStat | None") -> "tuple[Trap, ...]":
+        if (
+            stat is None or intent.kind == StepKind.APPLY
+        ):  # an apply leaves nothing in the workspace
+            return ()
+        from siding.app.traps.finding import traps_of_step  # 5 ms, where something changed
+
+        return traps_of_step(self.project, stat)
 
     def _beside(self, intent: Intent) -> tuple[str, ...]:
         """Return the ids of the runs that live, without that of the act itself."""

@@ -2,5 +2,13 @@
 
 from siding.git.paths import quote_path
 from siding.ledger.reports import IsolationReport, OutsideChange, PolicyEvent, SandboxReport
+from siding.ledger.traps import Trap
 
-__all__ = ["IsolationReport", "OutsideChange", "PolicyEvent", "SandboxReport", "quote_path"]
+__all__ = [
+    "IsolationReport",
+    "OutsideChange",
+    "PolicyEvent",
+    "SandboxReport",
+    "Trap",
+    "quote_path",
+]

@@ -26,6 +26,7 @@ from siding.app.running.broker import (
     with_requests,
 )
 from siding.app.running.drafts import HOOK_FAILED_EXIT, draft_of, ended, refused, stopped_by_hook
+from siding.app.running.held import AskSeen, rule_on_traps
 from siding.app.running.isolation import Watch
 from siding.app.running.living import as_run_of, begin_run, marked, port_for
 from siding.app.running.request import Reporting, RunRequest, RunResult, Terminal
@@ -117,6 +118,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         ask: Asker | None,
         *,
         on_running: OnRunning | None = None,
+        ask_seen: AskSeen | None = None,
     ) -> None:
         self.redaction = project.redaction.knowing(request.env)
         self.what = what_runs(self.redaction, request)
@@ -127,10 +129,11 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         self._terminal = terminal
         self._ask = ask
         self._on_running = on_running
+        self._ask_seen = ask_seen
         self._live: LiveRun | None = None
 
     def plan(self, work: Work) -> RunPlan:
-        planned = plan_run(work, self._request, self._ask)
+        planned = plan_run(work, self._request, self._ask, self._ask_seen)
         requests = self._terminal.requests
         if requests is not None and requests.is_stopped:
             raise Cancelled("the run was cancelled before its command was started")
@@ -158,7 +161,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         if self._live is None:
             return Ended(intent, refused(intent.draft, plan.sandbox), RunOutcome())
         command = told(marked(plan.command, self._live.run), plan.reports)
-        watch = Watch(recorder, recorder.intents.path(intent))
+        watch = Watch(recorder, recorder.intents.path(intent), plan.sandbox.launch)
         before = _run_hooks(recorder, "pre_run", command)
         if any(hook.exit_code != 0 for hook in before.hooks):
             draft = stopped_by_hook(intent.draft, before.hooks)
@@ -228,13 +231,14 @@ def run_unrecorded(
     ask: Asker | None,
     *,
     on_running: OnRunning | None = None,
+    ask_seen: AskSeen | None = None,
 ) -> RunResult:
     """Run the command without recording a step (``--no-record``).
 
     The next step records what it changed as changes made outside Siding.
     """
     recorder = work.recorder
-    plan = plan_run(work, request, ask)
+    plan = plan_run(work, request, ask, ask_seen)
     outcome, isolation, exit_code = None, IsolationReport(), plan.exit_code
     if plan.starts:
         token = work.project.app.random_bytes(16).hex()
@@ -251,7 +255,7 @@ def run_unrecorded(
         )
         command = told(marked(plan.command, live.run), plan.reports)
         with hold.let_go(), wired(work, plan.wire, plan.sandbox, command, live.run) as wire:
-            watch = Watch(recorder)
+            watch = Watch(recorder, launch=plan.sandbox.launch)
             outcome = execute(
                 recorder,
                 wire.command,
@@ -288,8 +292,13 @@ def what_runs(redaction: Redaction, request: RunRequest) -> str:
     return " ".join(redaction.words(request.argv))[:200]
 
 
-def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
-    """Judge the command and plan its sandbox. `ask` puts the policy's questions to a person."""
+def plan_run(
+    work: Work, request: RunRequest, ask: Asker | None, ask_seen: AskSeen | None
+) -> RunPlan:
+    """Judge the command and plan its sandbox.
+
+    `ask` puts the policy's questions to a person, `ask_seen` shows traps to one.
+    """
     recorder, project = work.recorder, work.project
     cwd = request.view or _directory(project, recorder, request.cwd)
     task, workspace = recorder.task, recorder.workspace
@@ -312,6 +321,7 @@ def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
             reads_only=request.view is not None,
         )
         work.resources.callback(sandbox.release)
+        ruling = rule_on_traps(work, ruling, sandbox, ask_seen)
     reports, wire = None, None
     if ruling.runs:
         reports = reporting_of(work, request, command, sandbox)

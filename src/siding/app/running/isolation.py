@@ -4,19 +4,34 @@
 configuration and hooks, the other worktrees, and Siding's records that no run may touch. After the
 command it takes another one and asks git once which files of the person's checkout changed. The
 differences that Siding's own commands do not explain are reported in the step and on the screen.
-The report cannot say who made a change: the command, a process it left running, or the person.
+The report cannot say who made a change: the command, a process it left running, or the person. So
+what people do is a note, and only what they rarely do is an alarm (`weights`).
 """
 
+import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.app.place.project_places import id_file
 from siding.app.place.step_events import IsolationChanged
+from siding.app.place.trust import TRAPS, trust_json
+from siding.app.running.home_look import take_home
+from siding.app.running.weights import cleared, weighed
+from siding.files.regular import read_small
+from siding.git.command import Place
 from siding.git.paths import quote_path
 from siding.git.snapshots import fingerprint
 from siding.git.snapshots.fingerprint import Fingerprint, Mark, RefChange, mark_of
+from siding.git.snapshots.history_look import (
+    ObjectsMark,
+    damage,
+    lost_entries,
+    take_objects,
+    take_reflogs,
+)
 from siding.git.snapshots.own_git_dir import OwnGitDir, take_own
 from siding.ledger.intents import Intents
 from siding.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
@@ -30,6 +45,7 @@ if TYPE_CHECKING:
     from siding.app.place.project import Project
     from siding.app.recording.recorder import Recorder
     from siding.git.snapshots.checkout_changes import CheckoutLook
+    from siding.process.sandbox.values import Launch
 
 # Looking at the person's checkout takes about 2 ms per 1,000 files. So it is done only after a run
 # that took at least 20 times as long, and always up to 2,000 files (about 4 ms).
@@ -37,7 +53,9 @@ LOOK_MS_PER_FILE = 0.0022
 LOOK_AT_MOST = 0.05  # of the run's own time
 ALWAYS_LOOKED_AT = 2_000  # files
 _NEWEST_SNAPSHOT = "the task's newest snapshot"
+_SEEN = "which traps somebody has seen"
 _NEWEST_STEPS = 50  # among which an apply is looked for
+_SETTLED_S = 0.1  # after which git has removed a pack behind its index, or made the index of one
 MOST_NAMED = 20  # paths that an event names one by one
 
 
@@ -45,6 +63,9 @@ class _Moment(NamedTuple):
     repository: Fingerprint
     own: OwnGitDir
     ours: Mapping[str, Mark | None]
+    seen: Mark | None  # the traps that a person has seen
+    home: Mapping[str, Mark]
+    objects: ObjectsMark
     workspaces: Mapping[str, Mark | None]
     devices: Mapping[str, Mark | None]
     snapshot: str | None
@@ -63,7 +84,10 @@ class Watch:
     Create it right before the command starts, call `ended` right after, then `isolation` once.
     """
 
-    def __init__(self, recorder: "Recorder", intent: Path | None = None) -> None:
+    def __init__(
+        self, recorder: "Recorder", intent: Path | None = None, launch: "Launch | None" = None
+    ) -> None:
+        self._launch = launch
         self._project = recorder.project
         self._workspace = recorder.workspace
         self._recorder = recorder
@@ -77,6 +101,8 @@ class Watch:
         self._since = self._project.app.now()
         self._before = self._moment()
         self._after = self._before
+        self._reflogs = take_reflogs(self._project.paths.common_dir, self._logs())
+        self._damaged: list[OutsideChange] = []
         self._look: CheckoutLook | None = None
         self._looked = False
 
@@ -86,6 +112,9 @@ class Watch:
         `took_ms` is how long the command ran, in milliseconds.
         """
         self._after = self._moment()
+        self._damaged = self._damage()
+        for each in self._damaged:  # at once: the workspace may not be recordable without them
+            self._project.app.warn(f"outside the workspace: {say(each)}")
         self._look = self._start_looking(took_ms)
 
     def isolation(self) -> IsolationReport:
@@ -97,12 +126,21 @@ class Watch:
         changes += self._files()
         for moment in (self._before, self._after):
             moment.repository.close()
+        for reflog in self._reflogs:
+            reflog.close()
         began = _Began(self._since_ns, self._since)
         kept = _without_ours(self._project, self._workspace, changes, began)
+        kept = [self._weighed(each) for each in kept]
         files = "looked at" if self._looked else "not looked at"
         if kept:
             self._project.events.emit(IsolationChanged(self._workspace, kept))
         return IsolationReport(changes=tuple(kept), files=files)
+
+    def _weighed(self, change: OutsideChange) -> OutsideChange:
+        found = weighed(self._workspace, change)
+        if self._launch is None or found.weight == NOTE:
+            return found
+        return cleared(self._project, self._workspace, self._launch, found)
 
     def _was_recorded(self, change: OutsideChange) -> bool:
         """Tell whether other commands changed the task's records: they recorded steps meanwhile."""
@@ -120,10 +158,18 @@ class Watch:
 
     def _moment(self) -> _Moment:
         project = self._project
+        trust = trust_json(project)
+        without_traps, seen = _trust_marks(trust)
         return _Moment(
             repository=fingerprint.take(project.paths.common_dir),
             own=take_own(Path(self._workspace.git_dir)),
-            ours={str(path): mark_of(path) for path in self._records()},
+            ours={
+                **{str(path): mark_of(path) for path in self._records()},
+                str(trust): without_traps,
+            },
+            seen=seen,
+            home=take_home(project.app.env),
+            objects=take_objects(project.paths.objects),
             workspaces=dict(_directories(project.layout.workspaces_dir)),
             devices=dict(_paired(project.app.home.devices_dir)),
             snapshot=self._recorder.snapshots.tip(),
@@ -136,7 +182,7 @@ class Watch:
         if self._intent is not None:
             yield self._intent
         root = project.layout.root
-        yield from (root / "config.yaml", root / "trust.json", root / "project.json")
+        yield from (root / "config.yaml", root / "project.json")
         yield from (project.app.home.root / "config.yaml", project.app.home.root / "policy.yaml")
         yield id_file(project.paths)
         main = project.paths.main_worktree
@@ -149,6 +195,7 @@ class Watch:
     def _changes(self) -> Iterator[OutsideChange]:
         before, after = self._before, self._after
         yield from _head(before.repository, after.repository)
+        yield from self._history()
         yield from _own_git_dir(before, after, self._workspace.branch)
         for ref in fingerprint.changed_refs(before.repository, after.repository):
             yield _ref(ref)
@@ -161,12 +208,62 @@ class Watch:
             ("worktree", before.repository.worktrees, after.repository.worktrees),
             ("workspace", before.workspaces, after.workspaces),
             ("device", before.devices, after.devices),
+            ("home", before.home, after.home),
             ("record", before.ours, after.ours),
         ):
             for name, how in fingerprint.changed_marks(old, new):
                 yield OutsideChange(what=what, name=name, how=how)
         if before.snapshot != after.snapshot:
             yield OutsideChange(what="record", name=_NEWEST_SNAPSHOT, how="changed")
+        if before.seen != after.seen:
+            yield OutsideChange(what="record", name=_SEEN, how="changed", weight=NOTE)
+
+    def _history(self) -> Iterator[OutsideChange]:
+        """Yield damage to the repository's objects, and what its reflogs lost."""
+        yield from self._damaged
+        now = self._project.app.clock.now().timestamp()
+        for name, mark in zip(self._logs(), self._reflogs, strict=False):
+            lost = lost_entries(mark, now=now)
+            is_branch = name.startswith("refs/")
+            if lost and not (is_branch and not fingerprint.has_ref(self._after.repository, name)):
+                how = "is gone" if lost < 0 else f"has lost entries ({lost})"
+                yield OutsideChange(what="reflog", name=name, how=how)
+
+    def _damage(self) -> list[OutsideChange]:
+        objects = self._project.paths.objects
+        before, after = self._before.objects, self._after.objects
+        if before == after:
+            return []
+        if after.lone - before.lone:
+            time.sleep(_SETTLED_S)
+            after = after.both(take_objects(objects))
+        found = damage(before, after, self._objects_are_missing)
+        return [OutsideChange(what="objects", name=name, how=how) for name, how in found]
+
+    def _logs(self) -> tuple[str, ...]:
+        """Return the names of the reflogs that are looked at: of HEAD, and of its branch then."""
+        head = (self._before.repository.head or b"").strip()
+        if not head.startswith(b"ref: "):
+            return ("HEAD",)
+        return ("HEAD", os.fsdecode(head.removeprefix(b"ref: ")))
+
+    def _objects_are_missing(self) -> bool:
+        """Tell whether a commit that a ref has names, before and after, cannot be read."""
+        project = self._project
+        tips = fingerprint.values(self._after.repository)
+        shas = {
+            sha
+            for name, sha in fingerprint.values(self._before.repository).items()
+            if tips.get(name) == sha
+        }
+        if not shas:
+            return False
+        done = project.git.attempt(
+            Place(git_dir=project.paths.common_dir),
+            ["cat-file", "--batch-check=%(objectname)"],
+            stdin="".join(f"{sha}\n" for sha in sorted(shas)).encode("ascii", "replace"),
+        )
+        return b" missing\n" in done.stdout
 
     def _index(self) -> Iterator[OutsideChange]:
         paths = fingerprint.changed_index(
@@ -229,6 +326,9 @@ def say(change: OutsideChange) -> str:
         "own": f"the workspace's git directory: {name}",
         "record": f"what Siding goes by: {name}",
         "device": f"a paired device, which may answer in your name: {name}",
+        "home": f"what runs when you log in, or use git or ssh: {name} was",
+        "objects": f"the repository: {name}",
+        "reflog": f"the reflog of {name}",
     }.get(what, f"{what} {name}")
     return f"{subject} {how}{moved}"
 
@@ -277,6 +377,7 @@ def _ref(ref: RefChange) -> OutsideChange:
         ("refs/tags/", "tag", made),
         ("refs/remotes/", "remote branch", NOTE),
         ("refs/stash", "stash", ALARM),
+        ("refs/replace/", "replacement", ALARM),  # git shows another object in the place of one
         ("refs/", "ref", made),
     ):
         if ref.name.startswith(prefix):
@@ -423,6 +524,24 @@ def _named(paths: list[bytes]) -> str:
     shown = ", ".join(quote_path(path) for path in paths[:MOST_NAMED])
     more = len(paths) - MOST_NAMED
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _trust_marks(path: Path) -> tuple[Mark | None, Mark | None]:
+    """Return a mark of what a person has trusted, and one of the traps that they have seen.
+
+    Seeing a trap is an everyday thing beside a run, and lets nothing of the repository run.
+    """
+    raw = read_small(path)
+    if raw is None:
+        return mark_of(path), None
+    try:
+        document = json.loads(raw)
+        traps = document.pop(TRAPS, None)
+    except (ValueError, AttributeError, TypeError):
+        return mark_of(path), None
+    rest = {name: value for name, value in document.items() if name != "version" and value}
+    marks = [hash(json.dumps(each, sort_keys=True)) for each in (rest, traps or None)]
+    return ((0, 0, 0, marks[0]) if rest else None), ((0, 0, 0, marks[1]) if traps else None)
 
 
 def _text(data: bytes | None) -> str | None:

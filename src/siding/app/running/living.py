@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from siding.app.acts.skeleton import Work
 from siding.app.place.project import Project
+from siding.app.traps.marks import mark_sandboxed
 from siding.ids import TaskId, step_id
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
@@ -40,6 +41,8 @@ def begin_run(
         raise_version(app, work.project.layout)
     detail = draft.detail
     assert isinstance(detail, RunDetail)
+    if detail.sandbox is not None and detail.sandbox.engine is not None:
+        mark_sandboxed(work.project, recorder.task.id)  # before anything of it can be there
     newest = recorder.ledger.last()
     run = Run(
         number=0,

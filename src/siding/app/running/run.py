@@ -10,9 +10,11 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.policy.ruling import Asker
 from siding.app.running.act import OnRunning, RunAct, run_unrecorded, what_runs
+from siding.app.running.held import AskSeen
 from siding.app.running.request import RunRequest, RunResult, Terminal
 from siding.app.waiting.notifier import Notifier
 from siding.errors import NoActiveTask, UsageError
+from siding.namedtuples import NamedTuple
 from siding.process.command import Ending, StdinPlan
 from siding.process.stdin import stdin_plan
 from siding.tasks.names import name_after_command
@@ -34,6 +36,13 @@ __all__ = [
 ]
 
 
+class _Asking(NamedTuple):
+    """How a person is asked; None if nobody can be."""
+
+    rules: Asker | None
+    seen: AskSeen | None
+
+
 def run(
     project: Project,
     request: RunRequest,
@@ -42,6 +51,7 @@ def run(
     on_started: Callable[["Started"], None] | None = None,
     on_running: OnRunning | None = None,
     ask: Asker | None = None,
+    ask_seen: AskSeen | None = None,
 ) -> RunResult:
     """Run the command and return how it ended.
 
@@ -49,16 +59,17 @@ def run(
     snapshot before it and the intent are on disk before the process starts. Raises TaskBusy,
     NoWorkspace and UsageError; a command that fails raises nothing. `on_started` is called if a
     task had to be started first, `on_running` when the command runs; `ask` puts the policy's
-    questions to a person.
+    questions to a person, `ask_seen` shows traps to one.
     """
     recover_cut_off(project)
     task, started = _task_for(project, request)
     if started is not None and on_started is not None:
         on_started(started)
+    asking = _Asking(ask, ask_seen)
     if terminal.requests is not None or (terminal.pty and terminal.out is not None):
-        return _run_in(project, task, request, terminal, ask, on_running)
+        return _run_in(project, task, request, terminal, asking, on_running)
     with Notifier(project) as notifier:  # nobody looks at it: a person is told
-        result = _run_in(project, task, request, terminal, ask, on_running)
+        result = _run_in(project, task, request, terminal, asking, on_running)
     notifier.deliver()
     return result
 
@@ -68,11 +79,12 @@ def _run_in(
     task: Task,
     request: RunRequest,
     terminal: Terminal,
-    ask: Asker | None,
+    asking: _Asking,
     on_running: OnRunning | None,
 ) -> RunResult:
+    ask, seen = asking
     if request.record:
-        act = RunAct(project, request, terminal, ask, on_running=on_running)
+        act = RunAct(project, request, terminal, ask, on_running=on_running, ask_seen=seen)
         return perform(project, task.id, act)
     redaction = project.redaction.knowing(request.env)
     what = what_runs(redaction, request)
@@ -82,7 +94,9 @@ def _run_in(
         ) as hold,
         working(project, task.id, hold, settle=lambda _recorder: [], redaction=redaction) as work,
     ):
-        return run_unrecorded(work, hold, request, terminal, ask, on_running=on_running)
+        return run_unrecorded(
+            work, hold, request, terminal, ask, on_running=on_running, ask_seen=seen
+        )
 
 
 def choose_stdin(explicit: bool | None) -> tuple[StdinPlan, bool]:

@@ -20,6 +20,7 @@ from siding.app.recording.freed import refuse_freed
 from siding.app.recording.line_base import line_base
 from siding.app.recording.opening import open_anywhere
 from siding.app.recording.steps import step as find_step
+from siding.app.traps.marks import mark_of, mark_sandboxed
 from siding.errors import NotFound
 from siding.git.errors import SnapshotDamaged, said_by
 from siding.git.returning.plan import GitReturn, details_of, recorded_state
@@ -198,6 +199,8 @@ class TakeStateAct(RestoreAct[Step]):
 
 def take_state(project: Project, task: Task, hold: Hold, state: TaskState, title: str) -> Step:
     """Set the workspace of `task` to the state. The caller holds the task's lock."""
+    if mark_of(project, state.task.id) is not None:
+        mark_sandboxed(project, task.id)
     with working(project, task.id, hold) as work:
         return complete(work, hold, TakeStateAct(state, title))
 

@@ -22,6 +22,7 @@ from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.policy.ruling import Asker
 from siding.app.recording.steps import step as find_step
+from siding.app.running.held import AskSeen
 from siding.app.running.request import Retried, RunRequest, RunResult, Terminal
 from siding.app.running.run import run
 from siding.app.sandbox.sandbox import SandboxRequest
@@ -93,6 +94,7 @@ def retry(
     *,
     force: bool = False,
     ask: Asker | None = None,
+    ask_seen: AskSeen | None = None,
     on_back: Callable[[Restored], None] | None = None,
 ) -> RunResult:
     """Go back and run. Raises the errors of a rollback; then nothing was changed.
@@ -107,7 +109,7 @@ def retry(
         if on_back is not None:
             on_back(restored)
     again = planned.run._replace(retries=Retried(planned.step.id, before))
-    return run(project, again, terminal, ask=ask)
+    return run(project, again, terminal, ask=ask, ask_seen=ask_seen)
 
 
 class BackToBefore(RestoreAct[Restored | None]):

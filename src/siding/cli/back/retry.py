@@ -21,6 +21,7 @@ from siding.cli.telling.beside import add_beside_arguments, beside_of, stop_firs
 from siding.cli.telling.restorations import tell_restored, with_consent
 from siding.cli.telling.rulings import asker
 from siding.cli.telling.runs import add_terminal_arguments, say_run, terminal_of
+from siding.cli.telling.seeing import ask_seen
 from siding.errors import UsageError
 
 TITLE_COLUMNS = 60
@@ -65,6 +66,7 @@ def run(arguments: Namespace, context: Context) -> int:
             terminal,
             force=force,
             ask=asker(screen),
+            ask_seen=ask_seen(screen),
             on_back=say_back,
         ),
         force=arguments.force,

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from siding.app.recording.steps import Step
 
 
+_NOTES = 4  # that are printed when a run has ended
+
+
 def say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
     """Print what changed outside the workspace during a run."""
     if found is None:
@@ -17,14 +20,19 @@ def say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
         screen.warn("outside the workspace, while this ran (by it or by somebody else):")
         for each in found.alarms:
             screen.warn(f"  {_words(each)}")
-    for each in found.notes:
-        screen.note(f"outside the workspace: {_words(each)}", "dim")
+    for each in found.notes[:_NOTES]:
+        screen.note(f"changed meanwhile: {_words(each)}", "dim")
+    if len(found.notes) > _NOTES:
+        screen.note(f"changed meanwhile: {len(found.notes) - _NOTES} more (siding show)", "dim")
 
 
 def isolation_lines(step: "Step") -> list[tuple[str, str]]:
     """Return the lines of `siding show` about changes outside the workspace."""
     found = step.isolation
-    return [("outside", _words(each)) for each in found.changes] if found else []
+    if found is None:
+        return []
+    lines = [("outside", _words(each)) for each in found.alarms]
+    return [*lines, *(("meanwhile", _words(each)) for each in found.notes)]
 
 
 def strayed(step: "Step") -> str:

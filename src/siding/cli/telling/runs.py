@@ -5,14 +5,16 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from shlex import quote
 
+from siding.app.recording.steps import Step
 from siding.app.running.run import Ending, RunResult, Terminal, choose_stdin
 from siding.cli.globals import Context
-from siding.cli.screen.screen import inert
+from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import changes_of, counted, duration, task_step
 from siding.cli.telling.isolation import say_isolation
 from siding.cli.telling.rulings import say_ruling
 from siding.cli.telling.sandbox_flags import say_sandbox
 
+_TRAPS = 5  # that are named when a run has ended
 SHELL_BUILTINS = frozenset({"cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec"})
 
 
@@ -74,7 +76,19 @@ def say_run(context: Context, result: RunResult) -> None:
     recorded = result.step
     say_isolation(screen, result.isolation if recorded is None else recorded.isolation)
     if recorded is not None:
+        _say_traps(screen, result.task.name, recorded)
         _say_step(context, result)
+
+
+def _say_traps(screen: Screen, task: str, step: Step) -> None:
+    """Print what a run in a sandbox left for programs outside of it."""
+    ran = step.as_run if step.trap_count else None
+    if ran is None or ran.sandbox is None or ran.sandbox.engine is None:
+        return
+    more = f" and {step.trap_count - _TRAPS} more" if step.trap_count > _TRAPS else ""
+    names = ", ".join(each.path for each in step.traps[:_TRAPS])
+    show = f"siding trust -t {quote(task)} --show"
+    screen.note(f"left for other programs to run: {inert(names)}{more} · {show}", "yellow")
 
 
 def _notes(result: RunResult) -> tuple[str, ...]:
@@ -130,13 +144,19 @@ def _hint_for(argv: Sequence[str]) -> str | None:
     return None
 
 
+def _blocked_by(result: RunResult) -> str:
+    if result.ruling.runs:
+        return "stopped by a hook"
+    return "held until somebody looks" if result.ruling.by_traps else "blocked by policy"
+
+
 def _say_step(context: Context, result: RunResult) -> None:
     step = result.step
     assert step is not None
     how = {
         "timeout": "timed out",
         "interrupted": "interrupted",
-        "blocked": "stopped by a hook" if result.ruling.runs else "blocked by policy",
+        "blocked": _blocked_by(result),
     }.get(step.status, f"exit {step.exit_code}")
     colour = "green" if step.status == "completed" else "red"
     change = changes_of(step)

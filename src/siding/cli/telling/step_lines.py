@@ -10,6 +10,7 @@ from siding.app.recording.steps import Step
 from siding.app.usage.brief import brief, usage_of
 from siding.cli.screen.words import changes_of, counted, duration, local_time
 from siding.cli.telling.isolation import isolation_lines
+from siding.cli.telling.traps import trap_lines
 
 # An agent reports any text as the id of its conversation; a command is only made of a harmless one.
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")
@@ -51,6 +52,7 @@ def step_lines(
         *_policy(found),
         *_sandbox(found),
         *isolation_lines(found),
+        *trap_lines(found),
     ]
 
 

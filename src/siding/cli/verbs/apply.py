@@ -30,12 +30,16 @@ from siding.app.applying.apply import (
 from siding.app.applying.resolve import abort, continued, resolve
 from siding.app.place.project import Project, require_project
 from siding.app.place.selection import select
+from siding.app.recording.held_traps import TrapsUnseen, see, ways_to_see
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
+from siding.cli.screen.asking import can_ask
 from siding.cli.screen.pick import pick_paths
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import changes, counted, task_name, task_step
 from siding.cli.telling.restorations import tell_kept
+from siding.cli.telling.seeing import asked_of_person
+from siding.cli.telling.traps import listed
 from siding.errors import UsageError
 
 _NAMED = 20
@@ -152,21 +156,28 @@ def _apply(project: Project, screen: Screen, request: ApplyRequest, *, proceed: 
     except Conflicting as conflict:
         _say_conflicts(screen, conflict.plan)
         raise
+    except TrapsUnseen as held:
+        if not (can_ask() and asked_of_person(screen, held.traps, "apply them?")):
+            raise
+        see(project, held.traps)
+    return _apply(project, screen, request, proceed=proceed)  # what changed meanwhile is asked
 
 
 def _preview(project: Project, screen: Screen, request: ApplyRequest, *, as_json: bool) -> int:
-    with preview(project, request) as (_task, plan, _bench):
+    with preview(project, request) as (task, plan, _bench):
         if as_json:
             print_json(screen, _plan_record(plan))
         else:
-            _show_plan(screen, plan)
+            _show_plan(screen, task.name, plan)
         return 1 if plan.conflicts or plan.overlaps.all else 0
 
 
 def _write_patch(project: Project, screen: Screen, request: ApplyRequest, file: str) -> int:
-    with preview(project, request) as (_task, plan, bench):
+    with preview(project, request) as (task, plan, bench):
         if plan.conflicts:
             raise Conflicting(plan)
+        if plan.holds:
+            raise TrapsUnseen(task, plan.traps, "no patch was written")
         if file == "-":
             sys.stdout.flush()
             write_patch(bench, plan, sys.stdout.fileno())
@@ -205,7 +216,7 @@ def _nothing(plan: ApplyPlan) -> str:
     return f"nothing to apply: the task changed nothing{where}{since}"
 
 
-def _show_plan(screen: Screen, plan: ApplyPlan) -> None:
+def _show_plan(screen: Screen, task: str, plan: ApplyPlan) -> None:
     where = _where(plan)
     if plan.nothing_to_do:
         screen.print(_nothing(plan) if plan.unchanged else f"{where} has all of it already")
@@ -226,7 +237,11 @@ def _show_plan(screen: Screen, plan: ApplyPlan) -> None:
     for path in plan.overlaps.unknown:
         screen.print(f"overlap   {_name(path)}  (a file of yours that git does not track)")
     _say_conflicts(screen, plan)
+    for trap in listed(plan.traps):
+        screen.print(f"trap      {inert(trap)}")
     _print_left_out(screen, plan)
+    if plan.holds:
+        screen.note(f"not seen yet: {ways_to_see(task)}", "yellow")
     for note in plan.notes:
         screen.note(note, "yellow")
 
@@ -259,6 +274,8 @@ def _say_applied(screen: Screen, applied: Applied) -> None:
         )
         for commit in plan.commits[-_NAMED:] if plan.target.branch else ():
             screen.note(f"  {commit.sha[:12]} {inert(commit.subject)}")
+    if plan.traps and step is not None and not plan.holds:
+        screen.note(f"run later by others: {'; '.join(map(inert, listed(plan.traps)))}")
     for gone in plan.gone_back:
         screen.note(f"left out: {_gone_back(gone)}", "yellow")
     for left in plan.left_out:
@@ -303,6 +320,8 @@ def _plan_record(plan: ApplyPlan) -> dict[str, object]:
         "gone_back": [
             {"commit": each.sha[:12], "subject": inert(each.subject)} for each in plan.gone_back
         ],
+        "traps": [each._asdict() for each in plan.traps],
+        "held": plan.holds,
         "notes": list(plan.notes),
     }
 

@@ -35,6 +35,7 @@ from siding.cli.screen.pager import paged
 from siding.cli.screen.screen import Screen, inert, shorten
 from siding.cli.screen.words import ago, counted, duration, task_name
 from siding.cli.telling.isolation import strayed
+from siding.cli.telling.traps import trapped
 from siding.errors import UsageError
 from siding.namedtuples import NamedTuple
 
@@ -221,7 +222,7 @@ def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
         duration(step.duration_ms) if step.duration_ms else "-",
         tokens_of(step) or "-",
         _exit(step.status, step.exit_code),
-        change + "".join(marks) + strayed(step),
+        change + "".join(marks) + trapped(step) + strayed(step),
     )
 
 

@@ -27,6 +27,7 @@ from siding.cli.screen.words import seconds_in, task_name
 from siding.cli.telling.rulings import asker
 from siding.cli.telling.runs import add_terminal_arguments, say_run, terminal_of
 from siding.cli.telling.sandbox_flags import add_sandbox_arguments, sandbox_request
+from siding.cli.telling.seeing import ask_seen
 from siding.errors import UsageError
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ def _run(
         on_started=lambda started: _say_started(context, started),
         on_running=on_running,
         ask=asker(screen),
+        ask_seen=ask_seen(screen),
     )
     say_run(context, result)
     if arguments.json and result.step is not None:

@@ -5,15 +5,21 @@ allowed them. Its policy, `.siding/policy.yaml`, may always forbid more; what it
 built-in rules counts once you allowed it. Sandbox settings and limits in `.siding/config.yaml` may
 always make a run narrower; wider only once you allowed it. Workflows in `.siding/workflows` run
 agents and commands; each is allowed by its content. Any change asks again.
+
+With --task it is about files that runs left in the workspace of that task and that another program
+runs later, outside: it says that you have seen them, each by its content. Until then `siding
+apply`, `siding pr` and runs without a sandbox are held, if the task has had a run in a sandbox.
 """
 
 from argparse import ArgumentParser, Namespace
+from shlex import quote
 
-from siding.app.place.project import ensure_project
+from siding.app.place.project import Project, ensure_project
 from siding.app.place.trust import forget_all
 from siding.app.policy.hooks import RepositoryHooks, repository_hooks, trust
 from siding.app.policy.in_force import PolicySource, ground_of, loosening_policy, trust_policy
 from siding.app.recording.calling_step import refuse_inside_step
+from siding.app.recording.held_traps import see, traps_now
 from siding.app.sandbox.trust import AskedByRepository, trust_sandbox, widening
 from siding.app.workflows.finding import FoundScript
 from siding.app.workflows.trusting import is_trusted, of_repository
@@ -21,11 +27,15 @@ from siding.app.workflows.trusting import trust as trust_workflow
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import counted, size
+from siding.cli.telling.traps import SHOWN, words_of
 
 _FIRST_LINES = 12
 
 
 def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "-t", "--task", metavar="TASK", help="what its runs left for other programs to run"
+    )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--show", action="store_true", help="only show them")
     choice.add_argument("--revoke", action="store_true", help="allow none any more")
@@ -37,6 +47,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.revoke:
         screen.note(f"forgot {counted(forget_all(project), 'allowed set', 'allowed sets')}")
         return 0
+    if arguments.task is not None:
+        return _see(project, screen, arguments.task, only_show=arguments.show)
     hooks = repository_hooks(project)
     policy = loosening_policy(ground_of(project))
     sandbox = widening(project)
@@ -72,6 +84,29 @@ def run(arguments: Namespace, context: Context) -> int:
         for flow in new:
             trust_workflow(project, flow)
         screen.note("allowed, as long as they stay exactly these", "green")
+    return 0
+
+
+def _see(project: Project, screen: Screen, task: str, *, only_show: bool) -> int:
+    found = traps_now(project, task)
+    new = {each.content for each in found.new}
+    for trap in found.traps:
+        state = "not seen yet" if trap.content in new else "seen"
+        screen.print(f"{'trap':<12} {inert(words_of(trap))}; {state}")
+    if not found.traps:
+        screen.note("nothing in its workspace is run by another program")
+    elif not new:
+        screen.note("somebody has seen all of them, as they are")
+    elif only_show:
+        names = " ".join(quote(each.path) for each in found.new[:SHOWN])
+        task = quote(found.task.name)
+        screen.note(f"`siding diff -t {task} {names}` shows what is in them")
+        screen.note(f"`siding trust -t {task}` says that you have seen them")
+        if not found.held:
+            screen.note("nothing waits for it: the task has had no run in a sandbox")
+    else:
+        see(project, found.new)
+        screen.note("seen, as long as they stay exactly these", "green")
     return 0
 
 

@@ -95,6 +95,17 @@ def has_ref(found: Fingerprint, name: str) -> bool:
     return name in found.loose or name in _packed(found.packed)
 
 
+def values(found: Fingerprint) -> dict[str, str]:
+    """Return the ids of the objects that the refs name, of those whose values were read."""
+    named = _packed(found.packed)
+    for name, loose in found.loose.items():
+        if loose.value is None:
+            named.pop(name, None)
+        else:
+            named[name] = loose.value.strip().decode("ascii", "replace")
+    return {name: sha for name, sha in named.items() if len(sha) in (40, 64)}
+
+
 def changed_refs(before: Fingerprint, after: Fingerprint) -> list[RefChange]:
     """Return every ref with another value; packing refs changes none."""
     if before.packed == after.packed:

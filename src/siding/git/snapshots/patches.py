@@ -49,13 +49,17 @@ class Change(NamedTuple):
 
 
 class FileStat(NamedTuple):
-    """Lines added and deleted in one file; None for a binary one."""
+    """Lines added and deleted in one file; None for a binary one.
+
+    `change` are its modes and ids, None where only the lines were counted.
+    """
 
     status: str
     path: bytes
     additions: int | None
     deletions: int | None
     old_path: bytes | None = None
+    change: Change | None = None
 
 
 class DiffStat(NamedTuple):
@@ -252,6 +256,7 @@ def parse_stat(output: bytes) -> DiffStat:
                     additions=None if added == b"-" else int(added),
                     deletions=None if deleted == b"-" else int(deleted),
                     old_path=old_path,
+                    change=changes.get(path),
                 )
             )
     return _summed(per_file)

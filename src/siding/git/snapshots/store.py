@@ -202,6 +202,46 @@ class SnapshotStore:
         found = self.git.attempt(place, ["cat-file", "blob", sha])
         return found.stdout if found.returncode == 0 else None
 
+    def read_blobs(self, shas: Sequence[str], limit: int) -> dict[str, bytes]:
+        """Return the contents of those of the blobs that are there and have at most `limit` bytes.
+
+        Takes two processes, however many they are, and none if all of them are loose.
+        """
+        found: dict[str, bytes] = {}
+        for sha in shas:
+            body = objects.read_loose_blob(self.objects, sha, limit)
+            if body is not None:
+                found[sha] = body
+        asked = [sha for sha in shas if sha not in found]
+        if not asked:
+            return found
+        checked = self.git.attempt(
+            self.place(),
+            ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)"],
+            stdin="".join(f"{sha}\n" for sha in asked).encode("ascii"),
+        )
+        lines = [line.split() for line in checked.stdout.decode("ascii", "replace").splitlines()]
+        sizes = {
+            words[0]: int(words[2])
+            for words in lines
+            if words[1:2] == ["blob"] and int(words[2]) <= limit
+        }
+        if not sizes:
+            return found
+        output = self.git.attempt(
+            self.place(),
+            ["cat-file", "--batch=%(objectname)"],
+            stdin="".join(f"{sha}\n" for sha in sizes).encode("ascii"),
+        ).stdout
+        at = 0
+        for sha, size in sizes.items():
+            begin = at + len(sha) + 1
+            if output[at:begin] != f"{sha}\n".encode("ascii"):
+                break  # a damaged object ended git: what follows is not known
+            found[sha] = output[begin : begin + size]
+            at = begin + size + 1
+        return found
+
     def present(self, shas: Sequence[str], *, with_base: bool = False) -> set[str]:
         """Return those of the objects that this store itself holds.
 

@@ -1,0 +1,1 @@
+"""What is known of files that other programs run, or go by, without being told to."""

@@ -1,0 +1,48 @@
+"""Hold a run without a sandbox while its workspace has traps that nobody has seen."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from siding.app.acts.skeleton import Work
+from siding.app.policy.ruling import Ruling
+from siding.app.sandbox.sandbox import SandboxPlan
+from siding.app.traps.marks import may_hold
+
+if TYPE_CHECKING:
+    from siding.ledger.traps import Trap
+
+# Shows traps to a person, and returns whether they have seen them.
+AskSeen = Callable[["tuple[Trap, ...]"], bool]
+
+
+def rule_on_traps(work: Work, ruling: Ruling, sandbox: SandboxPlan, ask: AskSeen | None) -> Ruling:
+    """Return whether the command may run beside what was left for other programs to run.
+
+    In a sandbox it may: what it starts is confined as it is. `ask` is None if nobody can be asked.
+    The caller holds the task's lock.
+    """
+    stays_in = sandbox.launch is not None or bool(sandbox.refusal)
+    if not ruling.runs or stays_in or not may_hold(work.project, work.task.id):
+        return ruling
+    from siding.app.recording import held_traps as held
+
+    project, task = work.project, work.task
+    traps = held.not_seen(project, _traps(work)) if held.holds(project, task.id) else ()
+    if not traps:
+        return ruling
+    if ask is not None and ask(traps):
+        held.see(project, traps)
+        return ruling
+    hint = f"run it with --sandbox, or look first: {held.ways_to_see(task.name)}"
+    return ruling._replace(runs=False, reason=held.unseen_words(traps), hint=hint, by_traps=True)
+
+
+def _traps(work: Work) -> "tuple[Trap, ...]":
+    from siding.app.recording.held_traps import traps_of_task
+
+    recorder, project = work.recorder, work.project
+    if recorder.has_seen:
+        store, state = project.snapshots, recorder.seen.snapshot
+        return traps_of_task(project, recorder.workspace, store, state)
+    with recorder.snapshots.peek() as (found, view):  # of a run that makes no step
+        return traps_of_task(project, recorder.workspace, view.store, found.tree)

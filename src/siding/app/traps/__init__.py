@@ -1,0 +1,1 @@
+"""Traps: files that a run leaves and a program outside runs later. Listed, held, seen."""
