@@ -71,7 +71,7 @@ TABLE: tuple[TrapRow, ...] = (
     TrapRow("opencode", _STARTED, ".opencode/ opencode.json{,c}"),
     TrapRow("Crush", _STARTED, ".crush/ {,.}crush.json CRUSH.md"),
     TrapRow("Goose", _STARTED, ".goose/ .goosehints"),
-    TrapRow("aider", _STARTED, ".aider.conf.y{,a}ml .aider.model.settings.y{,a}ml"),
+    TrapRow("Aider", _STARTED, ".aider.conf.y{,a}ml .aider.model.settings.y{,a}ml"),
     TrapRow("Copilot", _STARTED, ".github/copilot-instructions.md .github/{agents,prompts}/"),
     TrapRow("Cursor", _OPENED, ".cursor/ .cursorrules"),
     TrapRow("Windsurf", _OPENED, ".windsurf/ .windsurfrules"),
