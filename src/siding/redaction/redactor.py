@@ -40,10 +40,14 @@ class Redactor:
 
     def mask_text(self, text: str) -> str:
         """Return `text` without its secrets; surrogates (bytes that are not UTF-8) are kept."""
-        data = b"\n" + text.encode("utf-8", "surrogateescape")
-        if not self._rules.find(data, final=True):
+        if self.is_clean(text):
             return text
-        return self.mask(data[1:]).decode("utf-8", "surrogateescape")
+        return self.mask(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+    def is_clean(self, text: str) -> bool:
+        """Return whether there is no secret in `text`."""
+        data = b"\n" + text.encode("utf-8", "surrogateescape")
+        return not self._rules.find(data, final=True)
 
 
 def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
