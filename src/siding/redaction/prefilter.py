@@ -1,16 +1,20 @@
 """Find the few places where a secret could be, so that the slow rules run only there.
 
-All bytes are searched with `bytes.translate` and `bytes.find`, which run in C. Two translated
-copies make few searches do the work of many. In one, all letters and digits are the same letter, so
-a long run of them is one search. In the other, several letters become one, so that words which
-announce a secret share a part: ``key`` and ``token`` both contain ``ken``, ``secret`` and
-``credential`` both ``cred``, ``password``, ``passphrase`` and ``pass=`` all ``=ass=``.
+All bytes are searched with `bytes.translate`, `bytes.find` and a few regular expressions that begin
+with a literal, which all run in C. Two translated copies make few searches do the work of many. In
+one, all letters and digits are the same letter, so a long run of them is one search. In the other,
+several letters become one, so that words which announce a secret share a part: ``key`` and
+``token`` both contain ``ken``, ``secret`` and ``credential`` both ``cred``, ``password``,
+``passphrase`` and ``pass=`` all ``=ass=``.
 
 A rule only runs where one of these triggers is found. So the text that a rule matches must contain
 a trigger by itself: the outcome must not depend on where a block begins or ends.
 """
 
+import re
 from collections.abc import Iterator
+
+from siding.namedtuples import NamedTuple
 
 RUN = 20  # bytes; a token without a name before it is at least this long
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-~")
@@ -27,9 +31,23 @@ def _folded() -> bytes:
 
 
 _FOLD = _folded()
-_WORDS = (b"cred", b"audh=", b"audh ", b"=ass=", b"=ass ", b"==d=", b"==d ")
-_NOTHING = (b"s", b"i")
+# The parts, with what may be behind them. All begin with a literal: such a search runs in C.
+_KEN = re.compile(rb"ken(?![si])(?!(?<=[ ]ken)[ ][a-z0-9])(?!(?<=[ ]d=ken)[ ][a-z0-9])")
+_OTHERS = tuple(
+    re.compile(each)
+    for each in (rb"cred", rb"audh[= ](?!rs?[= ])", rb"=ass[= ]", rb"==d[= ]", rb"sald[= ]")
+)
+_LISTS = tuple(re.compile(each) for each in (rb"mnem", rb"hrase", rb"c=des"))
+_OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
+_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
+
+
+class Triggers(NamedTuple):
+    """The offsets of words that may announce a secret, by what they may announce."""
+
+    names: list[int]  # of a value
+    lists: list[int]  # of words or codes
 
 
 def runs(data: bytes) -> Iterator[tuple[int, int]]:
@@ -43,31 +61,36 @@ def runs(data: bytes) -> Iterator[tuple[int, int]]:
         at = same.find(_RUN, end)
 
 
-def words(data: bytes) -> Iterator[int]:
-    """Yield the offset of each word that may be part of a name with a secret value."""
-    if not any(each in data for each in _PUNCTUATION):
-        if b"." in data:
-            yield from positions(data, b"password ")  # a netrc file; the dot is in its host
-        return
+def triggers(data: bytes) -> Triggers:
+    """Return where words are that may announce a secret, in order."""
     folded = data.translate(_FOLD)
-    yield from _keys(data, folded)
-    for word in _WORDS:
-        yield from positions(folded, word)
+    lists = [found.start() for pattern in _LISTS for found in pattern.finditer(folded)]
+    lists.sort()
+    if not any(each in data for each in _PUNCTUATION):
+        # A netrc file has a dot in its host.
+        return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
+    names = [at for at in (found.start() for found in _KEN.finditer(folded)) if _may(data, at)]
+    for pattern in _OTHERS:
+        names += [found.start() for found in pattern.finditer(folded)]
+    names.sort()
+    return Triggers(names, lists)
 
 
-def _keys(data: bytes, folded: bytes) -> Iterator[int]:
-    """Yield the offset of each ``key`` or ``token``, except in words that announce no secret.
+def _may(data: bytes, at: int) -> bool:
+    """Return whether the ``key`` or ``token`` at `at` may announce a secret.
 
-    ``tokens``, ``keyId`` and the plain words in a sentence are in every second line of some output,
-    and running the rules there would be slow.
+    ``key:`` alone does not, nor do ``keyboard`` or the plain words in a sentence, which are in
+    every second line of some output.
     """
-    at = folded.find(b"ken")
-    while at >= 0:
-        behind = folded[at + 3 : at + 4]
-        bare = behind == b" " and b" " in (folded[at - 1 : at], folded[at - 3 : at - 2])
-        if behind not in _NOTHING and not (bare and data[at + 4 : at + 5].isalnum()):
-            yield at
-        at = folded.find(b"ken", at + 3)
+    behind = data[at + 3 : at + 4]
+    if behind.islower() or data[at - 1] not in _NAME:
+        return False
+    return not (behind == b" " and data[at - 3] == 0x20 and data[at + 4 : at + 5].isalnum())
+
+
+def options(data: bytes) -> list[int]:
+    """Return the offset of each short option that may have a password behind it."""
+    return [found.start() + 1 for found in _OPTION.finditer(data)]
 
 
 def positions(data: bytes, wanted: bytes) -> Iterator[int]:

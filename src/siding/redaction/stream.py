@@ -9,7 +9,8 @@ that were returned already are remembered, because rules look back that far.
 import re
 
 from siding.redaction.rules import Rules
-from siding.redaction.span import LEFT, RIGHT, SecretSpan, mark
+from siding.redaction.span import LEFT, RIGHT, SecretSpan
+from siding.redaction.wrappings import wrapped_word
 
 _BLANKS = (b" ", b"\n", b"\t", b"\r")
 _SMALL = 4096  # a smaller piece without a blank is only stored: nothing can be returned yet
@@ -55,7 +56,7 @@ class Stream:
             if span.start >= hold:
                 break
             out.append(data[done : span.start])
-            out.append(span.quote + mark(span.kind) + span.quote)
+            out.append(span.replacement)
             done = span.end
             if span.open and not final:
                 self._in_key = True
@@ -104,6 +105,9 @@ class Stream:
         size = len(data)
         first = max(done, size - RIGHT)
         hold = max(first, max(data.rfind(blank, first) for blank in _BLANKS) + 1)
+        if data[hold - 1 : hold] == b"\n" and hold > first:
+            wrapped = wrapped_word(data, hold)
+            hold = hold if wrapped is None else max(first, wrapped)
         if data.find(b"-----BEGIN", max(done, size - 120)) >= 0:
             from siding.redaction.keys import beginning_of_marker
 
