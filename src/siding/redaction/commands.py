@@ -37,8 +37,14 @@ def masked_variables(redactor: Redactor | None, env: Mapping[str, str]) -> dict[
 
 def sounds_secret(name: str) -> bool:
     """Return whether a variable's name suggests that its value is secret."""
+    from siding.redaction.names import meaning
+
     upper = name.upper()
-    return any(word in upper for word in _SECRET_WORDS) or upper.endswith(("KEY", "_PAT"))
+    return (
+        any(word in upper for word in _SECRET_WORDS)
+        or upper.endswith("KEY")
+        or meaning(name.encode("utf-8", "replace")) is not None
+    )
 
 
 def _variable(redactor: Redactor | None, name: str, value: str) -> str:

@@ -23,18 +23,22 @@ class Tier(IntEnum):
 
 
 class Meaning(NamedTuple):
-    """What a name says about its value: how strictly to judge it, and the kind for the mark."""
+    """What a name says about its value: how strictly to judge it, and the kind for the mark.
+
+    `only_random`: values of such a name are mostly no secrets, only long random ones are.
+    """
 
     tier: Tier
     kind: bytes
+    only_random: bool = False
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _QUALIFIERS = frozenset(
     """
-    value val b64 base64 base enc encoded raw prod production dev development testing stage staging live
-    sandbox old new current previous data plain plaintext plaintextpassword text primary secondary
-    ro rw main default local qa uat a b v
+    value val b64 base64 base hex enc encoded raw prod production dev development testing stage
+    staging live sandbox old new current previous data plain plaintext plaintextpassword text
+    primary secondary ro rw main default local qa uat a b v
     """.split()
 )
 _PASSWORDS = ("password", "passwd", "passwort", "passphrase")
@@ -82,6 +86,7 @@ _RANDOM = {
 }
 LAST_WORDS = tuple(each.encode() for each in (*_RANDOM, "cookie"))
 _OTHERS = {
+    "mnemonic": b"seed-phrase",
     "credential": b"credential",
     "credentials": b"credential",
     "creds": b"credential",
@@ -117,7 +122,7 @@ def meaning(name: bytes) -> Meaning | None:
         return _key(last, before)
     if last in _RANDOM:
         alone = last in ("pat", "seed", "hmac", "psk") and not before
-        return None if alone else Meaning(Tier.KEY, _RANDOM[last])
+        return None if alone else Meaning(Tier.KEY, _RANDOM[last], only_random=True)
     kind = _OTHERS.get(last)
     return None if kind is None else Meaning(Tier.TOKEN, kind)
 

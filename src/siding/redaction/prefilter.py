@@ -3,9 +3,8 @@
 All bytes are searched with `bytes.translate`, `bytes.find` and a few regular expressions that begin
 with a literal, which all run in C. Two translated copies make few searches do the work of many. In
 one, all letters and digits are the same letter, so a long run of them is one search. In the other,
-several letters become one, so that words which announce a secret share a part: ``key`` and
-``token`` both contain ``ken``, ``secret`` and ``credential`` both ``cred``, ``password``,
-``passphrase`` and ``pass=`` all ``=ass=``.
+case and punctuation are levelled, and ``y`` becomes ``n``: words which announce a secret share a
+part, as ``key`` and ``token`` share ``ken``.
 
 A rule only runs where one of these triggers is found. So the text that a rule matches must contain
 a trigger by itself: the outcome must not depend on where a block begins or ends.
@@ -19,25 +18,26 @@ from siding.namedtuples import NamedTuple
 RUN = 20  # bytes; a token without a name before it is at least this long
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-~")
 _RUNS = bytes(97 if each in _LETTERS else 32 for each in range(256))
-_RUN = b"a" * RUN
+_RUN = re.compile(b"a" * RUN + b"a*+")
 
 
 def _folded() -> bytes:
     table = bytearray(bytes(range(256)).lower())
-    for each, becomes in ((b"yY", b"n"), (b"tT", b"d"), (b"oOpPwW=:_\"'->\\.%&", b"=")):
-        for code in each:
-            table[code] = becomes[0]
+    table[ord("y")] = table[ord("Y")] = ord("n")
+    for code in b"=:_\"'->\\.%&":
+        table[code] = ord("=")
     return bytes(table)
 
 
 _FOLD = _folded()
-# The parts, with what may be behind them. All begin with a literal: such a search runs in C.
-_KEN = re.compile(rb"ken(?![si])(?!(?<=[ ]ken)[ ][a-z0-9])(?!(?<=[ ]d=ken)[ ][a-z0-9])")
+# Parts of the words that announce a secret, with what may be behind them. All begin with a literal:
+# such a search runs in C.
+_KEN = re.compile(rb"ken(?![si])(?!(?<=[ ]ken)[ ][a-z0-9])(?!(?<=[ ]token)[ ][a-z0-9])")
 _OTHERS = tuple(
     re.compile(each)
-    for each in (rb"cred", rb"audh[= ](?!rs?[= ])", rb"=ass[= ]", rb"==d[= ]", rb"sald[= ]")
+    for each in (rb"cre[td]", rb"auth[= o](?!rs?[= ])", rb"pass[= wp]", rb"pwd[= ]", rb"salt[= ]")
 )
-_LISTS = tuple(re.compile(each) for each in (rb"mnem", rb"hrase", rb"c=des"))
+_LISTS = tuple(re.compile(each) for each in (rb"mnem", rb"phras", rb"codes"))
 _OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
@@ -50,15 +50,9 @@ class Triggers(NamedTuple):
     lists: list[int]  # of words or codes
 
 
-def runs(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each run of at least `RUN` letters, digits, ``_``, ``-`` and ``~``."""
-    same = data.translate(_RUNS)
-    at = same.find(_RUN)
-    while at >= 0:
-        end = same.find(b" ", at + RUN)
-        end = len(data) if end < 0 else end
-        yield at, end
-        at = same.find(_RUN, end)
+def runs(data: bytes) -> list[tuple[int, int]]:
+    """Return start and end of each run of at least `RUN` letters, digits, ``_``, ``-``, ``~``."""
+    return [found.span() for found in _RUN.finditer(data.translate(_RUNS))]
 
 
 def triggers(data: bytes) -> Triggers:

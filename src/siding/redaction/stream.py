@@ -105,7 +105,7 @@ class Stream:
         size = len(data)
         first = max(done, size - RIGHT)
         hold = max(first, max(data.rfind(blank, first) for blank in _BLANKS) + 1)
-        if data[hold - 1 : hold] == b"\n" and hold > first:
+        if data[hold - 1] in b"\r\n" and hold > first:
             wrapped = wrapped_word(data, hold)
             hold = hold if wrapped is None else max(first, wrapped)
         if data.find(b"-----BEGIN", max(done, size - 120)) >= 0:

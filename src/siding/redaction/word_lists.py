@@ -35,8 +35,7 @@ def listed(data: bytes, places: Iterable[int], limit: int, *, final: bool) -> It
     for at in places:
         if at < covered:
             continue
-        start = at - 1 if data[at] in b"hH" else at  # the `p` of a phrase
-        seed = _SEED_NAME.match(data, start, limit)
+        seed = _SEED_NAME.match(data, at, limit)
         span = None
         if seed is not None:
             span = _seed(data, seed.end(), limit, final=final)
