@@ -87,20 +87,20 @@ def client_passwords(data: bytes, options: Iterable[int], limit: int) -> Iterato
         programs = list(_programs().finditer(data, start, looked))
         stops = [*(each.start() for each in programs[1:]), looked]
         for program, stop in zip(programs, stops, strict=False):
-            for pattern in _options_of(program[1]):
-                for found in pattern.finditer(data, program.end(), stop):
-                    span = _to_its_end(data, found, limit)
-                    if span is not None:
-                        yield span
+            for found in _options_of(program[1]).finditer(data, program.end(), stop):
+                span = _to_its_end(data, found, limit)
+                if span is not None:
+                    yield span
 
 
 def _to_its_end(data: bytes, found: re.Match[bytes], limit: int) -> SecretSpan | None:
-    end = _WORD_END.search(data, found.end(1), limit)
-    last = limit if end is None else end.start()
-    if stands_for_one(data[found.start(1) : min(last, found.start(1) + LEFT)]):
+    assert found.lastindex is not None
+    start, end = found.span(found.lastindex)
+    behind = _WORD_END.search(data, end, limit)
+    last = limit if behind is None else behind.start()
+    if stands_for_one(data[start : min(last, start + LEFT)]):
         return None
-    until = _WORD_END if last == limit else None
-    return SecretSpan(found.start(1), last, b"password", until=until)
+    return SecretSpan(start, last, b"password", until=_WORD_END if last == limit else None)
 
 
 _WORD_END = re.compile(rb"[\s\"'\\|;&]")
@@ -113,7 +113,7 @@ def _programs() -> re.Pattern[bytes]:
 
 
 @cache
-def _options_of(program: bytes) -> tuple[re.Pattern[bytes], ...]:
+def _options_of(program: bytes) -> re.Pattern[bytes]:
     name = program.decode()
     before = rb"(?:[^\n|;&]{0,200}[ \t])?"
     login = rb"[ \t=]{0,4}\\{0,6}[\"']?[^\s:%\"'\\]{1,64}[:%]([^\s\"'\\|;&]{3,})"
@@ -127,7 +127,7 @@ def _options_of(program: bytes) -> tuple[re.Pattern[bytes], ...]:
         *((_OTHERS[name],) if name in _OTHERS else ()),
         *((_option(GLUED[name]) + _VALUE,) if name in GLUED else ()),
     )
-    return tuple(map(re.compile, patterns))
+    return re.compile(b"|".join(patterns))
 
 
 def _option(text: str) -> bytes:

@@ -7,6 +7,7 @@ from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
 from siding.redaction.pairs import name_at, pair_at
 from siding.redaction.span import SecretSpan
 
+_DENSE = 64  # bytes between words below which looking up what is remembered is cheaper
 _LEFT = 192  # bytes before a word that can matter
 _RIGHT = 512  # bytes from a word on that nearly always decide
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
@@ -20,12 +21,15 @@ def announced(
     A word inside a secret announces nothing there, so each byte is looked at a few times only.
     `limit` is the end of the bytes to look at. With `final` no more bytes follow.
     """
-    covered = 0
+    covered = before = 0
     for at in places:
         if at < covered:
             continue
-        named = name_at(data, at, limit)[1] is not None
-        span = _pair(data, at, limit, final=final) if named else None
+        dense = at - before < _DENSE
+        before = at
+        if not dense and name_at(data, at, limit)[1] is None and data[at - 5 : at] != b"User-":
+            continue
+        span = _pair(data, at, limit, final=final)
         if span is None and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
             span = putty_lines(data, at - 11, limit, final=final)
         if span is not None:
@@ -44,8 +48,8 @@ def _pair(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None
         if around is None:
             return None
         if around.end < _LEFT + _RIGHT and not around.pending:
-            shift = at - _LEFT
-            return around._replace(start=around.start + shift, end=around.end + shift)
+            start, end, kind, _, _, quote = around[:6]
+            return SecretSpan(start + at - _LEFT, end + at - _LEFT, kind, quote=quote)
     return pair_at(data, at, limit, final=final)
 
 

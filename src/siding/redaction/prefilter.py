@@ -11,14 +11,14 @@ a trigger by itself: the outcome must not depend on where a block begins or ends
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from siding.namedtuples import NamedTuple
 
 RUN = 20  # bytes; a token without a name before it is at least this long
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-~")
 _RUNS = bytes(97 if each in _LETTERS else 32 for each in range(256))
-_RUN = re.compile(b"a" * RUN + b"a*+")
+_RUN = b"a" * RUN
 
 
 def _folded() -> bytes:
@@ -34,10 +34,16 @@ _FOLD = _folded()
 # such a search runs in C.
 _KEN = re.compile(rb"ken(?![si])(?!(?<=[ ]ken)[ ][a-z0-9])(?!(?<=[ ]token)[ ][a-z0-9])")
 _OTHERS = tuple(
-    re.compile(each)
-    for each in (rb"cre[td]", rb"auth[= o](?!rs?[= ])", rb"pass[= wp]", rb"pwd[= ]", rb"salt[= ]")
+    (literal, re.compile(literal + behind))
+    for literal, behind in (
+        (b"cre", rb"[td]"),
+        (b"auth", rb"[= o](?!rs?[= ])"),
+        (b"pass", rb"[= wp]"),
+        (b"pwd", rb"[= ]"),
+        (b"salt", rb"[= ]"),
+    )
 )
-_LISTS = tuple(re.compile(each) for each in (rb"mnem", rb"phras", rb"codes"))
+_LISTS = tuple((each, re.compile(each)) for each in (b"mnem", b"phras", b"codes"))
 _OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
@@ -52,22 +58,38 @@ class Triggers(NamedTuple):
 
 def runs(data: bytes) -> list[tuple[int, int]]:
     """Return start and end of each run of at least `RUN` letters, digits, ``_``, ``-``, ``~``."""
-    return [found.span() for found in _RUN.finditer(data.translate(_RUNS))]
+    same = data.translate(_RUNS)
+    found = []
+    at = same.find(_RUN)
+    while at >= 0:
+        end = same.find(b" ", at + RUN)
+        end = len(data) if end < 0 else end
+        found.append((at, end))
+        at = same.find(_RUN, end)
+    return found
 
 
 def triggers(data: bytes) -> Triggers:
     """Return where words are that may announce a secret, in order."""
     folded = data.translate(_FOLD)
-    lists = [found.start() for pattern in _LISTS for found in pattern.finditer(folded)]
-    lists.sort()
+    lists = _all(_LISTS, folded)
     if not any(each in data for each in _PUNCTUATION):
         # A netrc file has a dot in its host.
         return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
     names = [at for at in (found.start() for found in _KEN.finditer(folded)) if _may(data, at)]
-    for pattern in _OTHERS:
-        names += [found.start() for found in pattern.finditer(folded)]
-    names.sort()
-    return Triggers(names, lists)
+    return Triggers(sorted(names + _all(_OTHERS, folded)), lists)
+
+
+def _all(patterns: Iterable[tuple[bytes, re.Pattern[bytes]]], folded: bytes) -> list[int]:
+    """Return the offsets of all patterns, each with the literal it begins with, in order."""
+    found = [
+        match.start()
+        for literal, pattern in patterns
+        if literal in folded
+        for match in pattern.finditer(folded)
+    ]
+    found.sort()
+    return found
 
 
 def _may(data: bytes, at: int) -> bool:

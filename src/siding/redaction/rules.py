@@ -52,24 +52,13 @@ class Rules:
         If `data` starts at the beginning of a line, put a newline before it: some rules look for
         one. With `final` no more bytes follow.
         """
-        runs, triggers = prefilter.runs(data), prefilter.triggers(data)
-        spans = list(self._spans(data, runs, triggers, final=final))
-        places = [place for run in runs for place in run] + triggers.names
-        for reading in readings(data, sorted(places)):
+        spans = list(self._spans(data, final=final))
+        for reading in readings(data):
             spans += self._in_reading(reading, data, final=final)
         return _without_overlaps(spans, data, self._allowed) if spans else spans
 
-    def _all(self, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
-        yield from self._spans(data, prefilter.runs(data), prefilter.triggers(data), final=final)
-
-    def _spans(
-        self,
-        data: bytes,
-        runs: list[tuple[int, int]],
-        triggers: prefilter.Triggers,
-        *,
-        final: bool,
-    ) -> Iterator[SecretSpan]:
+    def _spans(self, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
+        runs, triggers = prefilter.runs(data), prefilter.triggers(data)
         limit = len(data)
         if runs:
             from siding.redaction.places import tokens  # much output never gets here
@@ -102,11 +91,11 @@ class Rules:
 
     def _hides(self, text: bytes) -> bool:
         """Return whether there is a secret in a text that was decoded."""
-        return any(True for _ in self._all(b"\n" + text, final=True))
+        return any(True for _ in self._spans(b"\n" + text, final=True))
 
     def _in_reading(self, reading: Reading, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
         goes_on = reading.end == len(data) and not final
-        for span in self._all(b"\n" + reading.text, final=not goes_on):
+        for span in self._spans(b"\n" + reading.text, final=not goes_on):
             if not reading.undoes(span.start - 1, span.end - 1):
                 continue
             start, end = reading.span(span.start - 1, span.end - 1)

@@ -7,19 +7,18 @@ bytes around it. The rules are applied to the copy, and what they find counts in
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from siding.namedtuples import NamedTuple
+from siding.redaction.formats import STARTS
 
-WIDTHS = frozenset({80, 100, 120})  # columns at which programs wrap lines
+WIDTH = 80  # columns at which programs wrap lines
 _BEFORE = 256  # bytes before an interruption that are read with it
 _BEHIND = 1024
 _NAME = 48
-_LONGEST_LINE = 124
 _COLOUR = rb"\x1b\[[0-9;]{0,16}[mK]"
 _LETTER = rb"(?:2[Dd]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9Aa])"  # hexadecimal
 _IN_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+/=-")
-_WORD_BYTES = frozenset(bytes((each,)) for each in _IN_WORD)
 # What is undone, with a literal first: such a search runs in C.
 _INTERRUPTIONS = tuple(
     (first, re.compile(pattern))
@@ -41,6 +40,9 @@ _UNDONE = re.compile(
     rb"(?:" + _COLOUR + rb")++|(?:\xe2\x80[\x8b-\x8f]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad)++"
     rb"|(?:\\u00|\\x|%)(" + _LETTER + rb")|(\r?\n)"
 )
+_LINE = re.compile(rb"\n[^\n]{%d}(?=\r?\n[A-Za-z0-9_+/=-])(?<=[A-Za-z0-9_+/=-])" % WIDTH)
+_NAMED = frozenset(b":=>rRcC")  # before a value: a separator, or the end of Bearer and Basic
+_ASSIGNS = re.compile(rb"[=:\"']")
 _WIDE = re.compile(rb"(?:[\t\n\r -~]\x00){8,}+")
 
 
@@ -76,12 +78,9 @@ class Reading(NamedTuple):
         return self.step > 1 or bisect_right(self.at, end) > bisect_right(self.at, start - _NAME)
 
 
-def readings(data: bytes, places: Iterable[int]) -> Iterator[Reading]:
-    """Yield a reading of each part of `data` in which something can be undone.
-
-    `places` are offsets of what may be, or be in front of, a secret that a line break interrupts.
-    """
-    for start, end in _parts(data, places):
+def readings(data: bytes) -> Iterator[Reading]:
+    """Yield a reading of each part of `data` in which something can be undone."""
+    for start, end in _parts(data):
         yield _undone(data, start, end)
     if b"\x00" in data:
         for found in _WIDE.finditer(data):
@@ -97,7 +96,7 @@ def wrapped_word(data: bytes, line_end: int) -> int | None:
     if data[end:line_end] == b"\n" and data[end - 1 : end] == b"\r":
         end -= 1
     start = data.rfind(b"\n", 0, end) + 1
-    if end - start not in WIDTHS or data[end - 1] not in _IN_WORD:
+    if end - start != WIDTH or data[end - 1] not in _IN_WORD:
         return None
     word = max(data.rfind(b" ", start, end), data.rfind(b"\t", start, end)) + 1
     if word <= start:  # the word may have come from the line before
@@ -106,7 +105,7 @@ def wrapped_word(data: bytes, line_end: int) -> int | None:
     return word
 
 
-def _parts(data: bytes, places: Iterable[int]) -> list[tuple[int, int]]:
+def _parts(data: bytes) -> list[tuple[int, int]]:
     """Return the parts of the data that have an interruption, apart and in order."""
     found = [
         match.span()
@@ -114,7 +113,7 @@ def _parts(data: bytes, places: Iterable[int]) -> list[tuple[int, int]]:
         if first in data
         for match in pattern.finditer(data)
     ]
-    found += _wraps(data, places)
+    found += _wraps(data)
     found.sort()
     parts: list[tuple[int, int]] = []
     for start, end in found:
@@ -130,37 +129,21 @@ def _parts(data: bytes, places: Iterable[int]) -> list[tuple[int, int]]:
     return parts
 
 
-def _wraps(data: bytes, places: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yield each line break within a word that goes on from a place or comes before it."""
-    looked = 0  # line breaks before this offset were looked at
-    for place in places:
-        if place < looked:
-            continue
-        start = place
-        if data[place - 1] != 0x0A or not _is_wrap(data, _before_break(data, place)):
-            start = data.find(b"\n", place, place + _BEHIND) + 1
-        while start > 0 and _is_wrap(data, end := _before_break(data, start)):
-            yield end, start
-            looked = start
-            start = data.find(b"\n", start, start + _LONGEST_LINE) + 1
-        looked = max(looked, start)
-
-
-def _before_break(data: bytes, start: int) -> int:
-    """Return the end of the line before the one that begins at `start`."""
-    return start - 1 - (data[start - 2 : start - 1] == b"\r")
-
-
-def _is_wrap(data: bytes, end: int) -> bool:
-    """Return whether a line that ends at `end` is as long as a terminal is wide, and its last word
-    may go on in the next line."""
-    start = data.rfind(b"\n", max(0, end - _LONGEST_LINE), end) + 1
-    return end - start in WIDTHS and data[end - 1] in _IN_WORD and _begins_in_word(data, end)
-
-
-def _begins_in_word(data: bytes, end: int) -> bool:
-    behind = data[end : end + 3].lstrip(b"\r\n")
-    return behind[:1] in _WORD_BYTES
+def _wraps(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield each line break within a word that may be a secret."""
+    last = 0
+    for found in _LINE.finditer(data):
+        start, end = found.start() + 1, found.end()
+        word = max(data.rfind(b" ", start, end), data.rfind(b"\t", start, end)) + 1
+        if (
+            data[word - 2] in _NAMED
+            or data[word : word + 3] in STARTS
+            or _ASSIGNS.search(data, word, end)
+            if word > start
+            else last == start or data[start : start + 3] in STARTS
+        ):
+            last = end + 1 + (data[end] == 0x0D)
+            yield end, last
 
 
 def _undone(data: bytes, start: int, end: int) -> Reading:
@@ -182,3 +165,9 @@ def _undone(data: bytes, start: int, end: int) -> Reading:
     pieces.append(data[done:end])
     # Some rules look for the beginning of a line; the part begins there, or within a long one.
     return Reading(start, end, b"".join(pieces), 1, tuple(at), tuple(ahead), tuple(letters))
+
+
+def _is_wrap(data: bytes, end: int) -> bool:
+    """Return whether a line that ends at `end` is as long as a terminal is wide."""
+    start = data.rfind(b"\n", max(0, end - WIDTH - 1), end) + 1
+    return end - start == WIDTH and data[end - 1] in _IN_WORD

@@ -52,9 +52,9 @@ def test_a_value_that_is_coloured_in_the_middle() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("width", [80, 100, 120])
 @pytest.mark.parametrize("secret", [TOKEN, "sk-ant-api03-" + "xY7_" * 60, f"token={NAMED}"])
-def test_a_line_that_was_wrapped(secret: str, width: int, end: str) -> None:
+def test_a_line_that_was_wrapped(secret: str, end: str) -> None:
+    width = 80
     for kept in (9, 12, len(secret) - 4):
         text = ("word " * 40)[: width - kept - 1] + " " + secret + " and on"
         lines = [text[at : at + width] for at in range(0, len(text), width)]
