@@ -40,7 +40,6 @@ _NAME_LEFT = 64
 _NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _BETWEEN = b" \t=:\"'\\>[]"  # a name and its value
 _LAST_LETTERS = frozenset(each[-3:] for each in LAST_WORDS)
-_ASSIGNED = frozenset(b"= \"':")
 _SET = re.compile(rb"(?:ENV|ARG|set -[gxU]{1,3}|setx|config(?:ure)? set)[ \t]+[A-Za-z0-9_.-]+\Z")
 # Base64 of ASCII text: the highest bit of each byte is 0, and the first byte is no control code.
 _TEXT_STARTS = frozenset(b"IJKLMNOPQRSTUVWXYZabcdef")
@@ -84,14 +83,12 @@ def tokens(
     for start, end in runs:
         if end <= covered:
             continue
-        before = data[start - 1]
         span = None
         if data[start : start + 3] in STARTS:
             span = _with_prefix(data, start, limit, final=final)
-        if span is None and before in _BEFORE:
-            span = _BEFORE[before](data, start, limit)
-        if span is None and before in _ASSIGNED:
-            span = _named(data, start, limit)
+        look = None if span is not None else _BEFORE.get(data[start - 1])
+        if look is not None:
+            span = look(data, start, limit)
         if span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
             span = _encoded(data, start, limit, hides)
         if span is not None:
@@ -194,7 +191,7 @@ def _behind_escape(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 def _behind_blank(data: bytes, start: int, limit: int) -> SecretSpan | None:
     if data[start - 2] not in b"rRcC":  # the last letters of "bearer" and "basic"
-        return None
+        return _named(data, start, limit)
     word = data[max(0, start - 8) : start - 1].lower()
     if word.endswith(b"bearer"):
         found = _TOKEN68.match(data, start, limit)
@@ -204,7 +201,11 @@ def _behind_blank(data: bytes, start: int, limit: int) -> SecretSpan | None:
         found = _TOKEN68.match(data, start, limit)
         if found is not None and _is_userinfo(found[0][:LEFT]):
             return _span(start, found.end(), b"auth", limit)
-    return None
+    return _named(data, start, limit)
+
+
+def _behind_colon(data: bytes, start: int, limit: int) -> SecretSpan | None:
+    return _behind_joint(data, start, limit) or _named(data, start, limit)
 
 
 def _behind_joint(data: bytes, start: int, limit: int) -> SecretSpan | None:
@@ -261,7 +262,7 @@ def _behind_equals(data: bytes, start: int, limit: int) -> SecretSpan | None:
         span = _signature(data, left, start, limit)
         if span is not None:
             return span
-    return _in_cookie(data, start, limit)
+    return _in_cookie(data, start, limit) or _named(data, start, limit)
 
 
 def _signature(data: bytes, left: int, start: int, limit: int) -> SecretSpan | None:
@@ -306,8 +307,10 @@ def _behind_brace(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 _BEFORE = {
     0x20: _behind_blank,
+    0x22: _named,  # "
+    0x27: _named,  # '
     0x2E: _behind_joint,  # .
-    0x3A: _behind_joint,  # :
+    0x3A: _behind_colon,
     0x2F: _behind_slash,
     0x3D: _behind_equals,
     0x25: _behind_escape,  # %

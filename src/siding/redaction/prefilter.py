@@ -3,15 +3,15 @@
 All bytes are searched with `bytes.translate`, `bytes.find` and a few regular expressions that begin
 with a literal, which all run in C. Two translated copies make few searches do the work of many. In
 one, all letters and digits are the same letter, so a long run of them is one search. In the other,
-case and punctuation are levelled, and ``y`` becomes ``n``: words which announce a secret share a
-part, as ``key`` and ``token`` share ``ken``.
+case and punctuation are levelled and several letters become one, so that words which announce a
+secret share a part: ``key``, ``token`` and ``mnemonic`` share ``kee``.
 
 A rule only runs where one of these triggers is found. So the text that a rule matches must contain
 a trigger by itself: the outcome must not depend on where a block begins or ends.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from siding.namedtuples import NamedTuple
 
@@ -23,28 +23,31 @@ _RUN = b"a" * RUN
 
 def _folded() -> bytes:
     table = bytearray(bytes(range(256)).lower())
-    table[ord("y")] = table[ord("Y")] = ord("n")
+    for some, one in ((b"ny", b"e"), (b"m", b"k"), (b"u", b"l"), (b"hw", b"a"), (b"r", b"s")):
+        for code in some + some.upper():
+            table[code] = one[0]
     for code in b"=:_\"'->\\.%&":
         table[code] = ord("=")
     return bytes(table)
 
 
 _FOLD = _folded()
-# Parts of the words that announce a secret, with what may be behind them. All begin with a literal:
-# such a search runs in C.
-_KEN = re.compile(rb"ken(?![si])(?!(?<=[ ]ken)[ ][a-z0-9])(?!(?<=[ ]token)[ ][a-z0-9])")
-_OTHERS = tuple(
-    (literal, re.compile(literal + behind))
-    for literal, behind in (
-        (b"cre", rb"[td]"),
-        (b"auth", rb"[= o](?!rs?[= ])"),
-        (b"pass", rb"[= wp]"),
-        (b"pwd", rb"[= ]"),
-        (b"salt", rb"[= ]"),
+# Parts of the words that announce a secret. Each begins with a literal: such a search runs in C.
+_PARTS = tuple(
+    map(
+        re.compile,
+        (
+            # key, token, mnemonic
+            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z0-9])(?!(?<=[ ]tokee)[ ][a-z0-9])",
+            rb"cse[td]",  # secret, credential
+            rb"alt(?:a[= o](?!ss?[= ])|[= ](?<=salt.))",  # auth but not author; salt
+            rb"pa(?:ss[= ap]|d[= ]|sase)",  # pass, password, passphrase; pwd; phrase
+            rb"codes",
+        ),
     )
 )
-_LISTS = tuple((each, re.compile(each)) for each in (b"mnem", b"phras", b"codes"))
 _OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
+_LIST = re.compile(rb"(?i)mnemon|phrase|codes")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
 
@@ -72,32 +75,25 @@ def runs(data: bytes) -> list[tuple[int, int]]:
 def triggers(data: bytes) -> Triggers:
     """Return where words are that may announce a secret, in order."""
     folded = data.translate(_FOLD)
-    lists = _all(_LISTS, folded)
-    if not any(each in data for each in _PUNCTUATION):
-        # A netrc file has a dot in its host.
-        return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
-    names = [at for at in (found.start() for found in _KEN.finditer(folded)) if _may(data, at)]
-    return Triggers(sorted(names + _all(_OTHERS, folded)), lists)
-
-
-def _all(patterns: Iterable[tuple[bytes, re.Pattern[bytes]]], folded: bytes) -> list[int]:
-    """Return the offsets of all patterns, each with the literal it begins with, in order."""
-    found = [
-        match.start()
-        for literal, pattern in patterns
-        if literal in folded
-        for match in pattern.finditer(folded)
-    ]
+    found = [match.start() for part in _PARTS for match in part.finditer(folded)]
+    if not found:
+        return Triggers([], [])
     found.sort()
-    return found
+    lists = [at for at in found if _LIST.match(data, at)]
+    if any(each in data for each in _PUNCTUATION):
+        return Triggers([at for at in found if _may(data, at)], lists)
+    # A netrc file has a dot in its host.
+    return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
 
 
 def _may(data: bytes, at: int) -> bool:
-    """Return whether the ``key`` or ``token`` at `at` may announce a secret.
+    """Return whether the part of a word at `at` may announce a value.
 
     ``key:`` alone does not, nor do ``keyboard`` or the plain words in a sentence, which are in
     every second line of some output.
     """
+    if data[at] not in b"kK":
+        return True
     behind = data[at + 3 : at + 4]
     if behind.islower() or data[at - 1] not in _NAME:
         return False

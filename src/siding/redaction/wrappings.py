@@ -41,6 +41,7 @@ _UNDONE = re.compile(
     rb"|(?:\\u00|\\x|%)(" + _LETTER + rb")|(\r?\n)"
 )
 _LINE = re.compile(rb"\n[^\n]{%d}(?=\r?\n[A-Za-z0-9_+/=-])(?<=[A-Za-z0-9_+/=-])" % WIDTH)
+_LENGTHS = frozenset({WIDTH, WIDTH + 1})  # of such a line, without its end or with a CR
 _NAMED = frozenset(b":=>rRcC")  # before a value: a separator, or the end of Bearer and Basic
 _ASSIGNS = re.compile(rb"[=:\"']")
 _WIDE = re.compile(rb"(?:[\t\n\r -~]\x00){8,}+")
@@ -131,6 +132,8 @@ def _parts(data: bytes) -> list[tuple[int, int]]:
 
 def _wraps(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield each line break within a word that may be a secret."""
+    if not _LENGTHS.intersection(map(len, data.split(b"\n"))):
+        return
     last = 0
     for found in _LINE.finditer(data):
         start, end = found.start() + 1, found.end()
