@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from siding.namedtuples import NamedTuple
+from siding.redaction.wide_lines import has_wide_lines
 
 RUN = 20  # bytes; a token without a name before it is at least this long
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-~")
@@ -49,6 +50,7 @@ _PARTS = tuple(
 _OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
 _LIST = re.compile(rb"(?i)mnemon|phrase|codes")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+_INTERRUPTING = (b"\x1b", b"%", b"\\", b"\x00", b"\xe2", b"\xc2", b"\xef")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
 
 
@@ -103,6 +105,11 @@ def _may(data: bytes, at: int) -> bool:
 def options(data: bytes) -> list[int]:
     """Return the offset of each short option that may have a password behind it."""
     return [found.start() + 1 for found in _OPTION.finditer(data)]
+
+
+def may_be_interrupted(data: bytes) -> bool:
+    """Return whether something in the data may interrupt a secret, or spell it differently."""
+    return any(each in data for each in _INTERRUPTING) or has_wide_lines(data)
 
 
 def positions(data: bytes, wanted: bytes) -> Iterator[int]:

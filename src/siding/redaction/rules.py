@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from siding.namedtuples import NamedTuple
 from siding.redaction import prefilter
 from siding.redaction.span import RIGHT, SecretSpan
-from siding.redaction.wrappings import Reading, readings
+
+if TYPE_CHECKING:
+    from siding.redaction.wrappings import Reading
 
 
 class KnownSecret(NamedTuple):
@@ -53,8 +56,11 @@ class Rules:
         one. With `final` no more bytes follow.
         """
         spans = list(self._spans(data, final=final))
-        for reading in readings(data):
-            spans += self._in_reading(reading, data, final=final)
+        if prefilter.may_be_interrupted(data):
+            from siding.redaction.wrappings import readings  # much output never gets here
+
+            for reading in readings(data):
+                spans += self._in_reading(reading, data, final=final)
         return _without_overlaps(spans, data, self._allowed) if spans else spans
 
     def _spans(self, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
@@ -93,7 +99,7 @@ class Rules:
         """Return whether there is a secret in a text that was decoded."""
         return any(True for _ in self._spans(b"\n" + text, final=True))
 
-    def _in_reading(self, reading: Reading, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
+    def _in_reading(self, reading: "Reading", data: bytes, *, final: bool) -> Iterator[SecretSpan]:
         goes_on = reading.end == len(data) and not final
         for span in self._spans(b"\n" + reading.text, final=not goes_on):
             if not reading.undoes(span.start - 1, span.end - 1):

@@ -10,7 +10,7 @@ import re
 
 from siding.redaction.rules import Rules
 from siding.redaction.span import LEFT, RIGHT, SecretSpan
-from siding.redaction.wrappings import wrapped_word
+from siding.redaction.wide_lines import wrapped_word
 
 _BLANKS = (b" ", b"\n", b"\t", b"\r")
 _SMALL = 4096  # a smaller piece without a blank is only stored: nothing can be returned yet
@@ -106,8 +106,7 @@ class Stream:
         first = max(done, size - RIGHT)
         hold = max(first, max(data.rfind(blank, first) for blank in _BLANKS) + 1)
         if data[hold - 1] in b"\r\n" and hold > first:
-            wrapped = wrapped_word(data, hold)
-            hold = hold if wrapped is None else max(first, wrapped)
+            hold = wrapped_word(data, hold, first)
         if data.find(b"-----BEGIN", max(done, size - 120)) >= 0:
             from siding.redaction.keys import beginning_of_marker
 

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 
 from siding.namedtuples import NamedTuple
 from siding.redaction.formats import STARTS
+from siding.redaction.wide_lines import WIDTH, has_wide_lines, is_wrap
 
-WIDTH = 80  # columns at which programs wrap lines
 _BEFORE = 256  # bytes before an interruption that are read with it
 _BEHIND = 1024
 _NAME = 48
 _COLOUR = rb"\x1b\[[0-9;]{0,16}[mK]"
 _LETTER = rb"(?:2[Dd]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9Aa])"  # hexadecimal
-_IN_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+/=-")
 # What is undone, with a literal first: such a search runs in C.
 _INTERRUPTIONS = tuple(
     (first, re.compile(pattern))
@@ -41,7 +40,6 @@ _UNDONE = re.compile(
     rb"|(?:\\u00|\\x|%)(" + _LETTER + rb")|(\r?\n)"
 )
 _LINE = re.compile(rb"\n[^\n]{%d}(?=\r?\n[A-Za-z0-9_+/=-])(?<=[A-Za-z0-9_+/=-])" % WIDTH)
-_LENGTHS = frozenset({WIDTH, WIDTH + 1})  # of such a line, without its end or with a CR
 _NAMED = frozenset(b":=>rRcC")  # before a value: a separator, or the end of Bearer and Basic
 _ASSIGNS = re.compile(rb"[=:\"']")
 _WIDE = re.compile(rb"(?:[\t\n\r -~]\x00){8,}+")
@@ -88,24 +86,6 @@ def readings(data: bytes) -> Iterator[Reading]:
             yield Reading(found.start(), found.end(), found[0][::2], step=2)
 
 
-def wrapped_word(data: bytes, line_end: int) -> int | None:
-    """Return the offset of the last word of a line that may go on in the next one, None if not.
-
-    `line_end` is behind the line break.
-    """
-    end = line_end - 1
-    if data[end:line_end] == b"\n" and data[end - 1 : end] == b"\r":
-        end -= 1
-    start = data.rfind(b"\n", 0, end) + 1
-    if end - start != WIDTH or data[end - 1] not in _IN_WORD:
-        return None
-    word = max(data.rfind(b" ", start, end), data.rfind(b"\t", start, end)) + 1
-    if word <= start:  # the word may have come from the line before
-        before = wrapped_word(data, start) if start > 1 else None
-        return start if before is None else before
-    return word
-
-
 def _parts(data: bytes) -> list[tuple[int, int]]:
     """Return the parts of the data that have an interruption, apart and in order."""
     found = [
@@ -132,7 +112,7 @@ def _parts(data: bytes) -> list[tuple[int, int]]:
 
 def _wraps(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield each line break within a word that may be a secret."""
-    if not _LENGTHS.intersection(map(len, data.split(b"\n"))):
+    if not has_wide_lines(data):
         return
     last = 0
     for found in _LINE.finditer(data):
@@ -154,7 +134,7 @@ def _undone(data: bytes, start: int, end: int) -> Reading:
     done, gone = start, 0
     for found in _UNDONE.finditer(data, start, end):
         letter = found[1]
-        if found[2] is not None and not _is_wrap(data, found.start()):
+        if found[2] is not None and not is_wrap(data, found.start()):
             continue
         pieces.append(data[done : found.start()])
         done = found.end()
@@ -168,9 +148,3 @@ def _undone(data: bytes, start: int, end: int) -> Reading:
     pieces.append(data[done:end])
     # Some rules look for the beginning of a line; the part begins there, or within a long one.
     return Reading(start, end, b"".join(pieces), 1, tuple(at), tuple(ahead), tuple(letters))
-
-
-def _is_wrap(data: bytes, end: int) -> bool:
-    """Return whether a line that ends at `end` is as long as a terminal is wide."""
-    start = data.rfind(b"\n", max(0, end - WIDTH - 1), end) + 1
-    return end - start == WIDTH and data[end - 1] in _IN_WORD

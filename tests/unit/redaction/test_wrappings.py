@@ -6,6 +6,7 @@ import random
 import pytest
 
 from siding.redaction.redactor import Redactor, known_values
+from siding.redaction.span import RIGHT
 from unit.redaction.cases import any_of
 
 PLAIN = Redactor()
@@ -64,6 +65,14 @@ def test_a_line_that_was_wrapped(secret: str, end: str) -> None:
         assert secret[-8:].encode() not in whole, (kept, out)
         assert secret[6:14].encode() not in whole, (kept, out)
         assert out.endswith(f" and on{end}last{end}".encode()), (kept, out)
+
+
+def test_many_lines_as_wide_as_a_terminal_are_shown_but_for_their_end() -> None:
+    text = (any_of(80) + "\n").encode() * 3000
+    stream = PLAIN.stream()
+    out = stream.feed(text)
+    assert 0 < stream.held <= RIGHT
+    assert out + stream.close() == text
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16"])
