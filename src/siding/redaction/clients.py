@@ -60,7 +60,7 @@ LOGIN = dict.fromkeys(
     ("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "az"), ("-p",)
 )
 PROGRAMS = frozenset({*NEXT, *GLUED, *LOGINS, *LOGIN, "htpasswd"})
-_VALUE = rb"\\{0,6}[\"']?([^\s\"'\\|;&]{4,})"
+_VALUE = rb"\\{0,6}[\"']?([^\s\"'`\\|;&]{4,})"
 _OPTIONS = rb"(?:[ \t]-\w+)*[ \t]"
 _OTHERS = {
     "openssl": rb"[ \t]-pass(?:in|out)?[ \t]pass:" + _VALUE,
@@ -103,7 +103,7 @@ def _to_its_end(data: bytes, found: re.Match[bytes], limit: int) -> SecretSpan |
     return SecretSpan(start, last, b"password", until=_WORD_END if last == limit else None)
 
 
-_WORD_END = re.compile(rb"[\s\"'\\|;&]")
+_WORD_END = re.compile(rb"[\s\"'`\\|;&]")
 
 
 @cache
@@ -115,8 +115,8 @@ def _programs() -> re.Pattern[bytes]:
 @cache
 def _options_of(program: bytes) -> re.Pattern[bytes]:
     name = program.decode()
-    before = rb"(?:[^\n|;&]{0,200}[ \t])?"
-    login = rb"[ \t=]{0,4}\\{0,6}[\"']?[^\s:%\"'\\]{1,64}[:%]([^\s\"'\\|;&]{3,})"
+    before = rb"(?:[^\n|;&]{0,200}?[ \t])??"
+    login = rb"[ \t=]{0,4}\\{0,6}[\"']?[^\s:%\"'\\]{1,64}[:%]([^\s\"'`\\|;&]{3,})"
     patterns = (
         *(_option(each) + rb"[ \t=]+(?!-)" + _VALUE for each in NEXT.get(name, ())),
         *(

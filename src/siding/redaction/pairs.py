@@ -115,12 +115,18 @@ def _value(
         end = following.start()
     elif style is _TO_BLANK and found[0][-1:] in (b'"', b"'") and opened is None:
         end -= 1
+    if assigned and data[left] == 0x2D and _is_word(data[start:end]):
+        assigned = False  # an option is given a word more often than a variable is
     span = _if_secret(data, start, end, known, assigned=assigned, quoted=opened is not None)
     if span is None:
         return None
     if after["q"] is not None and opened is None and data[start:end].isdigit():
         return span._replace(quote=after["q"])
     return _to_its_end(data, span, start + JUDGED, limit)
+
+
+def _is_word(value: bytes) -> bool:
+    return value.isalpha() and (value.islower() or value.isupper() or value.istitle())
 
 
 def _may_close(start: int, end: int, limit: int, *, final: bool) -> bool:

@@ -10,7 +10,8 @@ from siding.redaction.span import SecretSpan
 
 _SIZES = (12, 15, 18, 21, 24)
 _SEED_NAME = re.compile(
-    rb"(?i)(?:mnemonic|phrase)(?:[ _](?:seed|words|phrase)){0,2}[\\\"']{0,8}(?:[ ](?:is|was|are))?"
+    rb"(?i)(?:mnemonic|phrase)(?:[ _](?:seed|words|phrase)){0,2}"
+    rb"(?=[ \t\\]{0,8}[:=\n\r\"'\[]|[ ](?:is|was|are)[ \t:\r\n])[\\\"']{0,8}(?:[ ](?:is|was|are))?"
     rb"[ \t]{0,8}[:=]{0,2}[ \t\r\n]{0,8}[\\\"'\[]{0,8}"
 )
 _WORD = re.compile(

@@ -287,6 +287,10 @@ BENIGN: list[str] = [
     "-----BEGIN PGP MESSAGE-----",
     "the mnemonic for add is ADDQ",
     "mnemonic: ADDQ",
+    "those with the password in the same word (``mysql -pPASSWORD``)",
+    "the option -debug-pass=Executions",
+    "perfect permit person pet phone photo phrase physical piano picnic picture piece pig pigeon "
+    "pill pilot pink pioneer pipe pistol pitch pizza place planet plastic plate play please",
     "the phrase: all good people come to the aid of their party every single day",
     "phrase: once upon time there lived very happy people under green trees near water",
     "it was about time that someone wrote code that could handle these cases well enough",
