@@ -14,7 +14,7 @@ _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
 
 
 def announced(
-    data: bytes, places: Iterable[int], limit: int, *, final: bool
+    data: bytes, places: Iterable[int], limit: int, *, final: bool, since: int
 ) -> Iterator[SecretSpan]:
     """Yield the secrets announced by the words at `places` (offsets from `prefilter.triggers`).
 
@@ -34,7 +34,8 @@ def announced(
             span = putty_lines(data, at - 11, limit, final=final)
         if span is not None:
             yield span
-            covered = limit if span.pending else span.end - _NEAR
+            if span.start >= since:  # else a stream has passed it, and may have seen more of it
+                covered = limit if span.pending else span.end - _NEAR
 
 
 def _pair(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:

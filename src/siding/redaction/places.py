@@ -70,19 +70,16 @@ def tokens(
     data: bytes,
     runs: Iterable[tuple[int, int]],
     limit: int,
-    hides: Callable[[bytes], bool],
+    hidden: Callable[[bytes], bytes | None],
     *,
     final: bool,
 ) -> Iterator[SecretSpan]:
     """Yield the secrets that the long runs of letters and digits are, belong to, or contain.
 
-    `runs` are start and end of each, from `prefilter.runs`. `hides` tells whether a text that was
-    decoded holds a secret.
+    `runs` are start and end of each, from `prefilter.runs`. `hidden` returns the kind of the
+    secret in a text that was decoded, None if there is none.
     """
-    covered = 0
     for start, end in runs:
-        if end <= covered:
-            continue
         span = None
         if data[start : start + 3] in STARTS:
             span = _with_prefix(data, start, limit, final=final)
@@ -90,12 +87,11 @@ def tokens(
         if look is not None:
             span = look(data, start, limit)
         if span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
-            span = _encoded(data, start, limit, hides)
+            span = _encoded(data, start, limit, hidden)
         if span is not None:
             yield span
-            covered = span.end
-            if covered < end:
-                yield from _inside(data, covered, end, limit)
+            if span.end < end:
+                yield from _inside(data, span.end, end, limit)
         elif not _PLAIN.match(data, start, end):
             yield from _inside(data, start, end, limit)
 
@@ -136,14 +132,15 @@ def _named(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 
 def _encoded(
-    data: bytes, start: int, limit: int, hides: Callable[[bytes], bool]
+    data: bytes, start: int, limit: int, hidden: Callable[[bytes], bytes | None]
 ) -> SecretSpan | None:
     """Return the Base64 at `start` if it is that of a text with a secret in it."""
     found = _TEXT.match(data, start, min(limit, start + RIGHT))
     if found is None:
         return None
     text = binascii.a2b_base64(found[0].rstrip(b"=") + b"=" * (-len(found[0].rstrip(b"=")) % 4))
-    return _span(start, found.end(), b"encoded-secret", limit) if hides(text) else None
+    kind = hidden(text)
+    return None if kind is None else _span(start, found.end(), kind, limit)
 
 
 def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[SecretSpan]:

@@ -49,13 +49,13 @@ class Rules:
             if any(blank in each.value for blank in (b" ", b"\t")):
                 self.spaced.append(each.value)
 
-    def find(self, data: bytes, *, final: bool) -> list[SecretSpan]:
+    def find(self, data: bytes, *, final: bool, since: int = 0) -> list[SecretSpan]:
         """Return the secrets in `data`, in order and without overlaps.
 
         If `data` starts at the beginning of a line, put a newline before it: some rules look for
-        one. With `final` no more bytes follow.
+        one. With `final` no more bytes follow. What begins before `since` is of no interest.
         """
-        spans = list(self._spans(data, final=final))
+        spans = list(self._spans(data, final=final, since=since))
         if prefilter.may_be_interrupted(data):
             from siding.redaction.wrappings import readings  # much output never gets here
 
@@ -63,18 +63,18 @@ class Rules:
                 spans += self._in_reading(reading, data, final=final)
         return _without_overlaps(spans, data, self._allowed) if spans else spans
 
-    def _spans(self, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
+    def _spans(self, data: bytes, *, final: bool, since: int = 0) -> Iterator[SecretSpan]:
         runs, triggers = prefilter.runs(data), prefilter.triggers(data)
         limit = len(data)
         if runs:
             from siding.redaction.places import tokens  # much output never gets here
 
-            yield from tokens(data, runs, limit, self._hides, final=final)
+            yield from tokens(data, runs, limit, self._hidden, final=final)
         yield from self._known_values(data, has_runs=bool(runs))
         if triggers.names:
             from siding.redaction.evaluate import announced
 
-            yield from announced(data, triggers.names, limit, final=final)
+            yield from announced(data, triggers.names, limit, final=final, since=since)
         if triggers.lists:
             from siding.redaction.word_lists import listed
 
@@ -95,9 +95,9 @@ class Rules:
             for at in prefilter.positions(data, value):
                 yield SecretSpan(at, at + len(value), kind)
 
-    def _hides(self, text: bytes) -> bool:
-        """Return whether there is a secret in a text that was decoded."""
-        return any(True for _ in self._spans(b"\n" + text, final=True))
+    def _hidden(self, text: bytes) -> bytes | None:
+        """Return the kind of the first secret in a text that was decoded, None without one."""
+        return next((span.kind for span in self._spans(b"\n" + text, final=True)), None)
 
     def _in_reading(self, reading: "Reading", data: bytes, *, final: bool) -> Iterator[SecretSpan]:
         goes_on = reading.end == len(data) and not final

@@ -49,7 +49,9 @@ class Stream:
         done = self._pass_secret(data, final=final)
         if done is None:
             return []
-        spans = [span for span in self._rules.find(data, final=final) if span.start >= done]
+        spans = [
+            span for span in self._rules.find(data, final=final, since=done) if span.start >= done
+        ]
         hold = len(data) if final else self._hold(data, done, spans)
         out: list[bytes] = []
         for span in spans:
