@@ -60,7 +60,7 @@ class Rules:
             from siding.redaction.wrappings import readings  # much output never gets here
 
             for reading in readings(data):
-                spans += self._in_reading(reading, data, final=final)
+                spans += self._in_reading(reading, data, final=final, since=since)
         return _without_overlaps(spans, data, self._allowed) if spans else spans
 
     def _spans(self, data: bytes, *, final: bool, since: int = 0) -> Iterator[SecretSpan]:
@@ -99,9 +99,12 @@ class Rules:
         """Return the kind of the first secret in a text that was decoded, None without one."""
         return next((span.kind for span in self._spans(b"\n" + text, final=True)), None)
 
-    def _in_reading(self, reading: "Reading", data: bytes, *, final: bool) -> Iterator[SecretSpan]:
+    def _in_reading(
+        self, reading: "Reading", data: bytes, *, final: bool, since: int
+    ) -> Iterator[SecretSpan]:
         goes_on = reading.end == len(data) and not final
-        for span in self._spans(b"\n" + reading.text, final=not goes_on):
+        begin = reading.offset(since) + 1
+        for span in self._spans(b"\n" + reading.text, final=not goes_on, since=begin):
             if not reading.undoes(span.start - 1, span.end - 1):
                 continue
             start, end = reading.span(span.start - 1, span.end - 1)

@@ -18,6 +18,8 @@ _BEHIND = 1024
 _NAME = 48
 _COLOUR = rb"\x1b\[[0-9;]{0,16}[mK]"
 _LETTER = rb"(?:2[Dd]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9Aa])"  # hexadecimal
+_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_WORD_BYTES = frozenset(bytes((each,)) for each in _WORD)
 # What is undone, with a literal first: such a search runs in C.
 _INTERRUPTIONS = tuple(
     (first, re.compile(pattern))
@@ -60,6 +62,7 @@ class Reading(NamedTuple):
     at: tuple[int, ...] = ()
     ahead: tuple[int, ...] = ()
     letter: tuple[bool, ...] = ()
+    within: tuple[int, ...] = ()  # the offsets in the copy of what was undone within a word
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where a span of the copy is in the data."""
@@ -72,9 +75,23 @@ class Reading(NamedTuple):
             self.start + end * self.step + (self.ahead[last - 1] if last else 0),
         )
 
+    def offset(self, place: int) -> int:
+        """Return the offset in the copy of an offset in the data."""
+        begins = [
+            self.start + at * self.step + ahead
+            for at, ahead in zip(self.at, self.ahead, strict=True)
+        ]
+        index = bisect_right(begins, place)
+        gone = self.ahead[index - 1] if index else 0
+        return max(0, place - self.start - gone) // self.step
+
     def undoes(self, start: int, end: int) -> bool:
-        """Return whether something was undone within a span of the copy, or in a name before it."""
-        return self.step > 1 or bisect_right(self.at, end) > bisect_right(self.at, start - _NAME)
+        """Return whether a word was interrupted within a span of the copy, or in a name before it.
+
+        What is around words counts for nothing: a stream may have returned it before.
+        """
+        first = bisect_right(self.within, start - _NAME)
+        return self.step > 1 or bisect_right(self.within, end) > first
 
 
 def readings(data: bytes) -> Iterator[Reading]:
@@ -130,7 +147,7 @@ def _wraps(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _undone(data: bytes, start: int, end: int) -> Reading:
-    pieces, at, ahead, letters = [], [], [], []
+    pieces, at, ahead, letters, within = [], [], [], [], []
     done, gone = start, 0
     for found in _UNDONE.finditer(data, start, end):
         letter = found[1]
@@ -145,6 +162,17 @@ def _undone(data: bytes, start: int, end: int) -> Reading:
         at.append(done - start - gone)
         ahead.append(gone)
         letters.append(letter is not None)
+        if letter is not None or found[2] is not None or _is_within(data, found.start(), done):
+            within.append(at[-1])
     pieces.append(data[done:end])
     # Some rules look for the beginning of a line; the part begins there, or within a long one.
-    return Reading(start, end, b"".join(pieces), 1, tuple(at), tuple(ahead), tuple(letters))
+    return Reading(
+        start, end, b"".join(pieces), 1, tuple(at), tuple(ahead), tuple(letters), tuple(within)
+    )
+
+
+def _is_within(data: bytes, start: int, end: int) -> bool:
+    """Return whether what is removed here is within a word, as `_INTERRUPTIONS` have it."""
+    if data[start - 2] in b"0123456789[" and data[start - 1] in b"mK":
+        return False
+    return data[start - 1] in _WORD and data[end : end + 1] in _WORD_BYTES

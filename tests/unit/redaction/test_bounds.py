@@ -5,6 +5,7 @@ from unittest.mock import Mock
 import pytest
 
 from siding.redaction import evaluate
+from siding.redaction.pairs import pair_at
 from siding.redaction.redactor import Redactor, known_values
 from siding.redaction.span import LEFT, RIGHT
 
@@ -157,8 +158,8 @@ def test_what_is_made_to_be_slow(unit: bytes) -> None:
 @pytest.mark.parametrize("unit", [b"token=x", b'password="', b"token: ", b"api_key: abc "])
 def test_how_often_the_rules_look_closely(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Words inside a secret are passed over, and what was judged is remembered."""
-    looked = Mock(wraps=evaluate.pair_at)
-    monkeypatch.setattr(evaluate, "pair_at", looked)
+    looked = Mock(wraps=pair_at)
+    monkeypatch.setattr("siding.redaction.evaluate.pair_at", looked)
     evaluate._around.cache_clear()
     units = 200_000 // len(unit)
     PLAIN.mask(unit * units)
