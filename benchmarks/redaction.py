@@ -11,8 +11,10 @@ from benchmarks.bench import Bench, Figure, Goal, Row
 from benchmarks.measure import command, side_by_side
 
 GOAL = 0.5
-LEAST_MB_S = 50
+LEAST_MB_S = 100  # of ordinary logs
 ROOT = Path(__file__).parents[1]
+# Nothing but words that announce a secret: the rules have to look at all of it.
+_WORST = (b'password="', b"token: ", b"api_key: ", b"curl -u a:", b"eyJ-", b"aaaaaaaaaaaaaaaaaaaa.")
 # What is usually done: one expression for each of a dozen formats.
 _USUAL = (
     r"(AKIA|ASIA)[A-Z0-9]{16}",
@@ -41,9 +43,11 @@ def _measure(bench: Bench) -> Iterator[Row]:
                 for _ in range(megabytes):
                     file.write((block * (1_000_000 // len(block) + 1))[:1_000_000])
             worker: list[str | Path] = [bench.python, "-m", "benchmarks.redaction_worker", path]
-            ours = command(worker, env={**bench.env, "PYTHONPATH": str(ROOT)}, cwd=ROOT)
+            env = {**bench.env, "PYTHONPATH": str(ROOT)}
+            ours = command(worker, env=env, cwd=ROOT)
             peer = command([*sed, path], env=bench.env, cwd=ROOT)
-            mine, theirs = side_by_side([ours, peer], rounds=bench.rounds(3, quick=2))
+            floor = command([*worker, "scan"], env=env, cwd=ROOT)
+            mine, theirs, least = side_by_side([ours, peer, floor], rounds=bench.rounds(3, quick=2))
             speed = megabytes / mine.median_ms * 1000
             yield Row(
                 name,
@@ -54,7 +58,9 @@ def _measure(bench: Bench) -> Iterator[Row]:
                 "sed -E, 12 rules",
                 goal=GOAL,
                 bounds=Goal.THROUGHPUT,
-                note=f"{speed:,.0f} MB/s (goal: {LEAST_MB_S}), {mine.rss_mb:.0f} MB of memory",
+                note=f"{speed:,.0f} MB/s (goal for ordinary logs: {LEAST_MB_S}), "
+                f"{mine.median_ms / least.median_ms:.1f} times a search for line feeds, "
+                f"{mine.rss_mb:.0f} MB of memory",
             )
             path.unlink()
 
@@ -81,6 +87,11 @@ def _kinds() -> dict[str, bytes]:
         for n in range(5000)
     )
     sums = (f"{hashlib.sha256(b'%d' % n).hexdigest()}  src/file{n}.py\n" for n in range(5000))
+    build = (
+        b"\x1b[1m\x1b[32m   Compiling\x1b[0m crate-%d v0.%d.1\n"
+        b"\x1b[2K[%d/900] \x1b[36mCXX\x1b[0m a%d.o\n" % (n, n, n, n)
+        for n in range(3000)
+    )
     source = b"".join(path.read_bytes() for path in sorted((ROOT / "src/siding/git").glob("*.py")))
     return {
         "prose": b"".join(prose),
@@ -89,6 +100,9 @@ def _kinds() -> dict[str, bytes]:
         "checksums": "".join(sums).encode(),
         "Base64": b"".join(base64.b64encode(chance.randbytes(57)) + b"\n" for _ in range(5000)),
         "source": source,
+        "coloured build output": b"".join(build),
+        "binary": chance.randbytes(1_000_000),
+        **{f"worst: {unit.decode()!r}": unit * (1_000_000 // len(unit)) for unit in _WORST},
     }
 
 

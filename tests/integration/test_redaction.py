@@ -145,6 +145,46 @@ def test_the_workspace_and_its_patch_keep_their_bytes(sandbox: Sandbox) -> None:
     assert sandbox.siding("verify").returncode == 0
 
 
+def test_names_of_files_in_the_ledger(sandbox: Sandbox) -> None:
+    text = f"mkdir d; echo 1 >d/{GITHUB}.txt; echo 2 >{GITLAB}; chmod 700 {GITLAB}"
+    sandbox.siding("run", "--", "sh", script(sandbox, text))
+    (step,) = sandbox.steps()
+    assert step["diff_stat"]["file_list"] == [
+        "d/[redacted:github-token].txt",
+        "[redacted:gitlab-token]",
+    ]
+    (ledger,) = sandbox.project.glob("tasks/*/ledger.jsonl")
+    assert GITHUB.encode() not in ledger.read_bytes()
+    assert GITLAB.encode() not in ledger.read_bytes()
+    assert sandbox.siding("verify").returncode == 0
+
+
+def test_the_settings_of_the_home_and_the_projects_over_them(sandbox: Sandbox) -> None:
+    sandbox.siding("init")
+    home = sandbox.directory / "siding" / "config.yaml"
+    ours = sandbox.project / "config.yaml"
+    text = f"echo ACME-1234-abcd; echo OTHER-1234; echo {GITLAB}; echo {GITHUB}"
+    home.write_text(
+        "redaction:\n  extra: {acme-key: 'ACME-[0-9]{4}', other-key: 'OTHER-[0-9]{4}'}\n"
+        f"  allow: [{GITLAB}]\n"
+    )
+    ours.write_text("redaction:\n  extra: {acme-key: 'ACME-[0-9]{4}-[a-z]{4}'}\n")
+    sandbox.siding("run", "--", "sh", script(sandbox, text))
+    kept = output(sandbox).decode()
+    assert f"[redacted:acme-key]\n[redacted:other-key]\n{GITLAB}\n[redacted:github" in kept
+    home.write_text("redaction: {enabled: false}\n")
+    ours.unlink()
+    sandbox.siding("run", "--", "sh", script(sandbox, text))
+    assert GITHUB.encode() in output(sandbox)
+    said = sandbox.siding("doctor").stderr
+    assert b"redaction is off (" in said
+    assert str(home).encode() in said
+    ours.write_text("redaction: {enabled: true}\n")
+    sandbox.siding("run", "--", "sh", script(sandbox, text))
+    assert GITHUB.encode() not in output(sandbox)
+    assert b"redaction is off" not in sandbox.siding("doctor").stderr
+
+
 @pytest.mark.parametrize("pty", [False, True])
 def test_a_recorder_that_is_killed(sandbox: Sandbox, *, pty: bool) -> None:
     """What was held back is lost with it; a prompt is not, and no part of a secret is there."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from siding.redaction.clients import GLUED, LOGIN, LOGINS, NEXT, PROGRAMS
 from siding.redaction.redactor import Redactor
 from siding.redaction.span import mark
 
@@ -11,34 +12,6 @@ _SECRET_WORDS = tuple(
     COOKIE SESSION_KEY DSN
     """.split()
 )
-# By program: the option whose next word is a password …
-_NEXT = {
-    "sshpass": "-p",
-    "redis-cli": "-a",
-    "ldapsearch": "-w",
-    "mosquitto_pub": "-P",
-    "mosquitto_sub": "-P",
-    "smbclient": "-P",
-    "7z": "-p",
-    "zip": "-P",
-    "unzip": "-P",
-}
-# … the option whose password is in the same word (``mysql -pPASSWORD``) …
-_GLUED = {
-    "mysql": "-p",
-    "mysqldump": "-p",
-    "mysqladmin": "-p",
-    "mariadb": "-p",
-    "sshpass": "-p",
-    "7z": "-p",
-}
-# … and the options whose next word is ``NAME:PASSWORD``.
-_LOGINS = {
-    "curl": ("-u", "--user", "-U", "--proxy-user"),
-    "http": ("-a", "--auth"),
-    "https": ("-a",),
-}
-_PASSWORDS_OF = {"docker": "-p", "podman": "-p", "helm": "-p", "az": "-p", "skopeo": "-p"}
 
 
 def masked_words(redactor: Redactor, words: Sequence[str]) -> list[str]:
@@ -64,8 +37,14 @@ def masked_variables(redactor: Redactor | None, env: Mapping[str, str]) -> dict[
 
 def sounds_secret(name: str) -> bool:
     """Return whether a variable's name suggests that its value is secret."""
+    from siding.redaction.names import meaning
+
     upper = name.upper()
-    return any(word in upper for word in _SECRET_WORDS) or upper.endswith(("KEY", "_PAT"))
+    return (
+        any(word in upper for word in _SECRET_WORDS)
+        or upper.endswith("KEY")
+        or meaning(name.encode("utf-8", "replace")) is not None
+    )
 
 
 def _variable(redactor: Redactor | None, name: str, value: str) -> str:
@@ -78,18 +57,17 @@ def _variable(redactor: Redactor | None, name: str, value: str) -> str:
 
 
 def _knows(word: str) -> bool:
-    name = word.rpartition("/")[2]
-    return any(name in table for table in (_NEXT, _GLUED, _LOGINS, _PASSWORDS_OF))
+    return word.rpartition("/")[2] in PROGRAMS
 
 
 def _by_option(program: str, before: str, word: str) -> str:
     """Return `word`, redacted if it is, or holds, the password of the option `before` it."""
-    glued = _GLUED.get(program)
+    glued = GLUED.get(program)
     if glued is not None and word.startswith(glued) and len(word) > len(glued):
         return word if _harmless(word[2:]) else glued + mark(b"password").decode()
-    if before in (_NEXT.get(program), _PASSWORDS_OF.get(program)):
+    if before in (*NEXT.get(program, ()), *LOGIN.get(program, ())):
         return word if _harmless(word) else mark(b"password").decode()
-    if before in _LOGINS.get(program, ()) and ":" in word:
+    if before in LOGINS.get(program, ()) and ":" in word:
         name, _, password = word.partition(":")
         return word if _harmless(password) else f"{name}:{mark(b'password').decode()}"
     if before.startswith("-") and "=" not in before and not word.startswith("-"):

@@ -143,6 +143,15 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("1password-token", "ops_eyJ", r"[A-Za-z0-9_=.-]{40,}+"),
     ("wallet-key", "xprv yprv zprv tprv", r"[1-9A-HJ-NP-Za-km-z]{90,}+"),
     ("prefect-key", "pnu_ pnb_", _ALNUM + "{36}" + _END),
+    # DER in Base64: PKCS 8 (RSA, EC, Ed25519, X25519), PKCS 1, SEC 1 and PKCS 12.
+    (
+        "key-without-armour",
+        "MII",
+        r"[A-Za-z0-9+/]{3}IB(?:ADANBgkqhkiG9w0BAQ|AAKC|AzCC)[A-Za-z0-9+/]{16,}+",
+    ),
+    ("key-without-armour", "MIGHAgEAMBMGByqGSM49 MHcCAQEEI", r"[A-Za-z0-9+/]{16,}+"),
+    ("key-without-armour", "MC4CAQAwBQYDK2VwBCIEI MC4CAQAwBQYDK2VuBCIEI", r"[A-Za-z0-9+/]{16,}+"),
+    ("signing-key", "RWRTY0Iy RWRCS", r"[A-Za-z0-9+/]{80,}+=*"),
     ("readme-key", "rdme_", r"[a-z0-9]{60,}+"),
     (
         "prefixed-key",

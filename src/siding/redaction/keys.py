@@ -1,11 +1,15 @@
 """Find private key blocks, also if they are cut off, escaped, quoted, indented or in a diff."""
 
 import re
+from collections.abc import Iterator
 
 from siding.namedtuples import NamedTuple
 from siding.redaction.span import RIGHT, SecretSpan
 
-BEGIN = re.compile(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+BEGIN = re.compile(
+    rb"-----BEGIN (?:(?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?"
+    rb"|PGP MESSAGE|AGE ENCRYPTED FILE)-----"
+)
 _BEGINNING = re.compile(rb"-----BEGIN(?: [A-Z0-9]{0,16}){0,6}-{0,4}\Z")  # a marker that is cut off
 _END = rb"-----END [A-Z0-9 ]{1,60}-----"
 _DECORATION = (
@@ -25,7 +29,8 @@ _NEXT = re.compile(
     + rb"{1,15}+={0,2}+(?="
     + _DECORATION
     + rb"-----END))"
-    + rb"|(?P<head>(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): [^\n\\\"]{1,100}))"
+    + rb"|(?P<head>(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset)"
+    + rb": [^\n\\]{1,100}))"
 )
 _OPEN = re.compile(
     _DECORATION
@@ -37,6 +42,9 @@ _OPEN = re.compile(
     + rb"|[A-Z][A-Za-z-]{1,10}(?::[^\n\\\"]{0,100})?|\\{1,8})\Z"
 )
 _LEFT_OVER = re.compile(_DECORATION + rb"=?" + _BASE64 + rb"{1,15}={0,2}\Z")
+_SIGNING = re.compile(
+    rb"untrusted comment:[^\n]{0,80}secret key[^\n]{0,80}\n(RWR[A-Za-z0-9+/]{60,}+=*)"
+)
 _AHEAD = 400  # bytes to look at to decide whether a block goes on
 PUTTY = re.compile(rb"PuTTY-User-Key-File-\d")
 _PRIVATE_LINES = re.compile(rb"\nPrivate-Lines: (\d{1,4})\r?\n")
@@ -84,6 +92,12 @@ def block_from(data: bytes, at: int, limit: int, *, final: bool, found: bool = F
     if found and at + len(rest) == limit and final and _LEFT_OVER.match(rest):
         return Block(end=limit, found=True, open=False)
     return Block(end=at, found=found, open=False)
+
+
+def signing_keys(data: bytes) -> Iterator[SecretSpan]:
+    """Yield the secret keys of minisign and signify."""
+    for found in _SIGNING.finditer(data):
+        yield SecretSpan(found.start(1), found.end(1), b"private-key")
 
 
 def putty_lines(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:

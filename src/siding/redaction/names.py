@@ -23,18 +23,22 @@ class Tier(IntEnum):
 
 
 class Meaning(NamedTuple):
-    """What a name says about its value: how strictly to judge it, and the kind for the mark."""
+    """What a name says about its value: how strictly to judge it, and the kind for the mark.
+
+    `only_random`: values of such a name are mostly no secrets, only long random ones are.
+    """
 
     tier: Tier
     kind: bytes
+    only_random: bool = False
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _QUALIFIERS = frozenset(
     """
-    value val b64 base64 enc encoded raw prod production dev development testing stage staging live
-    sandbox old new current previous data plain plaintext plaintextpassword text primary secondary
-    ro rw main default local qa uat a b v
+    value val b64 base64 base hex enc encoded raw prod production dev development testing stage
+    staging live sandbox old new current previous data plain plaintext plaintextpassword text
+    primary secondary ro rw main default local qa uat a b v
     """.split()
 )
 _PASSWORDS = ("password", "passwd", "passwort", "passphrase")
@@ -42,6 +46,7 @@ _PASS = frozenset(
     """
     pass pwd passw requirepass masterauth userpass dbpass rootpass smtppass mailpass adminpass
     pgpass sshpass keypass storepass userpwd dbpwd sapwd rootpwd mysqlpwd adminpwd mypwd pswd psw
+    pw
     """.split()
 )
 _KEYS = frozenset(
@@ -63,10 +68,25 @@ _NOT_KEYS = frozenset(
     public pub cache primary foreign sort partition index group object row lookup map dict
     idempotency registry query translation message locale unique hash range sub hot short
     publishable anon site dedup routing react metric label tag column order sha by the s3 on press
-    arrow enter any no for
+    arrow enter any no for socket
     """.split()
 )
+# Of these only long random values are secret: a session also has a number, and a salt a version.
+_RANDOM = {
+    "pat": b"token",
+    "salt": b"salt",
+    "session": b"session",
+    "oauth": b"token",
+    "bearer": b"token",
+    "jwt": b"jwt",
+    "signing": b"key",
+    "hmac": b"key",
+    "seed": b"seed",
+    "psk": b"key",
+}
+LAST_WORDS = tuple(each.encode() for each in (*_RANDOM, "cookie"))
 _OTHERS = {
+    "mnemonic": b"seed-phrase",
     "credential": b"credential",
     "credentials": b"credential",
     "creds": b"credential",
@@ -100,6 +120,9 @@ def meaning(name: bytes) -> Meaning | None:
         return Meaning(Tier.COOKIE, b"cookie")
     if last.endswith("key"):
         return _key(last, before)
+    if last in _RANDOM:
+        alone = last in ("pat", "seed", "hmac", "psk") and not before
+        return None if alone else Meaning(Tier.KEY, _RANDOM[last], only_random=True)
     kind = _OTHERS.get(last)
     return None if kind is None else Meaning(Tier.TOKEN, kind)
 

@@ -13,6 +13,7 @@ _NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _BLANKS = (b" ", b"\t", b"\n")
 _COLOUR = rb"(?:\x1b\[[0-9;]{0,16}m){0,4}+"
 _QUOTE = rb"(?:\\{0,6}[\"'`]|&quot;|%22)"
+_REST = re.compile(rb"[A-Za-z0-9_.-]{0,48}+")
 _AFTER = re.compile(
     rb"(?P<rest>[A-Za-z0-9_.-]{0,48}+)"
     + _COLOUR
@@ -49,21 +50,27 @@ _SETTING = re.compile(
 _PREFIXES = (b"django-insecure-", b"base64:")  # not secret: they say what kind of secret follows
 
 
-def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:
-    """Return the secret whose name has the word at `at` in it; None if there is none."""
-    after = _AFTER.match(data, at, limit)
-    if after is None:
-        return None
+def name_at(data: bytes, at: int, limit: int) -> tuple[int, Meaning | None]:
+    """Return where the name begins that has the word at `at` in it, and what it says."""
     before = data[max(0, at - _NAME_LEFT) : at]
     left = at - len(before) + len(before.rstrip(_NAME))
-    joint = data[left - 1 : left]
-    if joint == b"\\" and data[left] in b"nrt":  # the letter of an escape is not part of the name
+    if data[left - 1] == 0x5C and data[left] in b"nrt":  # the letter of an escape is not part of it
         left += 1
-        joint = b"\n"
+    rest = _REST.match(data, at, limit)
+    assert rest is not None
+    return left, meaning(data[left : rest.end()])
+
+
+def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:
+    """Return the secret whose name has the word at `at` in it; None if there is none."""
+    left, known = name_at(data, at, limit)
+    after = None if known is None else _AFTER.match(data, at, limit)
+    if known is None or after is None:
+        return None
+    joint = b"\n" if data[left - 2 : left - 1] == b"\\" else data[left - 1 : left]
     if after["gap"] is not None and joint not in _BLANKS and data[left] != 0x2D:
         return None
-    known = meaning(data[left : after.end("rest")])
-    if known is None or (joint == b":" and data[left - 10 : left] == b"[redacted:"):
+    if joint == b":" and data[left - 10 : left] == b"[redacted:":
         return None
     if joint == b"/" and data[left - 3 : left] == b"://":  # a user's name in a URL
         return None
@@ -108,12 +115,18 @@ def _value(
         end = following.start()
     elif style is _TO_BLANK and found[0][-1:] in (b'"', b"'") and opened is None:
         end -= 1
+    if assigned and data[left] == 0x2D and _is_word(data[start:end]):
+        assigned = False  # an option is given a word more often than a variable is
     span = _if_secret(data, start, end, known, assigned=assigned, quoted=opened is not None)
     if span is None:
         return None
     if after["q"] is not None and opened is None and data[start:end].isdigit():
         return span._replace(quote=after["q"])
     return _to_its_end(data, span, start + JUDGED, limit)
+
+
+def _is_word(value: bytes) -> bool:
+    return value.isalpha() and (value.islower() or value.isupper() or value.istitle())
 
 
 def _may_close(start: int, end: int, limit: int, *, final: bool) -> bool:
@@ -154,7 +167,7 @@ def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[b
     quoted = data[left - 1 : left] in (b'"', b"'")
     if plain and not quoted and _LINE_START.search(data, max(0, left - 64), left):
         return _TO_BLANK, tight and name.isupper()
-    if tight and plain and name.isupper():
+    if tight and plain and (name.isupper() or name == b"-"):
         return _IN_LINE, True
     return _IN_LINE, False
 

@@ -6,14 +6,17 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from siding.redaction.formats import BEHIND_TOKEN, STARTS, joined, suffixed, token_at
-from siding.redaction.span import LEFT, RIGHT, SecretSpan
-from siding.redaction.values import stands_for_one
+from siding.redaction.keys import block_from
+from siding.redaction.names import LAST_WORDS, Tier, meaning
+from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan
+from siding.redaction.values import is_random, stands_for_one
 
 _PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
+_TRIES = 4  # of the same prefix within one run
 _INNER = re.compile(rb"[_-]+")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
 _TOKEN68 = re.compile(rb"[A-Za-z0-9._~+/=%-]+")
@@ -22,6 +25,7 @@ _GAPS = re.compile(rb"[./:~]|bot(?=\d)")
 _SIGNATURE = re.compile(
     rb"(?i)(?:[?&;]|amp;|u0026)(?:sig|signature|x-(?:amz|goog)-signature|hmac|code|state_?token)=[A-Za-z0-9%_+-]{0,80}\Z"
 )
+_SIGNATURE_ENDS = frozenset({b"sig", b"ure", b"mac", b"ode", b"ken"})
 _SIGNATURE_VALUE = re.compile(rb"[A-Za-z0-9%_+/=-]+")
 _HOOK = re.compile(
     rb"(?i)(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/"
@@ -32,7 +36,19 @@ _HOOK = re.compile(
     rb"|hooks\.airtable\.com/workflows/v1/genericWebhook/|chat\.googleapis\.com/v1/spaces/)"
     rb"([A-Za-z0-9_/@.-]+)"
 )
+_NAME_LEFT = 64
+_NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+_BETWEEN = b" \t=:\"'\\>[]"  # a name and its value
+_LAST_LETTERS = frozenset(each[-3:] for each in LAST_WORDS)
+_SET = re.compile(rb"(?:ENV|ARG|set -[gxU]{1,3}|setx|config(?:ure)? set)[ \t]+[A-Za-z0-9_.-]+\Z")
+# Base64 of ASCII text: the highest bit of each byte is 0, and the first byte is no control code.
+_TEXT_STARTS = frozenset(b"IJKLMNOPQRSTUVWXYZabcdef")
+_ASCII = rb"[C-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/]"
+_TEXT = re.compile(
+    rb"(?:" + _ASCII + rb"){5,}+(?:[C-Za-f][A-Za-z0-9+/]{1,3})?=*(?![A-Za-z0-9+/_-])"
+)
 _URL_LEFT = 512
+_URL = re.compile(rb"://[^\s\"'<>\\/?:]{0,256}:[^\s\"'<>\\/?]{3,256}@")
 _NOT_IN_USERINFO = re.compile(rb"[\s\"'<>\\/?]")
 _COOKIE = re.compile(rb"(?i)cookie2?\\{0,6}[\"']?[ \t]?[:=,][ \t]?\\{0,6}[\"']?\Z")
 _COOKIE_VALUE = re.compile(rb"[^;\s\"'\\,<>]+")
@@ -48,25 +64,30 @@ _HASH = re.compile(
     rb"|(?:scrypt|pbkdf2(?:-sha\d+)?)\$[A-Za-z0-9=,$+/.]{20,}|[PH]\$[./A-Za-z0-9]{31}"
     rb"|\d{4,8}\$[A-Za-z0-9./]{6,32}\$[A-Za-z0-9+/]{20,}=*)"
 )
-_CURL = re.compile(
-    rb"[ \t](?:-u|--user|--proxy-user|-U)[ \t=]?\\{0,6}[\"']?[^\s:\"'\\]{1,64}:([^\s\"'\\]+)"
-)
 
 
-def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator[SecretSpan]:
+def tokens(
+    data: bytes,
+    runs: Iterable[tuple[int, int]],
+    limit: int,
+    hidden: Callable[[bytes], bytes | None],
+    *,
+    final: bool,
+) -> Iterator[SecretSpan]:
     """Yield the secrets that the long runs of letters and digits are, belong to, or contain.
 
-    `runs` are start and end of each, from `prefilter.runs`.
+    `runs` are start and end of each, from `prefilter.runs`. `hidden` returns the kind of the
+    secret in a text that was decoded, None if there is none.
     """
     for start, end in runs:
-        look = _BEFORE.get(data[start - 1 : start])
         span = None
         if data[start : start + 3] in STARTS:
-            found = token_at(data, start, limit)
-            if found is not None:
-                span = _span(start, found[1], found[0], limit)
-        if span is None and look is not None:
+            span = _with_prefix(data, start, limit, final=final)
+        look = None if span is not None else _BEFORE.get(data[start - 1])
+        if look is not None:
             span = look(data, start, limit)
+        if span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
+            span = _encoded(data, start, limit, hidden)
         if span is not None:
             yield span
             if span.end < end:
@@ -75,15 +96,65 @@ def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator
             yield from _inside(data, start, end, limit)
 
 
+def _with_prefix(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | None:
+    found = token_at(data, start, limit)
+    if found is not None and found[0] == b"key-without-armour":
+        block = block_from(data, start, limit, final=final)
+        end = block.end if block.found else limit
+        pending = not block.found and block.open
+        return SecretSpan(
+            start, end, b"private-key", pending=pending, block=block.found, open=block.open
+        )
+    return None if found is None else _span(start, found[1], found[0], limit)
+
+
+def _named(data: bytes, start: int, limit: int) -> SecretSpan | None:
+    """Return a long value whose name ends with a word that announces only long ones."""
+    left = data[max(0, start - 16) : start].rstrip(_BETWEEN)
+    if left[-3:].lower() not in _LAST_LETTERS:
+        return None
+    left = data[max(0, start - _NAME_LEFT) : start]
+    name = left.rstrip(_BETWEEN)
+    if not name.lower().endswith(LAST_WORDS):
+        return None
+    between = left[len(name) :]
+    if b"=" not in between and b":" not in between and not _SET.search(name):
+        return None
+    word = name[len(name.rstrip(_NAME_BYTES)) :]
+    known = meaning(word)
+    kind = b"cookie" if known is not None and known.tier is Tier.COOKIE else None
+    if known is None or (kind is not None and not word.rpartition(b".")[2].isupper()):
+        return None
+    found = _TOKEN68.match(data, start, limit)
+    if found is None or not is_random(found[0][:JUDGED]):
+        return None
+    return _span(start, found.end(), kind or known.kind, limit)
+
+
+def _encoded(
+    data: bytes, start: int, limit: int, hidden: Callable[[bytes], bytes | None]
+) -> SecretSpan | None:
+    """Return the Base64 at `start` if it is that of a text with a secret in it."""
+    found = _TEXT.match(data, start, min(limit, start + RIGHT))
+    if found is None:
+        return None
+    text = binascii.a2b_base64(found[0].rstrip(b"=") + b"=" * (-len(found[0].rstrip(b"=")) % 4))
+    kind = hidden(text)
+    return None if kind is None else _span(start, found.end(), kind, limit)
+
+
 def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[SecretSpan]:
     """Yield the tokens inside a run, which begin after a ``-`` or ``_``."""
     run = data[start:end]
     if b"-" in run or b"_" in run:
+        tried: dict[bytes, int] = {}
         for gap in _INNER.finditer(data, start, end):
             at = gap.end()
             if end - at < _SHORTEST:
                 break
-            if at >= start and data[at : at + 3] in STARTS:
+            head = data[at : at + 3]
+            if at >= start and head in STARTS and tried.get(head, 0) < _TRIES:
+                tried[head] = tried.get(head, 0) + 1
                 found = token_at(data, at, limit)
                 if found is not None:
                     start = found[1]
@@ -117,7 +188,7 @@ def _behind_escape(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 def _behind_blank(data: bytes, start: int, limit: int) -> SecretSpan | None:
     if data[start - 2] not in b"rRcC":  # the last letters of "bearer" and "basic"
-        return None
+        return _named(data, start, limit)
     word = data[max(0, start - 8) : start - 1].lower()
     if word.endswith(b"bearer"):
         found = _TOKEN68.match(data, start, limit)
@@ -127,7 +198,11 @@ def _behind_blank(data: bytes, start: int, limit: int) -> SecretSpan | None:
         found = _TOKEN68.match(data, start, limit)
         if found is not None and _is_userinfo(found[0][:LEFT]):
             return _span(start, found.end(), b"auth", limit)
-    return None
+    return _named(data, start, limit)
+
+
+def _behind_colon(data: bytes, start: int, limit: int) -> SecretSpan | None:
+    return _behind_joint(data, start, limit) or _named(data, start, limit)
 
 
 def _behind_joint(data: bytes, start: int, limit: int) -> SecretSpan | None:
@@ -180,12 +255,20 @@ def _behind_slash(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 def _behind_equals(data: bytes, start: int, limit: int) -> SecretSpan | None:
     left = max(0, start - 120)
+    if data[start - 1] != 0x3D or data[start - 4 : start - 1].lower() in _SIGNATURE_ENDS:
+        span = _signature(data, left, start, limit)
+        if span is not None:
+            return span
+    return _in_cookie(data, start, limit) or _named(data, start, limit)
+
+
+def _signature(data: bytes, left: int, start: int, limit: int) -> SecretSpan | None:
     if _SIGNATURE.search(data, left, start):
         first = data.rindex(b"=", left, start) + 1
         found = _SIGNATURE_VALUE.match(data, first, limit)
         assert found is not None
         return _span(first, found.end(), b"signature", limit)
-    return _in_cookie(data, start, limit)
+    return None
 
 
 def _in_cookie(data: bytes, start: int, limit: int) -> SecretSpan | None:
@@ -220,22 +303,31 @@ def _behind_brace(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 
 _BEFORE = {
-    b" ": _behind_blank,
-    b".": _behind_joint,
-    b":": _behind_joint,
-    b"/": _behind_slash,
-    b"=": _behind_equals,
-    b"%": _behind_escape,
-    b"\\": _behind_escape,
-    b"[": _behind_escape,
-    b";": _behind_escape,
-    b"}": _behind_brace,
-    b"$": _behind_joint,
+    0x20: _behind_blank,
+    0x22: _named,  # "
+    0x27: _named,  # '
+    0x2E: _behind_joint,  # .
+    0x3A: _behind_colon,
+    0x2F: _behind_slash,
+    0x3D: _behind_equals,
+    0x25: _behind_escape,  # %
+    0x5C: _behind_escape,  # a backslash
+    0x5B: _behind_escape,  # [
+    0x3B: _behind_escape,  # ;
+    0x7D: _behind_brace,
+    0x24: _behind_joint,  # $
 }
 
 
-def url_password(data: bytes, at: int, limit: int) -> SecretSpan | None:
-    """Return the password of a URL whose host comes after the ``@`` at `at`."""
+def url_passwords(data: bytes, limit: int) -> Iterator[SecretSpan]:
+    """Yield the passwords in URLs."""
+    for found in _URL.finditer(data):
+        span = _url_password(data, found.end() - 1, limit)
+        if span is not None:
+            yield span
+
+
+def _url_password(data: bytes, at: int, limit: int) -> SecretSpan | None:
     scheme = data.rfind(b"://", max(0, at - _URL_LEFT), at)
     if scheme < 0:
         return None
@@ -258,19 +350,10 @@ def url_password(data: bytes, at: int, limit: int) -> SecretSpan | None:
     )
 
 
-def password_hash(data: bytes, at: int, limit: int) -> SecretSpan | None:
-    """Return the password hash, as in ``/etc/shadow``, that begins with the ``$`` at `at`."""
-    found = _HASH.match(data, at, limit)
-    return None if found is None else _span(at, found.end(), b"password-hash", limit)
-
-
-def curl_password(data: bytes, at: int, limit: int) -> SecretSpan | None:
-    """Return the password in ``-u NAME:PASSWORD`` of the curl command at `at`."""
-    line = data.find(b"\n", at, min(limit, at + LEFT - 128))
-    found = _CURL.search(data, at, line if line >= 0 else min(limit, at + LEFT - 128))
-    if found is None or stands_for_one(found[1]) or len(found[1]) < 3:
-        return None
-    return _span(found.start(1), found.end(1), b"password", limit)
+def password_hashes(data: bytes, limit: int) -> Iterator[SecretSpan]:
+    """Yield the password hashes, as in ``/etc/shadow``."""
+    for found in _HASH.finditer(data):
+        yield _span(found.start(), found.end(), b"password-hash", limit)
 
 
 def _span(start: int, end: int, kind: bytes, limit: int) -> SecretSpan:

@@ -1,16 +1,20 @@
 """Find the few places where a secret could be, so that the slow rules run only there.
 
-All bytes are searched with `bytes.translate` and `bytes.find`, which run in C. Two translated
-copies make few searches do the work of many. In one, all letters and digits are the same letter, so
-a long run of them is one search. In the other, several letters become one, so that words which
-announce a secret share a part: ``key`` and ``token`` both contain ``ken``, ``secret`` and
-``credential`` both ``cred``, ``password``, ``passphrase`` and ``pass=`` all ``=ass=``.
+All bytes are searched with `bytes.translate`, `bytes.find` and a few regular expressions that begin
+with a literal, which all run in C. Two translated copies make few searches do the work of many. In
+one, all letters and digits are the same letter, so a long run of them is one search. In the other,
+case and punctuation are levelled and several letters become one, so that words which announce a
+secret share a part: ``key``, ``token`` and ``mnemonic`` share ``kee``.
 
 A rule only runs where one of these triggers is found. So the text that a rule matches must contain
 a trigger by itself: the outcome must not depend on where a block begins or ends.
 """
 
+import re
 from collections.abc import Iterator
+
+from siding.namedtuples import NamedTuple
+from siding.redaction.wide_lines import has_wide_lines
 
 RUN = 20  # bytes; a token without a name before it is at least this long
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-~")
@@ -20,54 +24,92 @@ _RUN = b"a" * RUN
 
 def _folded() -> bytes:
     table = bytearray(bytes(range(256)).lower())
-    for each, becomes in ((b"yY", b"n"), (b"tT", b"d"), (b"oOpPwW=:_\"'->\\.%&", b"=")):
-        for code in each:
-            table[code] = becomes[0]
+    for some, one in ((b"ny", b"e"), (b"m", b"k"), (b"u", b"l"), (b"hw", b"a"), (b"r", b"s")):
+        for code in some + some.upper():
+            table[code] = one[0]
+    for code in b"=:_\"'->\\.%&":
+        table[code] = ord("=")
     return bytes(table)
 
 
 _FOLD = _folded()
-_WORDS = (b"cred", b"audh=", b"audh ", b"=ass=", b"=ass ", b"==d=", b"==d ")
-_NOTHING = (b"s", b"i")
+# Parts of the words that announce a secret. Each begins with a literal: such a search runs in C.
+_PARTS = tuple(
+    map(
+        re.compile,
+        (
+            # key, token, mnemonic
+            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z0-9])(?!(?<=[ ]tokee)[ ][a-z0-9])",
+            rb"cse[td]",  # secret, credential
+            rb"alt(?:a[= o](?!ss?[= ])|[= ](?<=salt.))",  # auth but not author; salt
+            rb"pa(?:ss[= ap]|d[= ]|sase)",  # pass, password, passphrase; pwd; phrase
+            rb"codes",
+        ),
+    )
+)
+_OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
+_LIST = re.compile(rb"(?i)mnemon|phrase|codes")
+_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+_INTERRUPTING = (b"\x1b", b"%", b"\\", b"\x00", b"\xe2", b"\xc2", b"\xef")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
 
 
-def runs(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each run of at least `RUN` letters, digits, ``_``, ``-`` and ``~``."""
+class Triggers(NamedTuple):
+    """The offsets of words that may announce a secret, by what they may announce."""
+
+    names: list[int]  # of a value
+    lists: list[int]  # of words or codes
+
+
+def runs(data: bytes) -> list[tuple[int, int]]:
+    """Return start and end of each run of at least `RUN` letters, digits, ``_``, ``-``, ``~``."""
     same = data.translate(_RUNS)
+    found = []
     at = same.find(_RUN)
     while at >= 0:
         end = same.find(b" ", at + RUN)
         end = len(data) if end < 0 else end
-        yield at, end
+        found.append((at, end))
         at = same.find(_RUN, end)
+    return found
 
 
-def words(data: bytes) -> Iterator[int]:
-    """Yield the offset of each word that may be part of a name with a secret value."""
-    if not any(each in data for each in _PUNCTUATION):
-        if b"." in data:
-            yield from positions(data, b"password ")  # a netrc file; the dot is in its host
-        return
+def triggers(data: bytes) -> Triggers:
+    """Return where words are that may announce a secret, in order."""
     folded = data.translate(_FOLD)
-    yield from _keys(data, folded)
-    for word in _WORDS:
-        yield from positions(folded, word)
+    found = [match.start() for part in _PARTS for match in part.finditer(folded)]
+    if not found:
+        return Triggers([], [])
+    found.sort()
+    lists = [at for at in found if _LIST.match(data, at)]
+    if any(each in data for each in _PUNCTUATION):
+        return Triggers([at for at in found if _may(data, at)], lists)
+    # A netrc file has a dot in its host.
+    return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
 
 
-def _keys(data: bytes, folded: bytes) -> Iterator[int]:
-    """Yield the offset of each ``key`` or ``token``, except in words that announce no secret.
+def _may(data: bytes, at: int) -> bool:
+    """Return whether the part of a word at `at` may announce a value.
 
-    ``tokens``, ``keyId`` and the plain words in a sentence are in every second line of some output,
-    and running the rules there would be slow.
+    ``key:`` alone does not, nor do ``keyboard`` or the plain words in a sentence, which are in
+    every second line of some output.
     """
-    at = folded.find(b"ken")
-    while at >= 0:
-        behind = folded[at + 3 : at + 4]
-        bare = behind == b" " and b" " in (folded[at - 1 : at], folded[at - 3 : at - 2])
-        if behind not in _NOTHING and not (bare and data[at + 4 : at + 5].isalnum()):
-            yield at
-        at = folded.find(b"ken", at + 3)
+    if data[at] not in b"kK":
+        return True
+    behind = data[at + 3 : at + 4]
+    if behind.islower() or data[at - 1] not in _NAME:
+        return False
+    return not (behind == b" " and data[at - 3] == 0x20 and data[at + 4 : at + 5].isalnum())
+
+
+def options(data: bytes) -> list[int]:
+    """Return the offset of each short option that may have a password behind it."""
+    return [found.start() + 1 for found in _OPTION.finditer(data)]
+
+
+def may_be_interrupted(data: bytes) -> bool:
+    """Return whether something in the data may interrupt a secret, or spell it differently."""
+    return any(each in data for each in _INTERRUPTING) or has_wide_lines(data)
 
 
 def positions(data: bytes, wanted: bytes) -> Iterator[int]:

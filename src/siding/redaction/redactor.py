@@ -1,7 +1,7 @@
 """The entry point of redaction: a set of rules, for texts and streams."""
 
 from binascii import b2a_base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from siding.redaction.rules import KnownSecret, Pattern, Rules
@@ -10,7 +10,12 @@ from siding.redaction.stream import Stream
 SHORTEST = 8  # bytes of a known value; shorter ones occur in too many other words
 MOST_KNOWN = 200
 _LONGEST = 4096
-_HINTS = ("TOKEN", "SECRET", "PASS", "PWD", "KEY", "CRED", "AUTH")
+_HINTS = tuple(
+    """
+    TOKEN SECRET PASS PW KEY CRED AUTH PAT SALT SESSION COOKIE BEARER JWT SIGNING HMAC SEED PSK
+    MNEMONIC
+    """.split()
+)
 
 
 class Redactor:
@@ -40,14 +45,19 @@ class Redactor:
 
     def mask_text(self, text: str) -> str:
         """Return `text` without its secrets; surrogates (bytes that are not UTF-8) are kept."""
-        data = b"\n" + text.encode("utf-8", "surrogateescape")
-        if not self._rules.find(data, final=True):
+        if self.is_clean(text):
             return text
-        return self.mask(data[1:]).decode("utf-8", "surrogateescape")
+        return self.mask(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+    def is_clean(self, text: str) -> bool:
+        """Return whether there is no secret in `text`."""
+        data = b"\n" + text.encode("utf-8", "surrogateescape")
+        return not self._rules.find(data, final=True)
 
 
 def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
-    """Return the values of variables whose names sound secret, also encoded and quoted.
+    """Return the values of variables whose names sound secret, also encoded and quoted, and the
+    passwords in URLs.
 
     A value that is short, a placeholder, a path or an ordinary word is left out, because it would
     be masked everywhere. Of a value of several lines (a key) each line is a value. At most
@@ -59,22 +69,40 @@ def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
         for name, value in env.items()
         if len(value) >= SHORTEST and any(hint in name.upper() for hint in _HINTS)
     ]
-    if not likely:
+    urls = [each for each in env.items() if "://" in each[1] and "@" in each[1]]
+    if not likely and not urls:
         return []
-    from siding.redaction.names import Tier, meaning  # rules are loaded when they are needed
-
-    for name, value in likely:
-        named = meaning(name.encode("utf-8", "surrogateescape"))
-        if named is None or (named.tier is Tier.KEY and len(value) < 16):
-            continue
-        for line in value.encode("utf-8", "surrogateescape").splitlines():
-            if _is_worth_hiding(line):
-                for form in _forms(line):
-                    found.setdefault(
-                        form,
-                        KnownSecret(value=form, kind=b"env:" + name.encode("ascii", "replace")),
-                    )
+    for name, value in (*_secrets_of(likely), *_passwords_of(urls)):
+        if _is_worth_hiding(value):
+            kind = b"env:" + name.encode("ascii", "replace")
+            for form in _forms(value):
+                found.setdefault(form, KnownSecret(value=form, kind=kind))
     return sorted(found.values(), key=lambda each: -len(each.value))[:MOST_KNOWN]
+
+
+def _secrets_of(variables: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+    """Yield each line of the values whose names say that they are secret."""
+    from siding.redaction.names import Tier, meaning  # rules are loaded when they are needed
+    from siding.redaction.values import is_random
+
+    for name, value in variables:
+        named = meaning(name.encode("utf-8", "surrogateescape"))
+        data = value.encode("utf-8", "surrogateescape")
+        if named is None or (named.tier in (Tier.KEY, Tier.COOKIE) and len(data) < 16):
+            continue
+        if named.only_random and not is_random(data):
+            continue
+        for line in data.splitlines():
+            yield name, line
+
+
+def _passwords_of(variables: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+    from siding.redaction.places import url_passwords
+
+    for name, value in variables:
+        data = value.encode("utf-8", "surrogateescape")
+        for span in url_passwords(data, len(data)):
+            yield name, data[span.start : span.end]
 
 
 def _is_worth_hiding(value: bytes) -> bool:
@@ -88,8 +116,9 @@ def _is_worth_hiding(value: bytes) -> bool:
 
 
 def _forms(value: bytes) -> Iterable[bytes]:
-    """Yield the value as it is, in Base64, percent-encoded, and escaped for JSON."""
+    """Yield the value as it is, in Base64 and hexadecimal, percent-encoded, escaped for JSON."""
     yield value
+    yield value.hex().encode()
     if len(value) >= 12:
         yield b2a_base64(value, newline=False).rstrip(b"=")
     quoted = quote(value, safe="").encode()

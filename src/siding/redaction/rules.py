@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from siding.namedtuples import NamedTuple
 from siding.redaction import prefilter
 from siding.redaction.span import RIGHT, SecretSpan
+
+if TYPE_CHECKING:
+    from siding.redaction.wrappings import Reading
 
 
 class KnownSecret(NamedTuple):
@@ -45,68 +49,98 @@ class Rules:
             if any(blank in each.value for blank in (b" ", b"\t")):
                 self.spaced.append(each.value)
 
-    def find(self, data: bytes, *, final: bool) -> list[SecretSpan]:
+    def find(self, data: bytes, *, final: bool, since: int = 0) -> list[SecretSpan]:
         """Return the secrets in `data`, in order and without overlaps.
 
         If `data` starts at the beginning of a line, put a newline before it: some rules look for
-        one. With `final` no more bytes follow.
+        one. With `final` no more bytes follow. What begins before `since` is of no interest.
         """
-        spans = list(self._all_spans(data, final=final))
+        spans = list(self._spans(data, final=final, since=since))
+        if prefilter.may_be_interrupted(data):
+            from siding.redaction.wrappings import readings  # much output never gets here
+
+            for reading in readings(data):
+                spans += self._in_reading(reading, data, final=final, since=since)
         return _without_overlaps(spans, data, self._allowed) if spans else spans
 
-    def _all_spans(self, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
+    def _spans(self, data: bytes, *, final: bool, since: int = 0) -> Iterator[SecretSpan]:
+        runs, triggers = prefilter.runs(data), prefilter.triggers(data)
         limit = len(data)
-        runs = list(prefilter.runs(data))
         if runs:
             from siding.redaction.places import tokens  # much output never gets here
 
-            yield from tokens(data, runs, limit)
-        # A known value with a long run in it can only be inside a run: search for it only there.
-        for start, end in runs if self._anchored else ():
-            for anchor, offset, known in self._anchored:
-                at = data.find(anchor, start, end)
-                if at >= offset and data.startswith(known.value, at - offset):
-                    yield SecretSpan(at - offset, at - offset + len(known.value), known.kind)
-        words = list(prefilter.words(data))
-        if words:
+            yield from tokens(data, runs, limit, self._hidden, final=final)
+        yield from self._known_values(data, has_runs=bool(runs))
+        if triggers.names:
             from siding.redaction.evaluate import announced
 
-            yield from announced(data, words, limit, final=final)
-        yield from self._by_surroundings(data, limit)
-        for value, kind in self._plain:
-            for at in prefilter.positions(data, value):
-                yield SecretSpan(at, at + len(value), kind)
+            yield from announced(data, triggers.names, limit, final=final, since=since)
+        if triggers.lists:
+            from siding.redaction.word_lists import listed
+
+            yield from listed(data, triggers.lists, limit, final=final)
+        yield from self._by_surroundings(data, limit, final=final)
         for kind, regex in self._patterns:
             for found in regex.finditer(data):
                 if found.end() > found.start():
                     yield SecretSpan(found.start(), found.end(), kind)
 
-    def _by_surroundings(self, data: bytes, limit: int) -> Iterator[SecretSpan]:
+    def _known_values(self, data: bytes, *, has_runs: bool) -> Iterator[SecretSpan]:
+        # A known value with a long run in it can only be where there are runs.
+        for anchor, offset, known in self._anchored if has_runs else ():
+            for at in prefilter.positions(data, anchor):
+                if at >= offset and data.startswith(known.value, at - offset):
+                    yield SecretSpan(at - offset, at - offset + len(known.value), known.kind)
+        for value, kind in self._plain:
+            for at in prefilter.positions(data, value):
+                yield SecretSpan(at, at + len(value), kind)
+
+    def _hidden(self, text: bytes) -> bytes | None:
+        """Return the kind of the first secret in a text that was decoded, None without one."""
+        return next((span.kind for span in self._spans(b"\n" + text, final=True)), None)
+
+    def _in_reading(
+        self, reading: "Reading", data: bytes, *, final: bool, since: int
+    ) -> Iterator[SecretSpan]:
+        goes_on = reading.end == len(data) and not final
+        begin = reading.offset(since) + 1
+        for span in self._spans(b"\n" + reading.text, final=not goes_on, since=begin):
+            if not reading.undoes(span.start - 1, span.end - 1):
+                continue
+            start, end = reading.span(span.start - 1, span.end - 1)
+            waits = span.pending or (span.open and len(data) - start < 4 * RIGHT)
+            yield span._replace(
+                start=start,
+                end=len(data) if waits else end,
+                pending=waits,
+                until=span.until if end == len(data) else None,
+                block=False,
+                open=False,
+                wide=reading.step > 1,
+            )
+
+    def _by_surroundings(self, data: bytes, limit: int, *, final: bool) -> Iterator[SecretSpan]:
         if b"@" in data and b"://" in data:
-            from siding.redaction.places import url_password
+            from siding.redaction.places import url_passwords
 
-            for at in prefilter.positions(data, b"@"):
-                span = url_password(data, at, limit)
-                if span is not None:
-                    yield span
+            yield from url_passwords(data, limit)
         if b"$" in data:
-            from siding.redaction.places import password_hash
+            from siding.redaction.places import password_hashes
 
-            for at in prefilter.positions(data, b"$"):
-                if data[at + 1 : at + 2] in _HASH_STARTS:
-                    span = password_hash(data, at, limit)
-                    if span is not None:
-                        yield span
-        if b":" in data and b"-" in data and b"curl " in data:
-            from siding.redaction.places import curl_password
+            yield from password_hashes(data, limit)
+        if b"-----BEGIN " in data:
+            from siding.redaction.evaluate import blocks
 
-            for at in prefilter.positions(data, b"curl "):
-                span = curl_password(data, at, limit)
-                if span is not None:
-                    yield span
+            yield from blocks(data, limit, final=final)
+        if b"untrusted comment:" in data:
+            from siding.redaction.keys import signing_keys
 
+            yield from signing_keys(data)
+        options = prefilter.options(data)
+        if options:
+            from siding.redaction.clients import client_passwords
 
-_HASH_STARTS = frozenset(bytes([each]) for each in b"a123456789ygspPH")
+            yield from client_passwords(data, options, limit)
 
 
 def _without_overlaps(

@@ -15,7 +15,7 @@ class SecretSpan(NamedTuple):
     `pending`: more bytes could change the result. `until`: the secret may go on behind the data,
     and this pattern finds the first byte after it. `quote` is put around the mark, so that JSON
     with a number in that place stays JSON. `block`: it is a private key; `open`: the key may go on
-    behind the data.
+    behind the data. `wide`: the bytes around it are UTF-16.
     """
 
     start: int
@@ -26,6 +26,13 @@ class SecretSpan(NamedTuple):
     quote: bytes = b""
     block: bool = False
     open: bool = False
+    wide: bool = False
+
+    @property
+    def replacement(self) -> bytes:
+        """What stands in the place of the secret."""
+        text = self.quote + mark(self.kind) + self.quote
+        return b"".join(bytes((each, 0)) for each in text) if self.wide else text
 
 
 def mark(kind: bytes) -> bytes:

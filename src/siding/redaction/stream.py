@@ -9,7 +9,8 @@ that were returned already are remembered, because rules look back that far.
 import re
 
 from siding.redaction.rules import Rules
-from siding.redaction.span import LEFT, RIGHT, SecretSpan, mark
+from siding.redaction.span import LEFT, RIGHT, SecretSpan
+from siding.redaction.wide_lines import wrapped_word
 
 _BLANKS = (b" ", b"\n", b"\t", b"\r")
 _SMALL = 4096  # a smaller piece without a blank is only stored: nothing can be returned yet
@@ -48,14 +49,16 @@ class Stream:
         done = self._pass_secret(data, final=final)
         if done is None:
             return []
-        spans = [span for span in self._rules.find(data, final=final) if span.start >= done]
+        spans = [
+            span for span in self._rules.find(data, final=final, since=done) if span.start >= done
+        ]
         hold = len(data) if final else self._hold(data, done, spans)
         out: list[bytes] = []
         for span in spans:
             if span.start >= hold:
                 break
             out.append(data[done : span.start])
-            out.append(span.quote + mark(span.kind) + span.quote)
+            out.append(span.replacement)
             done = span.end
             if span.open and not final:
                 self._in_key = True
@@ -104,6 +107,8 @@ class Stream:
         size = len(data)
         first = max(done, size - RIGHT)
         hold = max(first, max(data.rfind(blank, first) for blank in _BLANKS) + 1)
+        if data[hold - 1] in b"\r\n" and hold > first:
+            hold = wrapped_word(data, hold, first)
         if data.find(b"-----BEGIN", max(done, size - 120)) >= 0:
             from siding.redaction.keys import beginning_of_marker
 

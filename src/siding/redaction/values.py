@@ -1,7 +1,9 @@
 """Decide whether a value is a secret, or a placeholder, a reference, code or a plain word."""
 
 import re
+from functools import lru_cache
 
+_REMEMBERED = 2048  # judgements of each kind: what is printed is often printed again
 _REFERENCE = re.compile(
     rb"""(?ix)
     \$(?:\{|\(|\$|[a-z_]\w*(?:$|[/.:}\])\s])) | \{\{ | \{% | %\( | %s\b | %[a-z_]+% | <[a-z%/!$-]
@@ -60,7 +62,7 @@ _WORDS = frozenset(
     b"username login anonymous nobody passphrase hidden masked filtered removed expired "
     b"invalid missing ok error failed key value apikey api_key accesstoken plain plaintext "
     b"bcrypt argon2 scrypt pbkdf2 md5 sha1 sha256 sha512 hs256 rs256 es256 aes256 base64 utf-8 "
-    b"utf8 rabbitmq guestguest sa oracle".split()
+    b"utf8 pass rabbitmq guestguest sa oracle".split()
 )
 _NAME_WORDS = re.compile(rb"(?i)passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
@@ -81,6 +83,7 @@ _HARMLESS = re.compile(
 _BRACKETS = (b"(", b"[", b"{", b"|")
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def stands_for_one(value: bytes) -> bool:
     """Return whether the value is a placeholder, or a reference to a secret kept elsewhere."""
     if value.startswith(b"$") and _crypted(value):
@@ -107,6 +110,7 @@ def is_code(value: bytes) -> bool:
     return bool(_DOTTED.match(value) or _CALL.match(value))
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     """Return whether the value of a name that means a password is a password.
 
@@ -125,6 +129,7 @@ def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     return not _WORDY.match(value)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_token(value: bytes, *, quoted: bool) -> bool:
     """Return whether the value of a name that means a token looks made by a machine, or is long."""
     if len(value) < 8 or stands_for_one(value) or _HARMLESS.match(value):
@@ -140,6 +145,7 @@ def is_token(value: bytes, *, quoted: bool) -> bool:
     return any(each in b"0123456789" for each in value) or len(value) >= 12
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_random(value: bytes) -> bool:
     """Return whether a value is long and looks random; for names that can mean other things."""
     if len(value) < 16 or stands_for_one(value) or _HARMLESS.match(value) or b" " in value:

@@ -1,7 +1,11 @@
 """What is held back is little, what waits is what must, and no input is too much."""
 
+from unittest.mock import Mock
+
 import pytest
 
+from siding.redaction import evaluate
+from siding.redaction.pairs import pair_at
 from siding.redaction.redactor import Redactor, known_values
 from siding.redaction.span import LEFT, RIGHT
 
@@ -126,6 +130,19 @@ AGAINST_US = [
     b"xoxb-1-",
     b'"name":"TOKEN","value":"',
     b"machine a.b login c password ",
+    b"token=x",
+    b"api_key: ",
+    b"curl -u a:",
+    b"mysql -p ",
+    b"htpasswd -b ",
+    b"a\x1b[0m",
+    b"\\u0061",
+    b"%41",
+    b"g\x00",
+    b"mnemonic: legal ",
+    b"Recovery codes: 1a2b3c4d ",
+    b"x" * 80 + b"\n",
+    b"dG9rZW49Z2hwX2FC",
 ]
 
 
@@ -136,6 +153,17 @@ def test_what_is_made_to_be_slow(unit: bytes) -> None:
     stream = PLAIN.stream()
     out = b"".join(stream.feed(text[at : at + 997]) for at in range(0, len(text), 997))
     assert out + stream.close() == PLAIN.mask(text)
+
+
+@pytest.mark.parametrize("unit", [b"token=x", b'password="', b"token: ", b"api_key: abc "])
+def test_how_often_the_rules_look_closely(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words inside a secret are passed over, and what was judged is remembered."""
+    looked = Mock(wraps=pair_at)
+    monkeypatch.setattr("siding.redaction.evaluate.pair_at", looked)
+    evaluate._around.cache_clear()
+    units = 200_000 // len(unit)
+    PLAIN.mask(unit * units)
+    assert 0 < looked.call_count < units / 50
 
 
 def test_values_of_the_environment() -> None:

@@ -4,6 +4,7 @@ import json
 
 import counted
 from siding.redaction.redactor import Redactor
+from unit.redaction import family_cases
 from unit.redaction.cases import BENIGN, SECRETS
 
 PLAIN = Redactor()
@@ -42,3 +43,16 @@ def test_a_number_in_json_stays_json() -> None:
     assert json.loads(masked) == {"password": "[redacted:password]", "port": 5432}
     inner = PLAIN.mask_text(json.dumps({"text": '{"password": 12345678}'}))
     assert json.loads(json.loads(inner)["text"]) == {"password": "[redacted:password]"}
+
+
+def test_families_of_secrets_and_of_what_looks_like_them() -> None:
+    counted.add(len(family_cases.SECRETS) + len(family_cases.BENIGN))
+    for before, secret, behind in family_cases.SECRETS:
+        masked = PLAIN.mask_text(before + secret + behind)
+        assert masked.startswith(before), before
+        assert masked.endswith(behind), before
+        assert not [at for at in range(len(secret) - 7) if secret[at : at + 8] in masked], before
+        assert PLAIN.mask_text(masked) == masked
+    for text in family_cases.BENIGN:
+        assert PLAIN.mask_text(text) == text
+        assert PLAIN.mask_text(f"a line\n{text}\nanother") == f"a line\n{text}\nanother"

@@ -74,6 +74,16 @@ PARTS = [
     b"Xy%2B" + b"q8" * 20,
     b"--token ",
     b"\xc3\xa9",
+    b"gh\x1b[01;31m\x1b[Kp_" + b"aB3" * 12 + b"\x1b[m\x1b[K",
+    b"ghp_\xe2\x80\x8b" + b"aB3" * 12,
+    b"\\u0067hp_" + b"aB3" * 12,
+    "token=swordfish-77 ghp_aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3 end ".encode("utf-16-le"),
+    b"dG9rZW49Z2hwX2FCM2FCM2FCM2FCM2FCM2FCM2FCM2FCM2FCMw==",
+    b"mysql -u root -pTrom-bone7! app",
+    b"mnemonic: legal winner thank year wave sausage worth useful legal winner thank yellow",
+    b"Recovery codes:\n8f3a1-77c02\n5d2e9-10b4f\n99c1d-4e5a7\n",
+    b"\n" + b"word " * 10 + b"and sk-ant-api03-xY7_xY7_xY7_x\n",
+    b"\n" + b"word " * 12 + b"ghp_aB3xY9aB3xY9aB3x\n",
 ]
 RULES = Redactor(
     known=known_values({"MY_SECRET": "correct horse battery", "THE_TOKEN": "swordfish-77"})

@@ -25,7 +25,7 @@ from siding.app.place.project_places import (
 )
 from siding.app.place.redaction import Redaction
 from siding.app.place.sandbox_inside import home_hidden, home_is_hidden
-from siding.app.place.settings import DEFAULT_TEXT, Settings, read_settings
+from siding.app.place.settings import DEFAULT_TEXT, Settings, read_settings, redaction_in
 from siding.app.place.wiring import App
 from siding.errors import NotInitialised, SidingError
 from siding.files.durable import create_bytes, make_dirs
@@ -111,12 +111,12 @@ class Project:
     @cached_property
     def redaction(self) -> Redaction:
         """The redaction that keeps secrets out of records."""
-        settings = self.settings
+        settings = self.settings.redaction.over(redaction_in(self.app.home.config_path))
         return Redaction(
             self.app.env,
-            enabled=settings.redaction_enabled,
-            extra=settings.redaction_extra,
-            allow=settings.redaction_allow,
+            enabled=settings.enabled is not False,
+            extra=settings.extra,
+            allow=settings.allow,
         )
 
     @cached_property

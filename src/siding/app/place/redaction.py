@@ -5,7 +5,7 @@ variables with such names. `redaction` in the settings adds rules, allows values
 off.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from siding.errors import UsageError
@@ -82,6 +82,13 @@ class Redaction:
 
         redactor = self.redactor if self.enabled else None
         return masked_variables(redactor, {name: printable(env[name]) for name in env})
+
+    def names(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of files without secrets; nearly always there are none in any."""
+        known = tuple(names)
+        if not self.enabled or self.redactor.is_clean("\n".join(known)):
+            return known
+        return tuple(map(self.redactor.mask_text, known))
 
     def record(self, value: Any) -> Any:
         """Return a JSON value with all texts in it redacted, except keys."""

@@ -50,14 +50,30 @@ snapshot:
 # limits:                   # of each run
 #   time: 2h
 #   memory: 8GiB            # also output, processes, disk
-redaction:
-  enabled: true             # secrets in output, commands and records become [redacted:kind]
-  extra: {}                 # more that is secret, by kind: a regular expression for each
-  allow: []                 # values to leave alone; kind:NAME for a whole kind
+# redaction:
+#   enabled: true           # secrets in output, commands and records become [redacted:kind]
+#   extra: {}               # more that is secret, by kind: a regular expression for each
+#   allow: []               # values to leave alone; kind:NAME for a whole kind
 output:
   color: true
   verbose: false
 """
+
+
+class RedactionSettings(NamedTuple):
+    """What one file says about redaction; `enabled` is None where it says nothing."""
+
+    enabled: bool | None = None
+    extra: Mapping[str, str] = {}
+    allow: tuple[str, ...] = ()
+
+    def over(self, wider: "RedactionSettings") -> "RedactionSettings":
+        """Return the settings in force if `wider` are those for all projects."""
+        return RedactionSettings(
+            enabled=wider.enabled if self.enabled is None else self.enabled,
+            extra={**wider.extra, **self.extra},
+            allow=(*wider.allow, *self.allow),
+        )
 
 
 class Settings(NamedTuple):
@@ -75,9 +91,7 @@ class Settings(NamedTuple):
     policy_path: str = DEFAULT_POLICY_PATH  # relative to the main checkout
     policy_overrides: bool = True
     isolation_files: str = "auto"  # auto, always or never
-    redaction_enabled: bool = True
-    redaction_extra: Mapping[str, str] = {}
-    redaction_allow: tuple[str, ...] = ()
+    redaction: RedactionSettings = RedactionSettings()
     turns_every_s: float | None = None  # record a run's workspace so often; None: never
     turns_quiet_s: float | None = None  # and after so long without output; None: never
     leave: str = "keep"  # keep or end: what a run's command leaves running when it ends
@@ -108,6 +122,17 @@ def read_settings(path: Path) -> Settings:
     if raw == DEFAULT_TEXT.encode():
         return Settings()
     return _settings_from(parse_settings(path, raw), path)
+
+
+def redaction_in(path: Path) -> RedactionSettings:
+    """Return what a settings file says about redaction."""
+    try:
+        raw = read_bytes(path, limit=1 << 20)
+    except FileNotFoundError:
+        return RedactionSettings()
+    if b"redaction" not in raw or raw == DEFAULT_TEXT.encode():
+        return RedactionSettings()
+    return _redaction_from(parse_settings(path, raw), path)
 
 
 def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
@@ -171,6 +196,15 @@ def parse_settings(path: Path, raw: bytes) -> Mapping[str, Any]:
     return document
 
 
+def _redaction_from(document: Mapping[str, Any], path: Path) -> RedactionSettings:
+    section = Section(document, path, "redaction")
+    return RedactionSettings(
+        enabled=section.flag_or_none("enabled"),
+        extra=section.texts("extra"),
+        allow=section.commands("allow"),
+    )
+
+
 def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     default = Settings()
     git = Section(document, path, "git")
@@ -178,7 +212,6 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     snapshot = Section(document, path, "snapshot")
     policy = Section(document, path, "policy")
     isolation = Section(document, path, "isolation")
-    redaction = Section(document, path, "redaction")
     turns = Section(document, path, "turns")
     runs = Section(document, path, "runs")
     agents = Section(document, path, "agents")
@@ -198,9 +231,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         policy_path=policy.text("path", default.policy_path) or default.policy_path,
         policy_overrides=policy.flag("overrides", default.policy_overrides),
         isolation_files=isolation.one_of("files", ISOLATION_FILES, default.isolation_files),
-        redaction_enabled=redaction.flag("enabled", default.redaction_enabled),
-        redaction_extra=redaction.texts("extra"),
-        redaction_allow=redaction.commands("allow"),
+        redaction=_redaction_from(document, path),
         turns_every_s=turns.seconds("every"),
         turns_quiet_s=turns.seconds("quiet"),
         leave=runs.one_of("leave", LEAVE, default.leave),

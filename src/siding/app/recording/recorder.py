@@ -38,7 +38,7 @@ from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
-from siding.ledger.figures import DiffFigures
+from siding.ledger.figures import DiffFigures, ModeFigure
 from siding.ledger.intents import Intent
 from siding.ledger.kinds import StepKind
 from siding.ledger.line import LedgerLine
@@ -330,6 +330,13 @@ class Recorder:
     def _redacted(self, draft: Draft) -> Draft:
         return Draft.from_record(draft.kind, self.redaction.record(draft.as_record()))
 
+    def _without_secrets(self, figures: DiffFigures) -> DiffFigures:
+        return figures._replace(file_list=self.redaction.names(figures.file_list))
+
+    def _masked_modes(self, first: tuple[ModeFigure, ...]) -> tuple[ModeFigure, ...]:
+        names = self.redaction.names(each.path for each in first)
+        return tuple(each._replace(path=name) for each, name in zip(first, names, strict=True))
+
     def abandon(self, intent: Intent) -> None:
         """Remove the intent of an act that changed nothing."""
         self.intents.clear(intent)
@@ -365,8 +372,8 @@ class Recorder:
             intent=intent,
             ended_at=ended_at,
             duration_ms=_milliseconds(intent.started_at, ended_at),
-            diff=DiffFigures.of(patch.stat),
-            modes=modes,
+            diff=self._without_secrets(DiffFigures.of(patch.stat)),
+            modes=modes._replace(first=self._masked_modes(modes.first)),
             snapshot=after.snapshot,
             parent=before,
             coverage=after.coverage,
