@@ -76,6 +76,43 @@ def test_it_is_said_by_settings_and_lies_where_the_program_is_told(task: Sandbox
     assert b"pip, uv, npm" in done.stderr
 
 
+# Where each program's cache is, and where it is if its variables say something else.
+PLACES = [
+    ("pip", "", ".cache/pip"),
+    ("pip", "XDG_CACHE_HOME=else", "else/pip"),
+    ("uv", "UV_CACHE_DIR=else", "else"),
+    ("npm", "npm_config_cache=else", "else/_cacache"),
+    ("cargo", "", ".cargo/registry"),
+    ("cargo", "CARGO_HOME=else", "else/registry"),
+    ("go", "", "go/pkg/mod/cache/download"),
+    ("go", "GOPATH=else:~/go", "else/pkg/mod/cache/download"),
+    ("go", "GOMODCACHE=else", "else/cache/download"),
+    ("maven", "", ".m2/repository"),
+]
+
+
+def test_each_is_shown_where_its_program_looks_and_nothing_beside_it(task: Sandbox) -> None:
+    """And what is there can neither be changed nor added to."""
+    for program, said, place in PLACES:
+        variable, _, value = said.partition("=")
+        there = value.replace("else", f"{home(task)}/else").replace("~", str(home(task)))
+        cache = home(task) / place
+        write(cache / "aa" / "large", LARGE)
+        write(cache / "aa" / "small", b"small\n")
+        write(cache.parent / "secret", b"secret\n")
+        before = bytes_below(home(task))
+        script = (
+            f"cd {cache} && cat aa/* | wc -c && echo new >aa/small && echo new >added && "
+            f"ls -A {cache.parent}; echo x >/run/siding/caches/{program}/aa/large || echo refused"
+        )
+        env = {variable: there} if variable else {}
+        words = ["run", "--sandbox", "--read", program, "--", "sh", "-c", script]
+        done = task.siding("-q", *words, env=env)
+        assert done.stdout.decode().split() == [str(len(LARGE) + 6), cache.name, "refused"], said
+        assert bytes_below(home(task)) == before
+        shutil.rmtree(home(task) / place.split("/")[0])
+
+
 class Registry:
     """A registry of npm packages on loopback, each with one file."""
 

@@ -16,6 +16,7 @@ from siding.process.sandbox.values import StagedCache
 
 _SHOWN = "/run/siding/caches"  # where the person's own caches are, inside
 _SMALL = 4096  # bytes
+_LISTS = frozenset({"GOPATH"})  # of directories, of which the first one is meant
 
 
 class PackageCache(NamedTuple):
@@ -43,6 +44,14 @@ CACHES: Mapping[str, PackageCache] = {
         (("npm_config_cache", "_cacache"), ("NPM_CONFIG_CACHE", "_cacache")),
         copied=("index-v5",),
     ),
+    # The index is written to in place. Programs that were installed lie beside it.
+    "cargo": PackageCache(".cargo/registry", (("CARGO_HOME", "registry"),), copied=("index",)),
+    # What was downloaded, and not what was unpacked: Go embeds no file that is a link.
+    "go": PackageCache(
+        "go/pkg/mod/cache/download",
+        (("GOMODCACHE", "cache/download"), ("GOPATH", "pkg/mod/cache/download")),
+    ),
+    "maven": PackageCache(".m2/repository"),
 }
 
 
@@ -68,8 +77,10 @@ def env_of(names: Iterable[str]) -> dict[str, str]:
 
 def _place(cache: PackageCache, env: Mapping[str, str]) -> str:
     for variable, below in cache.variables:
-        if os.path.isabs(env.get(variable, "")):
-            return os.path.normpath(os.path.join(env[variable], below))
+        value = env.get(variable, "")
+        named = value.split(os.pathsep)[0] if variable in _LISTS else value
+        if os.path.isabs(named):
+            return os.path.normpath(os.path.join(named, below))
     home = env.get("HOME", "")
     return os.path.join(home, cache.usual) if home else ""
 
