@@ -59,6 +59,7 @@ DOORS = {
     "app/recording/opening.py": "a cut-off phase move; a task of another tool",
     "app/recording/artifacts.py": "the output of runs",
     "app/recording/recorder.py": "runs that were cut off; traps, for steps that changed something",
+    "app/running/weights.py": "what a sandbox may write, for runs that have one",
     "app/running/held.py": "traps, for tasks that have had a sandboxed run",
     "adapters/traps/parts.py": "tomllib",
     "app/running/agents.py": "how an agent reports, for runs of agents that can",
