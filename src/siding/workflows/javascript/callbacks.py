@@ -1,6 +1,6 @@
 """Functions that the methods of lists call: comprehensions where that is the same."""
 
-from siding.workflows.javascript.kinds import ANY, BOOL, INT, PLAIN, Kind, inner, list_of
+from siding.workflows.javascript.kinds import ANY, BOOL, INT, SAME_TRUTH, Kind, inner, list_of
 from siding.workflows.javascript.layout import Code, Group
 from siding.workflows.javascript.nodes import Expression, Function, Name, Return
 from siding.workflows.javascript.targets import parameter
@@ -69,7 +69,7 @@ def _made(
     head = (function.text,) if function.level > LAMBDA else ("(", *function.code, ")")
     code: Code = (*head, Group(opening="(", items=tuple(given), closing=")"))
     made = Value(code=code, kind=function.kind.of or ANY)
-    if asks and made.kind.name not in PLAIN:
+    if asks and made.kind.name not in SAME_TRUTH:
         made = t.helper("truthy", made.code)._replace(kind=BOOL)
     if index:
         return f"{index}, {name}", called("enumerate", value.code).code, made
@@ -79,7 +79,7 @@ def _made(
 def _built_in(t: Translator, name: str, item: Value, *, asks: bool) -> Value:
     match name:
         case "Boolean":
-            if item.kind.name in PLAIN:
+            if item.kind.name in SAME_TRUTH:
                 return item if asks else called("bool", item.code, kind=BOOL)
             return t.helper("truthy", item.code)._replace(kind=BOOL, is_pure=True)
         case "String" if not asks:
@@ -102,12 +102,15 @@ def _inline(
     undo, loop = t.snapshot(), t.new_loop()
     hoisted = len(t.scopes.frame.hoisted)
     with t.block():
-        item, _lines = parameter(t, callback.parameters[0], of, loop)
+        item, begins = parameter(t, callback.parameters[0], of, loop)
         index = ""
         if len(callback.parameters) == 2:
             index, _lines = parameter(t, callback.parameters[1], INT, loop)
         made: Value | None = t.condition(expression) if asks else t.value(expression)
     assert made is not None
+    if begins:
+        undo()
+        return None
     if len(t.scopes.frame.hoisted) == hoisted and loop in t.scopes.captured and not asks:
         made = _with_defaults(made, [item, index] if index else [item])
     elif loop in t.scopes.captured or len(t.scopes.frame.hoisted) > hoisted:

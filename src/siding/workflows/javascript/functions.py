@@ -26,6 +26,8 @@ def function_value(
         undo()
     python = t.scopes.free(name)
     lines, kind = definition(t, node, python, kinds, immediate=immediate)
+    if inner(kind).name == "void":
+        raise refuse("a function that changes something and gives it back")
     t.scopes.frame.hoisted.extend(lines)
     return atom(python, kind, is_pure=True)
 
@@ -70,6 +72,7 @@ def definition(
     before, t.active = t.active, []
     result = ANY
     with t.block():
+        frame.depth = len(t.scopes.blocks)
         names, begins = _parameters(t, node, kinds)
         optional = {line.split()[1] for line in begins if line.startswith("if ")}
         if node.value is not None:

@@ -29,17 +29,27 @@ def text(value):
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, float):
-        if value != value or value in (math.inf, -math.inf):
-            return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-        return str(int(value)) if value.is_integer() and abs(value) < 1e21 else repr(value)
+        return digits(value)
     if isinstance(value, (list, tuple)):
         return joined(value, ",")
     if isinstance(value, Exception):
         return f"Error: {value}"
     return "[object Object]" if isinstance(value, dict) else str(value)
 ''',
-        needs=("joined",),
-        modules=("math",),
+        needs=("digits", "joined"),
+    ),
+    "digits": Helper(
+        '''\
+def digits(value):
+    """Return a number as JavaScript writes it."""
+    if value != value or value in (math.inf, -math.inf):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if value and not 1e-6 <= abs(value) < 1e21:
+        shown, power = repr(value).split("e")
+        return f"{shown}e{int(power):+d}"
+    return format(decimal.Decimal(repr(value or 0.0)), "f").removesuffix(".0")
+''',
+        modules=("decimal", "math"),
     ),
     "joined": Helper(
         '''\
@@ -55,9 +65,20 @@ def plus(one, other):
     """Add numbers; anything else is put together as text."""
     if isinstance(one, (int, float)) and isinstance(other, (int, float)):
         return one + other
+    if (one is None or other is None) and not isinstance(other if one is None else one, str):
+        raise TypeError("None is added to what is no text: null counts as 0, undefined does not")
     return text(one) + text(other)
 ''',
         needs=("text",),
+    ),
+    "times": Helper(
+        '''\
+def times(one, other):
+    """Multiply numbers. A text would be repeated here, and read as a number in JavaScript."""
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        return one * other
+    raise TypeError(f"{one!r} * {other!r}: these are not both numbers")
+'''
     ),
     "same": Helper(
         '''\
@@ -81,6 +102,10 @@ def item(value, key):
     """Return `value[key]`: None if there is no such item."""
     if isinstance(value, dict):
         return value.get(key if isinstance(key, str) else text(key))
+    if key == "length":
+        return len(value)
+    if isinstance(key, str):
+        key = int(key) if key.isdecimal() and str(int(key)) == key else None
     if isinstance(key, float) and key.is_integer():
         key = int(key)
     return value[key] if isinstance(key, int) and 0 <= key < len(value) else None
@@ -105,8 +130,46 @@ def put(value, key, new):
     "keys": Helper(
         '''\
 def keys(value):
-    """Return `Object.keys(value)`."""
-    return list(value) if isinstance(value, dict) else [str(index) for index in range(len(value))]
+    """Return `Object.keys(value)`: numbers come first, in their order."""
+    if not isinstance(value, dict):
+        return [str(index) for index in range(len(value))]
+    numbers = {key for key in value if key.isdecimal() and str(int(key)) == key}
+    return [*sorted(numbers, key=int), *(key for key in value if key not in numbers)]
+'''
+    ),
+    "entries": Helper(
+        '''\
+def entries(value):
+    """Return `Object.entries(value)`."""
+    return [[key, item(value, key)] for key in keys(value)]
+''',
+        needs=("item", "keys"),
+    ),
+    "from_entries": Helper(
+        '''\
+def from_entries(pairs):
+    """Return `Object.fromEntries(pairs)`."""
+    return {key if isinstance(key, str) else text(key): value for key, value in pairs}
+''',
+        needs=("text",),
+    ),
+    "has": Helper(
+        '''\
+def has(value, key):
+    """Return `key in value`."""
+    if not isinstance(value, (dict, list)):
+        raise TypeError(f"{value!r} has no names")
+    return (key if isinstance(key, str) else text(key)) in keys(value)
+''',
+        needs=("keys", "text"),
+    ),
+    "whole": Helper(
+        '''\
+def whole(value):
+    """Return `Number.isInteger(value)`."""
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool)
 '''
     ),
     "flat": Helper(
@@ -142,7 +205,7 @@ def includes(values, wanted):
     """Return `values.includes(wanted)`."""
     if isinstance(values, str):
         return wanted in values
-    return any(same(value, wanted) for value in values)
+    return any(same(value, wanted) or value != value and wanted != wanted for value in values)
 ''',
         needs=("same",),
     ),
@@ -191,35 +254,42 @@ def number(value):
     """Return `Number(value)`."""
     if value is None or isinstance(value, (bool, int, float)):
         return value if isinstance(value, float) else int(value or 0)
-    words = str(value).strip()
-    try:
-        found = float(words or 0)
-    except ValueError:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text with a number")
+    words = value.strip()
+    if re.fullmatch("0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+", words):
+        return int(words, 0)
+    size = r"([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?|Infinity"
+    if not re.fullmatch(f"([+-]?({size}))?", words):
         return math.nan
+    found = float(words or 0)
     return int(found) if found.is_integer() else found
 ''',
-        modules=("math",),
-    ),
-    "plain": Helper(
-        '''\
-def plain(value):
-    """Return a value as JSON has it in JavaScript: a whole number has no point."""
-    if isinstance(value, dict):
-        return {name: plain(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-'''
+        modules=("math", "re"),
     ),
     "to_json": Helper(
         '''\
-def to_json(value, indent=None):
+def to_json(value, indent=0, before=""):
     """Return `JSON.stringify(value, null, indent)`."""
-    separators = (",", ":") if indent is None else (",", ": ")
-    return json.dumps(plain(value), ensure_ascii=False, indent=indent, separators=separators)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return text(value) if math.isfinite(value) else "null"
+    if not isinstance(value, (dict, list, tuple)):
+        return json.dumps(value, ensure_ascii=False)
+    within = before + " " * indent
+    if isinstance(value, dict):
+        colon = ": " if indent else ":"
+        names = [json.dumps(key, ensure_ascii=False) + colon for key in keys(value)]
+        parts = [to_json(value[key], indent, within) for key in keys(value)]
+        parts = [name + part for name, part in zip(names, parts)]
+    else:
+        parts = [to_json(one, indent, within) for one in value]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    if not indent or not parts:
+        return opening + ",".join(parts) + closing
+    return f"{opening}\\n{within}" + f",\\n{within}".join(parts) + f"\\n{before}{closing}"
 ''',
-        needs=("plain",),
-        modules=("json",),
+        needs=("keys", "text"),
+        modules=("json", "math"),
     ),
     "sort": Helper(
         '''\

@@ -35,7 +35,7 @@ from siding.workflows.javascript.nodes import (
 from siding.workflows.javascript.targets import parameter
 from siding.workflows.javascript.texts import as_text
 from siding.workflows.javascript.translator import Translator, refuse
-from siding.workflows.javascript.values import ADD, ATOM, TERNARY, Value, binary, called, method
+from siding.workflows.javascript.values import ADD, ATOM, TERNARY, Value, binary, called
 
 GLOBALS = frozenset(["Math", "JSON", "Object", "Array", "Promise", "console", "budget", "Number"])
 _ERRORS = frozenset(["Error", "TypeError", "RangeError"])
@@ -87,8 +87,7 @@ def global_call(t: Translator, name: str, does: str, node: Call) -> Value:
             return called(f"budget.{does}", kind=NUM)
         case "Number", "isInteger" if len(arguments) == 1:
             value = t.value(arguments[0])
-            code = ("isinstance(", *value.code, ", int)")
-            return Value(code=code, kind=BOOL, is_pure=value.is_pure)
+            return t.helper("whole", value.code)._replace(kind=BOOL, is_pure=value.is_pure)
     raise refuse(f"`{name}.{does}`")
 
 
@@ -130,6 +129,8 @@ def _spread(t: Translator, node: Expression) -> Value:
 
 def _stringify(t: Translator, arguments: tuple[Expression, ...]) -> Value:
     value = t.value(arguments[0]) if arguments else None
+    if value is not None and value.kind.name in {"set", "map", "error", "promise", "function"}:
+        raise refuse(f"`JSON.stringify` of a {value.kind.name}")
     match arguments[1:]:
         case () if value is not None:
             return t.helper("to_json", value.code)._replace(kind=STR, is_pure=value.is_pure)
@@ -141,18 +142,22 @@ def _stringify(t: Translator, arguments: tuple[Expression, ...]) -> Value:
 
 def _object(t: Translator, does: str, argument: Expression) -> Value:
     value = t.value(argument)
-    is_known = value.kind.name == "object"
+    if value.kind.name in {"set", "map"} and does != "fromEntries":
+        raise refuse(f"`Object.{does}` of a {value.kind.name}")
     match does:
         case "keys":
-            if is_known:
-                return called("list", value.code, kind=list_of(STR), is_pure=value.is_pure)
             return t.helper("keys", value.code)._replace(kind=list_of(STR), is_pure=value.is_pure)
         case "values":
-            return called("list", method(value, "values").code, kind=list_of(ANY))
+            item = t.scopes.free("entry")
+            each: Code = (f"{item}[1] for {item} in ", *t.helper("entries", value.code).code)
+            made = Group(opening="[", items=(each,), closing="]", separator="")
+            return Value(code=(made,), kind=list_of(ANY))
         case "entries":
-            return called("list", method(value, "items").code, kind=list_of(list_of(ANY)))
+            return t.helper("entries", value.code)._replace(kind=list_of(list_of(ANY)))
         case "fromEntries":
-            return called("dict", value.code)
+            if value.kind.name == "map":
+                return called("dict", value.code)
+            return t.helper("from_entries", value.code)
         case "freeze":
             return value
         case _:
@@ -165,6 +170,8 @@ def _array_from(t: Translator, arguments: tuple[Expression, ...]) -> Value:
             return _of_length(t, t.value(length), more)
         case (one,) if not isinstance(one, Spread):
             value = t.value(one)
+            if value.kind.name == "map":
+                raise refuse("`Array.from` of a map; `[...map]` is known")
             kind = list_of(inner(value.kind) if value.kind.name == "list" else ANY)
             return called("list", value.code, kind=kind, is_pure=value.is_pure)
         case _:

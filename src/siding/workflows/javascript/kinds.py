@@ -32,7 +32,8 @@ VOID = Kind(name="void")  # what a function gives that only does something
 ERROR = Kind(name="error")
 SET = Kind(name="set")
 MAP = Kind(name="map")
-PLAIN = frozenset(["str", "int", "num", "bool", "text", "null"])  # Python's truth is JavaScript's
+PLAIN = frozenset(["str", "int", "num", "bool", "text", "null"])
+SAME_TRUTH = PLAIN - {"num"}  # Python's is JavaScript's; NaN is true here and false there
 NUMBERS = frozenset(["int", "num"])
 
 

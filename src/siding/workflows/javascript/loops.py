@@ -79,7 +79,10 @@ def for_each(t: Translator, node: Call) -> list[str]:
         index, _more = parameter(t, callback.parameters[1], INT, loop)
         return f"{index}, {name}", lines
 
-    source = called("enumerate", items.code).code if has_index else items.code
+    over = items.code
+    if isinstance(node.function.value, Name) and node.function.value.name in t.assigned.grown:
+        over = called("list", over).code  # it goes over the items that there are when it begins
+    source = called("enumerate", over).code if has_index else over
     return [*before, *_rounds(t, begin, source, body)]
 
 

@@ -204,6 +204,12 @@ def _at(t: Translator, value: Value, arguments: Arguments) -> Value:
     raise refuse("`at`")
 
 
+def _to_string(t: Translator, value: Value, arguments: Arguments) -> Value:
+    if arguments:
+        raise refuse("`toString` with an argument")
+    return as_text(t, value)
+
+
 METHODS: Mapping[str, Method] = {
     "map": _map,
     "filter": _filter,
@@ -233,7 +239,7 @@ METHODS: Mapping[str, Method] = {
     "toLowerCase": _plain("lower", STR, 0),
     "startsWith": _starts("startswith"),
     "endsWith": _starts("endswith"),
-    "toString": lambda t, value, arguments: as_text(t, value),
+    "toString": _to_string,
     "entries": _entries,
     "at": _at,
 }

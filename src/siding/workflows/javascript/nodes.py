@@ -212,6 +212,7 @@ Target = Name | ObjectPattern | ArrayPattern
 class Declare:
     is_const: bool
     pairs: tuple[tuple[Target, Expression | None], ...]
+    is_var: bool = False
 
 
 @dataclass(frozen=True, slots=True)

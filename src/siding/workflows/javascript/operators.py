@@ -6,7 +6,7 @@ from siding.workflows.javascript.kinds import (
     INT,
     NUM,
     NUMBERS,
-    PLAIN,
+    SAME_TRUTH,
     STR,
     Kind,
     both,
@@ -44,6 +44,7 @@ _TYPES = {
     "object": "isinstance({}, (dict, list))",
     "number": "isinstance({}, (int, float)) and not isinstance({}, bool)",
 }
+_NO_ORDER = frozenset(["list", "object", "set", "map", "function", "null"])
 _NULLISH = frozenset(["null", "undefined"])
 
 
@@ -58,9 +59,13 @@ def binary_value(t: Translator, node: Binary) -> Value:
             return _equal(t, node)
         case "<" | ">" | "<=" | ">=":
             left, right = t.value(node.left), t.value(node.right)
+            if not _NO_ORDER.isdisjoint((left.kind.name, right.kind.name)):
+                raise refuse(f"`{node.sign}` of what has no order")
             return _of(left, node.sign, right, COMPARE, BOOL)
         case "-" | "*" | "/":
             left, right = t.value(node.left), t.value(node.right)
+            if node.sign == "*" and not {left.kind.name, right.kind.name} <= NUMBERS:
+                return t.helper("times", left.code, right.code)._replace(kind=NUM)
             is_whole = node.sign == "*" and left.kind == right.kind == INT
             return _of(left, node.sign, right, _ARITHMETIC[node.sign], INT if is_whole else NUM)
         case "%":
@@ -70,7 +75,9 @@ def binary_value(t: Translator, node: Binary) -> Value:
             return t.helper("remainder", left.code, right.code)._replace(kind=NUM)
         case "in":
             left, right = t.value(node.left), t.value(node.right)
-            return _of(left, "in", right, COMPARE, BOOL)
+            if left.kind == STR and right.kind.name == "object":
+                return _of(left, "in", right, COMPARE, BOOL)
+            return t.helper("has", right.code, left.code)._replace(kind=BOOL)
         case "instanceof" if isinstance(node.right, Name) and node.right.name == "Error":
             left = t.value(node.left)
             code = ("isinstance(", *left.code, ", Exception)")
@@ -128,7 +135,7 @@ def _choice(t: Translator, node: Binary) -> Value:
     is_pure = left.is_pure and right.is_pure
     kind = both(left.kind, right.kind)
     if node.sign == "&&":
-        if left.kind.name in PLAIN:
+        if left.kind.name in SAME_TRUTH:
             return binary(left.at(AND), "and", right.at(AND), AND, kind, is_pure=is_pure)
         if left.is_pure:
             return _either(t.condition(node.left), right, left, kind)
@@ -137,7 +144,7 @@ def _choice(t: Translator, node: Binary) -> Value:
         kind = ANY
     if node.sign == "||":
         is_empty = right.text in {"[]", "{}"}
-        if left.kind.name in PLAIN or is_empty:
+        if left.kind.name in SAME_TRUTH or is_empty:
             return binary(left.at(OR), "or", right.at(OR), OR, kind, is_pure=is_pure)
         if left.is_pure:
             return _either(t.condition(node.left), left, right, kind)
@@ -207,6 +214,8 @@ def _is_type(t: Translator, node: Unary, name: str, *, is_not: bool) -> Value:
         raise refuse("`typeof` of what is not a simple value")
     if name == "object":
         t.note(node.at, "`typeof … === 'object'` is not true of None here, as it is of null")
+    if name == "undefined":
+        t.note(node.at, "`typeof … === 'undefined'` is `is None` here, which null is, too")
     text = _TYPES[name].replace("{}", value.text)
     level = {"undefined": COMPARE, "number": AND}.get(name, 10)
     found = Value(code=(text,), kind=BOOL, level=level, is_pure=value.is_pure)
@@ -230,11 +239,12 @@ def truth(t: Translator, node: Expression) -> Value:
         left, right = t.condition(node.left), t.condition(node.right)
         word, level = ("and", AND) if node.sign == "&&" else ("or", OR)
         is_pure = left.is_pure and right.is_pure
-        return binary(left.at(level), word, right.at(level), level, BOOL, is_pure=is_pure)
+        kind = both(left.kind, right.kind)
+        return binary(left.at(level), word, right.at(level), level, kind, is_pure=is_pure)
     if isinstance(node, Unary) and node.sign == "!":
         return negated(t.condition(node.value))
     value = t.value(node)
-    if value.kind.name in PLAIN:
+    if value.kind.name in SAME_TRUTH:
         return value
     return t.helper("truthy", value.code)._replace(kind=BOOL, is_pure=value.is_pure)
 

@@ -206,7 +206,7 @@ class _StatementReader(ExpressionReader):
             pairs.append((target, self.expression() if self.has("=") else None))
             if not self.has(","):
                 break
-        return Declare(is_const=word == "const", pairs=tuple(pairs))
+        return Declare(is_const=word == "const", pairs=tuple(pairs), is_var=word == "var")
 
     def _define(self) -> What:
         is_async = self.has("async")
@@ -250,6 +250,8 @@ class _StatementReader(ExpressionReader):
             start = self.now.start
             self.without_in = True
             what: What
+            if self.now.text == "var":
+                raise self.places.error("`var` in a loop's head; use `let`", start)
             if self.now.text in _DECLARES:
                 what = self._declaration()
             else:

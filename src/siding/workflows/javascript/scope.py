@@ -29,6 +29,7 @@ class Frame:
     def __init__(self, around: "Frame | None" = None, *, immediate: bool = False) -> None:
         self.around = around
         self.immediate = immediate
+        self.depth = 1  # how many blocks there are when its body begins
         self.names: set[str] = set()
         self.outer: set[str] = set()  # names of functions around it that it sets
         self.awaits = False

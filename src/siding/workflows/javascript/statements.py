@@ -153,10 +153,19 @@ class StatementTranslator(ExpressionTranslator):
         return lines
 
     def _declare(self, node: Declare) -> list[str]:
+        if node.is_var:
+            self._refuse_var(node)
         lines: list[str] = []
         for target, init in node.pairs:
             lines.extend(self._bind(target, init, is_const=node.is_const))
         return lines
+
+    def _refuse_var(self, node: Declare) -> None:
+        if len(self.scopes.blocks) > self.scopes.frame.depth:
+            raise refuse("`var` in a block, whose names are known outside of it; use `let`")
+        for target, _init in node.pairs:
+            if not self.scopes.blocks[-1].keys().isdisjoint(names_of(target)):
+                raise refuse("`var` of a name that there is")
 
     def _loop(self) -> int | None:
         return self.active[-1] if self.active else None
@@ -247,6 +256,7 @@ class StatementTranslator(ExpressionTranslator):
                 return act(self, node)
         if is_act(node):
             return act(self, node)
+        self.discarded = node.value if isinstance(node, Await) else node
         value = self.value(node)
         if value.kind.name == "promise":
             raise refuse("a call that nobody awaits")

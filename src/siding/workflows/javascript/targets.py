@@ -2,9 +2,10 @@
 
 from siding.workflows.javascript.escapes import quoted
 from siding.workflows.javascript.kinds import ANY, Kind, inner
+from siding.workflows.javascript.layout import flat
 from siding.workflows.javascript.nodes import ArrayPattern, Name, ObjectPattern, Parameter, Target
 from siding.workflows.javascript.translator import Translator, refuse
-from siding.workflows.javascript.values import Value, atom
+from siding.workflows.javascript.values import TERNARY, Value, atom
 
 
 def member(value: Value, name: str) -> Value:
@@ -26,11 +27,41 @@ def parameter(
         python = t.scopes.parameter(target.name, known, loop)
     else:
         python = t.scopes.free("it")
-        take_apart(t, target, atom(python, kind, is_pure=True), loop)
-    if node.default is None:
-        return python, []
-    value = t.value(node.default)
-    return python, [f"if {python} is None:", f"    {python} = {value.text}"]
+    begins: list[str] = []
+    if node.default is not None:
+        t.note(
+            node.default.at, "a default is also taken for null here, and not for undefined alone"
+        )
+        begins = [f"if {python} is None:", f"    {python} = {t.value(node.default).text}"]
+    if not isinstance(target, Name):
+        begins += _parts(t, target, atom(python, kind, is_pure=True), loop)
+    return python, begins
+
+
+def _parts(t: Translator, target: Target, value: Value, loop: int | None) -> list[str]:
+    """Declare the names of a pattern; return the lines that give them their values.
+
+    There are none if a name may stand for its part of the value wherever it is used.
+    """
+    if not _may_differ(t, target):
+        take_apart(t, target, value, loop)
+        return []
+    with t.block():
+        take_apart(t, target, value, loop)
+        found = {name: t.scopes.blocks[-1][name] for name in names_of(target)}
+    return [
+        f"{t.scopes.declare(name, part.kind, loop=loop)} = {part.python}"
+        for name, part in found.items()
+    ]
+
+
+def _may_differ(t: Translator, target: Target) -> bool:
+    """Tell whether a part may be another one later, or is made anew each time."""
+    if isinstance(target, ObjectPattern):
+        changed = any(key in t.assigned.properties for key, _part in target.properties)
+        return changed or any(part.default is not None for _key, part in target.properties)
+    items = target.items if isinstance(target, ArrayPattern) else ()
+    return any(part is not None and part.default is not None for part in items)
 
 
 def take_apart(t: Translator, target: Target, value: Value, loop: int | None = None) -> None:
@@ -38,6 +69,8 @@ def take_apart(t: Translator, target: Target, value: Value, loop: int | None = N
     if isinstance(target, Name):
         raise refuse("a pattern in a pattern")
     if isinstance(target, ArrayPattern):
+        if value.kind.name in {"set", "map", "object"}:
+            raise refuse(f"a pattern of a {value.kind.name}'s items")
         _items(t, target, value, loop)
         return
     if target.rest is not None:
@@ -61,8 +94,12 @@ def _part(t: Translator, part: Parameter, value: Value, loop: int | None) -> Non
     if t.assigned.is_set(name):
         raise refuse(f"{name!r} of a pattern is set later")
     if part.default is not None:
+        t.note(
+            part.default.at, "a default is also taken for null here, and not for undefined alone"
+        )
         default = t.value(part.default)
-        text = f"({default.text} if {value.text} is None else {value.text})"
+        otherwise = flat(default.at(TERNARY + 1))
+        text = f"({otherwise} if {value.text} is None else {value.text})"
         t.scopes.bind(name, text, ANY, loop)
     else:
         t.scopes.bind(name, value.text, value.kind, loop)

@@ -14,6 +14,7 @@ from siding.workflows.javascript.kinds import (
     NUM,
     PLAIN,
     STR,
+    VOID,
     Kind,
     both,
     inner,
@@ -64,6 +65,7 @@ _WORDS = {
     "null": ("None", NULL),
     "undefined": ("None", NULL),
 }
+_OF_ITSELF = frozenset(["toString", "valueOf", "toJSON", "__proto__"])
 _HELD = "%held"  # the name of what a chain with `?.` goes on from
 
 
@@ -138,7 +140,10 @@ class ExpressionTranslator(Translator):
             value = self.value(one.value if isinstance(one, Spread) else one)
             is_pure = is_pure and value.is_pure
             if isinstance(one, Spread):
-                items.append(("*", *value.at(TERNARY + 1)))
+                if value.kind.name == "map":
+                    items.append(("*map(list, ", *value.at(ATOM), ".items())"))
+                else:
+                    items.append(("*", *value.at(TERNARY + 1)))
                 kinds.append(inner(value.kind) if value.kind.name == "list" else ANY)
             else:
                 items.append(value.code)
@@ -160,6 +165,8 @@ class ExpressionTranslator(Translator):
                 items.append(("**", *value.at(TERNARY + 1)))
                 continue
             if isinstance(one.key, Text):
+                if one.key.value in _OF_ITSELF:
+                    raise refuse(f"an object with {one.key.value!r} of its own")
                 changes = one.key.value in self.assigned.properties
                 keys[one.key.value] = ANY if changes else value.kind
                 key: Code = (quoted(one.key.value),)
@@ -295,6 +302,8 @@ class ExpressionTranslator(Translator):
             given += [("None",)] * (function.kind.needs - len(given))
         group = Group(opening="(", items=tuple(given), closing=")")
         kind = inner(function.kind) if function.kind.name == "function" else ANY
+        if VOID in (kind, inner(kind)) and node is not self.discarded:
+            raise refuse("what a function gives back that changes something")
         return Value(code=(*function.at(ATOM), group), kind=kind)
 
 

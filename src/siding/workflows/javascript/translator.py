@@ -35,6 +35,7 @@ class Translator:
         self.left: list[Place] = []
         self.translated = 0
         self.loops = 0
+        self.discarded: Expression | None = None  # a call whose result nobody takes
         self.active: list[int] = []  # the loops around what is being translated
 
     def value(self, node: Expression) -> Value:
