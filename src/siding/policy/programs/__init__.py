@@ -3,13 +3,15 @@
 Which programs are agents is known outside the policy: the place a command is judged in says it.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import PrintedText
 from siding.policy.names import ordered
-from siding.policy.programs import plain, tables
+from siding.policy.programs import plain
+from siding.policy.programs.by_row import judge_row
+from siding.policy.programs.rows import has_row, row_of
 from siding.policy.programs.whereabouts import MODULE_OF
 
 if TYPE_CHECKING:
@@ -17,13 +19,6 @@ if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
 
 Judge = Callable[["Examiner", "Call"], PrintedText]
-
-# Later ones win, and a program with a judge of its own (`whereabouts`) leaves these lists.
-_PLAIN: Mapping[str, Judge] = {
-    **dict.fromkeys(tables.INERT, plain.inert),
-    **dict.fromkeys(tables.READERS, plain.reader),
-    **dict.fromkeys(tables.RUNNERS, plain.runner),
-}
 
 _SYSTEM_DIRECTORIES = ordered("""
     /bin/ /usr/bin/ /usr/local/bin/ /sbin/ /usr/sbin/ /usr/local/sbin/ /opt/homebrew/bin/
@@ -33,13 +28,16 @@ _SYSTEM_DIRECTORIES = ordered("""
 
 def known_program(name: str, agents: Container[str]) -> bool:
     """Return whether the policy knows a program of this name."""
-    return name in MODULE_OF or name in _PLAIN or name in agents
+    return name in MODULE_OF or has_row(name) or name in agents
 
 
 def _judge_of(name: str, agents: Container[str]) -> Judge | None:
     module = MODULE_OF.get(name)
     if module is None:
-        return plain.agent if name in agents else _PLAIN.get(name)
+        row = row_of(name)
+        if row is not None:
+            return lambda examiner, call: judge_row(examiner, call, row)
+        return plain.agent if name in agents else None
     found: Judge = import_module(f"siding.policy.programs.{module}").JUDGES[name]
     return found
 
@@ -62,6 +60,11 @@ def judge(examiner: "Examiner", call: "Call") -> PrintedText:
     ):
         return found(examiner, call) if found is not None else plain.unknown(examiner, call)
     output = plain.workspace_program(examiner, call)
-    if found is not None and found is not plain.runner:
+    if found is not None and not _does_the_projects_work(name):
         return found(examiner, call)
     return output
+
+
+def _does_the_projects_work(name: str) -> bool:
+    row = row_of(name)
+    return name not in MODULE_OF and row is not None and "project" in row.always

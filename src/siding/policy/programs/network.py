@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANYTHING, MARKS, UNKNOWN, PrintedText, known, shown_words
+from siding.policy.hosts import is_local
 from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
 from siding.policy.programs.plain import reads_all
@@ -11,11 +12,6 @@ from siding.policy.programs.plain import reads_all
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
-
-_LOCAL = re.compile(
-    r"(?i)^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|::1"
-    r"|0x7f|2130706433|0(?=[:/]))(?::|/|$)"
-)
 
 _CURL_VALUES = ordered(
     """
@@ -45,7 +41,7 @@ def curl(examiner: "Examiner", call: "Call") -> PrintedText:
     urls = [*given.operands, *given.values("--url")]
     method = next(iter(given.values("-X", "--request")), "").upper()
     sends = given.has(*_CURL_SENDS) or method not in ("", "GET", "HEAD")
-    local = [url for url in urls if _LOCAL.match(url)]
+    local = [url for url in urls if is_local(url)]
     if given.has("--unix-socket", "--abstract-unix-socket"):
         examiner.found("local-server", shown_words(call.words[:6]))
     if sends and local:
@@ -129,7 +125,7 @@ def wget(examiner: "Examiner", call: "Call") -> PrintedText:
     if given.has("--post-data", "--post-file", "--body-data", "--body-file") or given.values(
         "--method"
     ) not in ([], ["GET"]):
-        local = any(_LOCAL.match(url) for url in urls)
+        local = any(is_local(url) for url in urls)
         examiner.found("local-server" if local else "send-data", shown_words(call.words[:6]))
     for name in ("-e", "--execute", "--use-askpass", "--config"):
         for value in given.values(name):

@@ -7,7 +7,6 @@ from siding.policy.fields import ANYTHING, PrintedText, known, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.programs.plain import dangerous_argument, runner
-from siding.policy.programs.remote import DESTROYS
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -35,6 +34,11 @@ _KNOWN_TOOLS = names(
 )
 
 
+DESTROYS = re.compile(
+    r"(?i)(?:^|[-:_.])(?:destroy|delete|del|remove|rm|rb|rmi|purge|drop|wipe|reset|terminate|uninstall"
+    r"|prune|down|flush|erase|truncate|kill|unpublish|yank|revoke|disable|drain|clear|unlink)"
+    r"(?:$|[-:_.])"
+)
 _PUBLISHES = names(
     """publish unpublish deprecate dist-tag owner access upload push yank login adduser token star
     team org release profile hook logout"""
