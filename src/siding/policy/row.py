@@ -16,11 +16,12 @@ Words = tuple[str, ...]
 # What happens to the file or directory that a value names.
 OF_PATHS = names("""
     reads reads-below writes writes-into deletes deletes-below fetches runs-file formats
-    changes-directory
+    dumps packs changes-directory
 """)
 # What a value is, if it is no path.
 OF_TEXTS = names("""
-    value line runs sql host database url method setting variable mount shares copied
+    value line runs sql host database url method setting variable mount shares copied package
+    module mode computed
 """)
 TAKES_A_VALUE = OF_PATHS | OF_TEXTS
 # What an option says about the whole call: it only shows something; what stands under `(always)`
@@ -44,7 +45,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "(prints)": PRINTS,
 }
 _OF_ROWS = ("(other)", "(anywhere)")
-_LAUNCHES = names("assignments shell here container unread")
+_LAUNCHES = names("assignments shell here container unread package module")
 _DEEPEST = 6  # subcommands of subcommands
 _OPTION = TAKES_A_VALUE | OF_CALLS | _RULES
 
@@ -67,6 +68,8 @@ class Launch(NamedTuple):
     here: bool = False  # it runs in this shell, and may change its state
     container: bool = False  # it runs in a container, which has files of its own
     unread: bool = False  # it is not judged: all that it can reach is in the container
+    package: bool = False  # it is a package, fetched if it is not there
+    module: bool = False  # a file of Python is a command too
 
 
 class Row:

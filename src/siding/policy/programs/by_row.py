@@ -7,6 +7,7 @@ from siding.policy.effects import secret_variable
 from siding.policy.fields import (
     ANYTHING,
     FOUND_BY_NAME,
+    MARKS,
     NOTHING,
     NUMBER,
     UNKNOWN,
@@ -18,6 +19,7 @@ from siding.policy.hosts import is_elsewhere
 from siding.policy.names import names
 from siding.policy.paths import Zone
 from siding.policy.programs.plain import options, reads_all, runner
+from siding.policy.programs.rows import row_of
 from siding.policy.row import INPUTS, KINDS, OF_CALLS, OF_PATHS, OF_TEXTS, TAKES_A_VALUE, Row, Words
 
 if TYPE_CHECKING:
@@ -165,7 +167,7 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
         _always(examiner, call, given)
     if given.row.launch is not None and not shows:
         return _launched(examiner, call, given)
-    return _printed(examiner, call, given.row)
+    return _printed(examiner, call, given)
 
 
 def _only_shows(given: _Given, call: "Call") -> bool:
@@ -306,6 +308,19 @@ def _formats(examiner: "Examiner", call: "Call", value: str) -> None:
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|git::|git@")
 
 
+def _dumps(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge a file whose lines are shown: ``date -f FILE`` prints each that is no date."""
+    if examiner.zone(value, call.state) not in (Zone.INSIDE, Zone.TEMPORARY):
+        examiner.found("read-secret", value)
+    examiner.reads(value, call.state)
+
+
+def _packs(examiner: "Examiner", call: "Call", value: str) -> None:
+    examiner.reads(value, call.state)
+    if examiner.zone(value, call.state) in (Zone.HOME, Zone.SYSTEM):
+        examiner.found("read-secret", value)
+
+
 def _changes_directory(examiner: "Examiner", call: "Call", value: str) -> None:
     from siding.policy.programs.builtins import change_directory
 
@@ -324,6 +339,8 @@ _PATHS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "fetches": _fetches,
     "runs-file": _runs_file,
     "formats": _formats,
+    "dumps": _dumps,
+    "packs": _packs,
     "changes-directory": _changes_directory,
 }
 
@@ -398,6 +415,40 @@ def _copied(examiner: "Examiner", call: "Call", value: str) -> None:
         examiner.writes_into(value, call.state)
 
 
+_FAR_PACKAGE = re.compile(
+    r"^(?:git\+|https?://|ssh://|git://|github:|gitlab:|bitbucket:|file:/|npm:"
+    r"|[\w-]+ @ )|\.(?:tgz|tar\.gz|whl|zip|gem)$|@https?:"
+)
+
+
+def _package(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge what a package manager is to install: a package that no registry has is asked about."""
+    own = "://" not in value and examiner.is_workspace(value, call.state)
+    if _FAR_PACKAGE.search(value) and not own:
+        examiner.found("install-elsewhere", value)
+
+
+def _module(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge a package of Go that is run: one with a host in its path is fetched."""
+    if "@" in value or "://" in value or re.match(r"[\w.-]+\.[a-z]+/", value):
+        examiner.found("install-elsewhere", value)
+
+
+_SET_ID = re.compile(r"^0?[2467]\d{3}$|(?:^|,)[ugoa]*[+=][rwx]*s|^[ugoa]*\+[rwxX]*s")
+
+
+def judge_mode(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge the mode that a file is given: with a set-id bit, whoever runs it is its owner."""
+    if _SET_ID.search(value):
+        examiner.found("open-permissions", value)
+
+
+def _computed(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge a name that is looked up: what is put together when it runs can carry data away."""
+    if set(value) & set(MARKS) and set(value) - set(MARKS):
+        examiner.found("send-data", value)
+
+
 def _variable(examiner: "Examiner", _call: "Call", value: str) -> None:
     if secret_variable(value) or UNKNOWN in value:
         examiner.found("print-secret", value)
@@ -421,6 +472,10 @@ _TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "mount": _mount,
     "shares": _shares,
     "copied": _copied,
+    "package": _package,
+    "module": _module,
+    "mode": judge_mode,
+    "computed": _computed,
 }
 
 
@@ -444,23 +499,45 @@ def _launched(examiner: "Examiner", call: "Call", given: _Given) -> PrintedText:
     if launch is not None and launch.shell and len(words) == 1:
         examiner.inner_text(call.name, words[0], state)
         return ANYTHING
-    if not words:
-        return _printed(examiner, call, given.row)
+    module = launch is not None and launch.module and given.has("module")
+    if not words and not module:
+        return _printed(examiner, call, given)
     if launch is not None and launch.unread:
         return ANYTHING
     if launch is not None and launch.container:
         state.cwd = "/"
+    if launch is not None and launch.module:
+        words = _of_python(given, words)
+    if launch is not None and launch.package and not _known_package(words[0]):
+        examiner.found("install-elsewhere", shown_words(call.words[:6]))
+        return ANYTHING
     what = " ".join([call.name, *given.verbs])
     return examiner.inner(what, tuple(words), call)
+
+
+def _of_python(given: _Given, words: list[str]) -> list[str]:
+    """Return the command that ``uv run`` and the like run: a module, a file, or a program."""
+    for _, meaning, value in given.options:
+        if "module" in meaning:
+            return ["python", "-m", value, *words]
+    return ["python", *words] if words[0].endswith(".py") else words
+
+
+def _known_package(word: str) -> bool:
+    """Return whether a package, without a version, is a tool that does the project's work."""
+    row = row_of(word)
+    return row is not None and "project" in row.always
 
 
 _ASSIGNS = re.compile(r"[^/=-][^/=]*=")
 
 
-def _printed(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
-    how = row.places.get("(prints)", ())
-    if "input" in how:
+def _printed(examiner: "Examiner", call: "Call", given: _Given) -> PrintedText:
+    how = given.row.places.get("(prints)", ())
+    if "input" in how and not given.operands:
         return call.stdin
+    if "input" in how:
+        how = ()
     if how:
         return _PRINTS[how[0]]
     fetched = any(examiner.is_fetched(word, call.state) for word in call.arguments)

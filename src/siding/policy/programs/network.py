@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, MARKS, UNKNOWN, PrintedText, known, shown_words
+from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known, shown_words
 from siding.policy.hosts import is_local
 from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
@@ -179,21 +179,6 @@ def ssh(examiner: "Examiner", call: "Call") -> PrintedText:
     return PrintedText(remote=True)
 
 
-def ssh_keys(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge ssh-keygen, ssh-add, ssh-copy-id."""
-    given = arguments(call.arguments, ("-f", "-t", "-b", "-C", "-N", "-P", "-m", "-s", "-D", "-E"))
-    if call.name == "ssh-copy-id" or given.has("-D", "-s"):
-        examiner.found("send-data", shown_words(call.words))
-    if call.name == "ssh-keygen" and not given.has("-l", "-F", "-y", "-e", "-B"):
-        for path in given.values("-f") or [f"{examiner.home}/.ssh/id_rsa"]:
-            examiner.writes(path, call.state)
-    if call.name == "ssh-add" and not given.has("-l", "-L"):
-        examiner.found("read-secret", "ssh-add")
-    if given.has("-y"):
-        reads_all(examiner, call)
-    return ANYTHING
-
-
 def netcat(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge nc, ncat, socat, telnet."""
     given = arguments(call.arguments, ("-w", "-p", "-s", "-i", "-x", "-X", "-q", "-e", "-c", "-m"))
@@ -220,105 +205,9 @@ def netcat(examiner: "Examiner", call: "Call") -> PrintedText:
     return PrintedText(remote=True)
 
 
-def sender(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge programs that exist to send things to other machines."""
-    if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
-        return ANYTHING
-    examiner.found("send-data", shown_words(call.words[:6]))
-    reads_all(examiner, call)
-    return PrintedText(remote=True)
-
-
-def server(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge tunnels and servers: other machines can connect to them."""
-    if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
-        return ANYTHING
-    examiner.found("serve-files", shown_words(call.words[:6]))
-    return ANYTHING
-
-
-def lookup(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge dig, host, ping …: a host name that is computed can carry data to a name server."""
-    for index, word in enumerate(call.arguments):
-        if set(word) & set(MARKS) and set(word) - set(MARKS):
-            examiner.found("send-data", word)
-        if call.name == "ping" and index and call.arguments[index - 1] == "-p":
-            examiner.found("send-data", word)
-        if call.name == "ping" and word in ("-f", "-A"):
-            examiner.found("send-data", word)
-        if call.name in ("dig", "nslookup") and word.startswith("@") and UNKNOWN in word:
-            examiner.found("send-data", word)
-    reads_all(examiner, call)
-    return ANYTHING
-
-
-def scanner(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge nmap, tcpdump and the like."""
-    for index, word in enumerate(call.arguments):
-        value = call.arguments[index + 1] if index + 1 < len(call.arguments) else ""
-        if word in ("-z", "-Z", "--script") or word.startswith("--script="):
-            examiner.found("option-runs-program", f"{word} {value}")
-        if word in ("-w", "-oN", "-oX", "-oA", "-oG"):
-            examiner.writes(value, call.state)
-    if not set(call.arguments) & {"--version", "-V", "--help", "-h"}:
-        examiner.found("send-data", shown_words(call.words[:6]))
-    return ANYTHING
-
-
-def openssl(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge openssl."""
-    given = arguments(
-        call.arguments,
-        ("-out", "-in", "-key", "-inkey", "-engine", "-provider", "-config", "-keyout", "-connect"),
-    )
-    for name in ("-engine", "-provider", "-config"):
-        for value in given.values(name):
-            examiner.found("option-runs-program", f"{name} {value}")
-    for path in given.values("-out", "-keyout"):
-        examiner.writes(path, call.state)
-    if given.operands[:1] in (("s_client",), ("s_server",)):
-        examiner.found("send-data", shown_words(call.words))
-    public = given.operands[:1] in (("x509",), ("crl",), ("verify",), ("crl2pkcs7",))
-    for path in given.values("-key", "-inkey") if public else given.values("-in", "-key", "-inkey"):
-        examiner.reads(path, call.state)
-    return PrintedText(remote=call.stdin.remote)
-
-
 JUDGES = {
     **dict.fromkeys(("curl", "curlie"), curl),
     **dict.fromkeys(("wget", "wget2", "aria2c", "axel"), wget),
     **dict.fromkeys(names("ssh autossh mosh dbclient plink sshpass rsh rlogin"), ssh),
-    **dict.fromkeys(("ssh-keygen", "ssh-add", "ssh-copy-id", "ssh-keyscan"), ssh_keys),
     **dict.fromkeys(("nc", "ncat", "netcat", "socat", "telnet"), netcat),
-    **dict.fromkeys(
-        names(
-            """
-            ftp sftp lftp tftp ncftp mail mailx mutt sendmail msmtp swaks rclone gsutil
-            s3cmd mc azcopy croc wormhole transfer ffsend lynx w3m links elinks xh http
-            https httpie grpcurl websocat wscat smbclient ipfs scrot nsupdate uucp rcp
-            bitsadmin certutil
-            """
-        ),
-        sender,
-    ),
-    **dict.fromkeys(
-        names(
-            """ngrok cloudflared localtunnel lt bore frpc chisel tailscale zerotier-cli openvpn wg
-            wg-quick sshd vsftpd smbd xinetd inetd serveo miniserve darkhttpd webfsd x11vnc
-            vncserver ttyd gotty tmate upterm"""
-        ),
-        server,
-    ),
-    **dict.fromkeys(
-        names(
-            """dig host nslookup drill ping ping6 traceroute tracepath mtr whois getent resolvectl
-            fping"""
-        ),
-        lookup,
-    ),
-    **dict.fromkeys(
-        names("""nmap masscan tcpdump tshark wireshark ngrep hping3 arpspoof ettercap"""),
-        scanner,
-    ),
-    "openssl": openssl,
 }

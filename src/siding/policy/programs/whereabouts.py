@@ -15,33 +15,19 @@ _NAMES = {
     cat head tail pv grep egrep fgrep rg ag ack ugrep pcregrep diff ls dir exa eza locate
     realpath readlink basename dirname base64 base32 rev tr
     """,
-    "packages": """
-    npm cpan gem vsce flit yarn nuget composer mamba twine shards pip3 nimble cpanm bower
-    dotnet conda opam pub luarocks ovsx rye pdm poetry pip uv pnpm mix pipenv hatch cabal
-    jsr bundle npx bunx pnpx uvx pipx alembic prisma dbmate drizzle-kit sqitch flyway
-    sequelize rails knex flask liquibase typeorm manage.py rake django-admin artisan make
-    gmake kotlinc g++ clang++ clang cc c++ javac java gcc ld pytest py.test go cargo cmake siding
+    "build": """
+    make gmake gcc g++ cc c++ clang clang++ java javac kotlinc ld pytest py.test cmake siding
     """,
     "network": """
     curl curlie wget wget2 aria2c axel plink ssh autossh rsh rlogin sshpass mosh dbclient
-    ssh-keygen ssh-add ssh-copy-id ssh-keyscan nc ncat netcat socat telnet wscat http
-    wormhole s3cmd lftp grpcurl ffsend links transfer croc ipfs certutil mail ftp msmtp
-    ncftp swaks tftp uucp https rclone httpie sendmail bitsadmin mc mailx w3m smbclient
-    gsutil azcopy elinks websocat xh rcp scrot nsupdate sftp mutt lynx bore localtunnel sshd
-    lt cloudflared ttyd serveo frpc upterm zerotier-cli chisel xinetd inetd gotty miniserve
-    vncserver tmate webfsd darkhttpd openvpn wg vsftpd tailscale smbd x11vnc wg-quick ngrok
-    fping nslookup traceroute resolvectl drill getent whois host ping6 ping dig tracepath
-    mtr ngrep masscan hping3 arpspoof ettercap tcpdump wireshark nmap tshark openssl
+    nc ncat netcat socat telnet
     """,
     "archives": """
-    tar bsdtar gtar unzip 7z 7za 7zz unrar unar bsdunzip bzip2 gunzip bunzip2 unlz4 zstd
-    unzstd lz4 pigz lzma unxz brotli xz gzip cpio pax zip
+    tar bsdtar gtar
     """,
     "files": """
-    srm unlink trash gio-trash shred rm rmdir del-cli rimraf trash-put wipe cp install
-    ginstall mkdir touch truncate mkfifo mktemp fallocate chmod chown chgrp chattr
-    setfacl setfattr setcap chcon tee sponge split csplit sort uniq xxd rsync scp
-    dos2unix unix2dos rename recode mv ln dd patch date
+    rm cp install ginstall mktemp chmod chown chgrp chattr setfacl setfattr setcap chcon tee
+    sponge rsync scp mv ln dd
     """,
     "search": """
     fd fdfind find
