@@ -21,11 +21,11 @@ OF_PATHS = names("""
 # What a value is, if it is no path.
 OF_TEXTS = names("""
     value line runs sql host database url method setting variable mount shares copied package
-    module mode computed
+    module mode computed remote refspec
 """)
 TAKES_A_VALUE = OF_PATHS | OF_TEXTS
 # What an option says about the whole call: it only shows something; what stands under `(always)`
-# does not hold; the operands are files that it changes.
+# and beside other options does not hold; the operands are files that it changes.
 OF_CALLS = names("looks spares in-place")
 # How the arguments are read that no other entry of the row is about.
 KINDS = names("text files project quotes")
@@ -165,7 +165,7 @@ def _commands(row: Row, key: str, inner: Row, where: Words) -> None:
 
 
 def _words(entry: object, allowed: frozenset[str], where: Words) -> Words:
-    if entry is None:
+    if entry is None or entry == {}:
         return ()
     if not isinstance(entry, str):
         raise RowMistake(where, "should be words, as text")

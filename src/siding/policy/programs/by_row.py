@@ -160,7 +160,8 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
         if UNKNOWN in name:
             examiner.found("dynamic-command", name)
         words = given.meaning(name) or before  # a later subcommand may say more of it
-        _means(examiner, call, words, value or name, shows=shows)
+        spared = given.has("spares") and "spares" not in words
+        _means(examiner, call, words, value or name, shows=shows, spared=spared)
     _arguments(examiner, call, given)
     _places(examiner, call, given, shows=shows)
     if not shows:
@@ -254,7 +255,13 @@ def _input(examiner: "Examiner", call: "Call", words: Words) -> None:
 
 
 def _means(
-    examiner: "Examiner", call: "Call", words: Words, value: str, *, shows: bool = False
+    examiner: "Examiner",
+    call: "Call",
+    words: Words,
+    value: str,
+    *,
+    shows: bool = False,
+    spared: bool = False,
 ) -> None:
     """Judge one value by the words about it."""
     for word in words:
@@ -263,7 +270,7 @@ def _means(
                 _PATHS[word](examiner, call, value)
         elif word in OF_TEXTS:
             _TEXTS[word](examiner, call, value)
-        elif word not in OF_CALLS and not shows:
+        elif word not in OF_CALLS and not shows and not spared:
             examiner.found(word, shown_words(call.words[:6]))
 
 
@@ -449,6 +456,17 @@ def _computed(examiner: "Examiner", _call: "Call", value: str) -> None:
         examiner.found("send-data", value)
 
 
+def _remote(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge where git pushes to: a name of a remote, or an address."""
+    if "://" in value or re.match(r"[\w.-]+(?:@[\w.-]*)?:", value) or UNKNOWN in value:
+        examiner.found("send-data", value)
+
+
+def _refspec(examiner: "Examiner", call: "Call", value: str) -> None:
+    if value.startswith(("+", ":")) or UNKNOWN in value:
+        examiner.found("git-rewrites", shown_words(call.words))
+
+
 def _variable(examiner: "Examiner", _call: "Call", value: str) -> None:
     if secret_variable(value) or UNKNOWN in value:
         examiner.found("print-secret", value)
@@ -476,6 +494,8 @@ _TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "module": _module,
     "mode": judge_mode,
     "computed": _computed,
+    "remote": _remote,
+    "refspec": _refspec,
 }
 
 
