@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 import yaml
 
+import counted
+from siding.policy.file import read_policy
+from siding.policy.keeping import as_record, policy_from
 from siding.policy.programs import rows
 from siding.policy.programs.whereabouts import MODULE_OF
 from siding.policy.row import RowMistake, row_from
+from siding.policy.verdict import Action
+
+from .row_lines import BY_ROW
+from .setting import judged, rules_of
 
 FILES = sorted(Path(rows.TABLE).glob("*.yaml"))
 
@@ -69,3 +76,68 @@ def test_a_mistake_in_a_row_is_named_with_its_place(
     with pytest.raises(RowMistake, match=why) as caught:
         row_from(value, ("x",))
     assert caught.value.where == where
+
+
+@pytest.mark.parametrize("program", BY_ROW)
+def test_a_program_that_is_only_a_row_is_judged(program: str) -> None:
+    runs, asked = BY_ROW[program]
+    counted.add(len(runs) + len(asked))
+    assert program not in MODULE_OF
+    stopped = {line: rules_of(judged(line)) for line in runs if not judged(line).runs}
+    assert stopped == {}
+    assert [line for line in asked if judged(line).runs] == []
+
+
+def test_thirty_programs_came_as_rows_alone() -> None:
+    assert len(BY_ROW) >= 30
+
+
+def test_a_person_writes_rows_of_the_same_form() -> None:
+    policy = read_policy(
+        b"""
+programs:
+  - our-tool
+  - deployer ship:
+      (other): change-remote
+      status logs: looks
+      -o --out: writes
+      push: {--now: publish}
+  - our-terraform: {(like): terraform}
+"""
+    )
+    assert policy.broken == ""
+    assert policy_from(as_record(policy)) == policy
+    for line, action in (
+        ("our-tool --fast", Action.ALLOW),
+        ("deployer status", Action.ALLOW),
+        ("ship logs --out log.txt", Action.ALLOW),
+        ("deployer status -o /etc/x", Action.BLOCK),
+        ("deployer push", Action.ALLOW),
+        ("deployer push --now", Action.ASK),
+        ("deployer restart", Action.ASK),
+        ("our-terraform plan", Action.ALLOW),
+        ("our-terraform destroy", Action.ASK),
+    ):
+        assert judged(line, policy).action is action, line
+    assert "programs: deployer" in policy.loosens
+
+
+def test_a_row_of_a_persons_own_lowers_nothing() -> None:
+    policy = read_policy(b"programs: {git: text, make: publish}\n")
+    assert judged("git reset --hard", policy).action is Action.ASK
+    assert rules_of(judged("make", policy)) == {"publish"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("programs:\n  - tool:\n      -o: writs\n", "line 3, programs[0].tool.-o: 'writs' means"),
+        ("programs: {tool: {push: {(al): x}}}\n", "programs.tool.push.(al): not a key of a row"),
+        ("programs: {tool: {(like): nothing}}\n", "there is no row 'nothing' in the table"),
+        ("programs: {tool: [a]}\n", "programs.tool: should be words, or a mapping"),
+        ("programs: [[a]]\n", "programs[0]: should be a name or a row"),
+        ("programs: 3\n", "should be names or rows"),
+    ],
+)
+def test_a_mistake_in_a_persons_row_names_line_program_and_key(text: str, told: str) -> None:
+    assert told in read_policy(text.encode()).broken

@@ -13,6 +13,7 @@ from siding.policy.programs import plain
 from siding.policy.programs.by_row import judge_row
 from siding.policy.programs.rows import has_row, row_of
 from siding.policy.programs.whereabouts import MODULE_OF
+from siding.policy.row import row_from
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -43,16 +44,21 @@ def _judge_of(name: str, agents: Container[str]) -> Judge | None:
 
 
 def judge(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge one program by its name, or by where it lies."""
-    first = call.words[0]
+    """Judge one program by its name, or by where it lies; and by the person's own row for it."""
     name = call.name
+    own = examiner.policy.programs.get(name)
     found = _judge_of(name, examiner.place.agents.programs)
+    if own is None:
+        return _judged(examiner, call, found)
+    if found is not None or "/" in call.words[0]:
+        _judged(examiner, call, found)
+    return judge_row(examiner, call, row_from(own, (name,)))
+
+
+def _judged(examiner: "Examiner", call: "Call", found: Judge | None) -> PrintedText:
+    first = call.words[0]
     if "/" not in first:
-        if found is not None:
-            return found(examiner, call)
-        if name in examiner.policy.programs:
-            return plain.runner(examiner, call)
-        return plain.unknown(examiner, call)
+        return plain.unknown(examiner, call) if found is None else found(examiner, call)
     if first.startswith(_SYSTEM_DIRECTORIES) and first.rpartition("/")[0] + "/" in (
         *_SYSTEM_DIRECTORIES,
         "/lib/x86_64-linux-gnu/",
@@ -60,7 +66,7 @@ def judge(examiner: "Examiner", call: "Call") -> PrintedText:
     ):
         return found(examiner, call) if found is not None else plain.unknown(examiner, call)
     output = plain.workspace_program(examiner, call)
-    if found is not None and not _does_the_projects_work(name):
+    if found is not None and not _does_the_projects_work(call.name):
         return found(examiner, call)
     return output
 

@@ -21,6 +21,7 @@ from siding.policy.paths import Zone
 from siding.policy.programs.plain import options, reads_all, runner
 from siding.policy.programs.rows import row_of
 from siding.policy.row import INPUTS, KINDS, OF_CALLS, OF_PATHS, OF_TEXTS, TAKES_A_VALUE, Row, Words
+from siding.policy.rules import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,8 +161,8 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
         if UNKNOWN in name:
             examiner.found("dynamic-command", name)
         words = given.meaning(name) or before  # a later subcommand may say more of it
-        spared = given.has("spares") and "spares" not in words
-        _means(examiner, call, words, value or name, shows=shows, spared=spared)
+        spared = shows or (given.has("spares") and "spares" not in words)
+        _means(examiner, call, words, value or name, spared=spared)
     _arguments(examiner, call, given)
     _places(examiner, call, given, shows=shows)
     if not shows:
@@ -235,12 +236,18 @@ def _places(examiner: "Examiner", call: "Call", given: _Given, *, shows: bool) -
         _input(examiner, call, places["(input)"])
     for name in ("(first)", "(second)"):
         if name in places and operands:
-            _means(examiner, call, places[name], operands.pop(0), shows=shows)
+            _operand(examiner, call, places[name], operands.pop(0), shows=shows)
     if "(last)" in places and operands:
-        _means(examiner, call, places["(last)"], operands.pop(), shows=shows)
+        _operand(examiner, call, places["(last)"], operands.pop(), shows=shows)
     words = (*places.get("(operands)", ()), *(("writes",) if given.has("in-place") else ()))
     for operand in operands if words else ():
-        _means(examiner, call, words, operand, shows=shows)
+        _operand(examiner, call, words, operand, shows=shows)
+
+
+def _operand(examiner: "Examiner", call: "Call", words: Words, value: str, *, shows: bool) -> None:
+    if shows:  # `gzip -l x` changes no file
+        words = tuple(word for word in words if not word.startswith(("writes", "deletes")))
+    _means(examiner, call, words, value, spared=shows)
 
 
 def _input(examiner: "Examiner", call: "Call", words: Words) -> None:
@@ -255,22 +262,19 @@ def _input(examiner: "Examiner", call: "Call", words: Words) -> None:
 
 
 def _means(
-    examiner: "Examiner",
-    call: "Call",
-    words: Words,
-    value: str,
-    *,
-    shows: bool = False,
-    spared: bool = False,
+    examiner: "Examiner", call: "Call", words: Words, value: str, *, spared: bool = False
 ) -> None:
-    """Judge one value by the words about it."""
+    """Judge one value by the words about it.
+
+    With `spared` the call only shows something, or another option takes back what this one says;
+    that it runs code holds all the same.
+    """
     for word in words:
         if word in OF_PATHS:
-            if not (shows and word.startswith(("deletes", "writes", "runs"))):
-                _PATHS[word](examiner, call, value)
+            _PATHS[word](examiner, call, value)
         elif word in OF_TEXTS:
             _TEXTS[word](examiner, call, value)
-        elif word not in OF_CALLS and not shows and not spared:
+        elif word not in OF_CALLS and not (spared and BUILT_IN[word].group != "code"):
             examiner.found(word, shown_words(call.words[:6]))
 
 
