@@ -16,6 +16,31 @@ def is_local(address: str) -> bool:
     return bool(_LOCAL.match(address))
 
 
+# Servers on this machine that run commands for whoever asks: of agents, of their inspectors, of
+# Docker, of a cluster's proxy, of a browser or a debugger under remote control.
+_OBEYING_PORTS = frozenset(
+    {1455, 2375, 2376, 4096, 4097, 5858, 6274, 6277, 8001, 9222, 9229, 10250}
+)
+_OBEYING_PATHS = re.compile(
+    r"(?i)/(?:sessions?|shell|exec|execute|command|commands|run|tui|agents?|mcp|permissions?|approve"
+    r"|terminal|pty|json/new|containers|v1\.\d+/(?:containers|exec|images)|api/v1/namespaces)"
+    r"(?:/|\?|#|$)"
+)
+
+
+def obeys(address: str) -> bool:
+    """Return whether an address on this machine may be of a server that runs commands.
+
+    An agent's server takes orders from whoever can reach it; the port or the path gives it away.
+    Another server here is most likely the project's own. One whose port is not known may be any.
+    """
+    found = re.match(r"(?:[a-z]+://)?[^/?#]*?(?::(\d+))?(/[^?#]*)?(?:[?#].*)?$", address)
+    if UNKNOWN in address.partition("?")[0] or found is None:
+        return True
+    port = int(found.group(1)) if found.group(1) else 80
+    return port in _OBEYING_PORTS or bool(_OBEYING_PATHS.search(found.group(2) or ""))
+
+
 def is_elsewhere(address: str) -> bool:
     """Return whether an address certainly names a machine outside one's own network.
 

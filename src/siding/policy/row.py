@@ -16,7 +16,7 @@ Words = tuple[str, ...]
 # What happens to the file or directory that a value names.
 OF_PATHS = names("""
     reads reads-below writes writes-into deletes deletes-below fetches runs-file formats
-    dumps packs changes-directory
+    dumps packs opens changes-directory
 """)
 # What a value is, if it is no path.
 OF_TEXTS = names("""
@@ -25,8 +25,9 @@ OF_TEXTS = names("""
 """)
 TAKES_A_VALUE = OF_PATHS | OF_TEXTS
 # What an option says about the whole call: it only shows something; what stands under `(always)`
-# and beside other options does not hold; the operands are files that it changes.
-OF_CALLS = names("looks spares in-place")
+# and beside other options does not hold; the operands are files that it changes;
+# what follows is a command.
+OF_CALLS = names("looks spares in-place command")
 # How the arguments are read that no other entry of the row is about.
 KINDS = names("text files project quotes")
 PRINTS = names("nothing number processes endless fetched secrets input")
@@ -45,7 +46,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "(prints)": PRINTS,
 }
 _OF_ROWS = ("(other)", "(anywhere)")
-_LAUNCHES = names("assignments shell here container unread package module")
+_LAUNCHES = names("assignments shell here unread package module")
 _DEEPEST = 6  # subcommands of subcommands
 _OPTION = TAKES_A_VALUE | OF_CALLS | _RULES
 
@@ -66,7 +67,6 @@ class Launch(NamedTuple):
     assignments: bool = False  # NAME=value may come before the command
     shell: bool = False  # a command of one word is a line for a shell
     here: bool = False  # it runs in this shell, and may change its state
-    container: bool = False  # it runs in a container, which has files of its own
     unread: bool = False  # it is not judged: all that it can reach is in the container
     package: bool = False  # it is a package, fetched if it is not there
     module: bool = False  # a file of Python is a command too

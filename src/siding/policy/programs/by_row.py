@@ -19,7 +19,7 @@ from siding.policy.hosts import is_elsewhere
 from siding.policy.names import names
 from siding.policy.paths import Zone
 from siding.policy.programs.plain import options, reads_all, runner
-from siding.policy.programs.rows import row_of
+from siding.policy.programs.rows import does_projects_work
 from siding.policy.row import INPUTS, KINDS, OF_CALLS, OF_PATHS, OF_TEXTS, TAKES_A_VALUE, Row, Words
 from siding.policy.rules import BUILT_IN
 
@@ -84,6 +84,8 @@ def _split(row: Row, words: tuple[str, ...]) -> _Given:
             break
         if word[:1] == "-" and word != "-":
             at += _option(given, word, words[at : at + 1])
+            if "command" in given.options[-1][1]:
+                given.command, at = words[at:], len(words)
             continue
         if _ASSIGNS.match(word) and _assigned(given, word):
             continue
@@ -167,7 +169,7 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
     _places(examiner, call, given, shows=shows)
     if not shows:
         _always(examiner, call, given)
-    if given.row.launch is not None and not shows:
+    if (given.row.launch is not None or given.command) and not shows:
         return _launched(examiner, call, given)
     return _printed(examiner, call, given)
 
@@ -220,7 +222,7 @@ def _rules(examiner: "Examiner", call: "Call", words: Words) -> None:
 
 def _arguments(examiner: "Examiner", call: "Call", given: _Given) -> None:
     kinds = [word for row in given.rows for word in row.always if word in KINDS]
-    if "text" in kinds[-1:] or given.row.launch is not None:
+    if "text" in kinds[-1:] or given.row.launch is not None or given.command:
         return
     if "project" in kinds:
         runner(examiner, call, given.spelled)
@@ -244,9 +246,12 @@ def _places(examiner: "Examiner", call: "Call", given: _Given, *, shows: bool) -
         _operand(examiner, call, words, operand, shows=shows)
 
 
+_CHANGING = ("writes", "deletes", "remote", "refspec")
+
+
 def _operand(examiner: "Examiner", call: "Call", words: Words, value: str, *, shows: bool) -> None:
     if shows:  # `gzip -l x` changes no file
-        words = tuple(word for word in words if not word.startswith(("writes", "deletes")))
+        words = tuple(word for word in words if not word.startswith(_CHANGING))
     _means(examiner, call, words, value, spared=shows)
 
 
@@ -332,6 +337,19 @@ def _packs(examiner: "Examiner", call: "Call", value: str) -> None:
         examiner.found("read-secret", value)
 
 
+_SHOWN = re.compile(
+    r"(?i)(?:^|/)[^/.]*$|\.(?:html?|pdf|png|jpe?g|gif|svg|webp|md|txt|csv|json|xml|log)$"
+)
+
+
+def _opens(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge what the desktop opens: a page, or a document of the workspace."""
+    if re.match(r"https?://", value):
+        _url(examiner, call, value)
+    elif not (examiner.is_workspace(value, call.state) and _SHOWN.search(value)):
+        examiner.found("run-outside", value)
+
+
 def _changes_directory(examiner: "Examiner", call: "Call", value: str) -> None:
     from siding.policy.programs.builtins import change_directory
 
@@ -352,6 +370,7 @@ _PATHS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "formats": _formats,
     "dumps": _dumps,
     "packs": _packs,
+    "opens": _opens,
     "changes-directory": _changes_directory,
 }
 
@@ -528,11 +547,11 @@ def _launched(examiner: "Examiner", call: "Call", given: _Given) -> PrintedText:
         return _printed(examiner, call, given)
     if launch is not None and launch.unread:
         return ANYTHING
-    if launch is not None and launch.container:
-        state.cwd = "/"
     if launch is not None and launch.module:
         words = _of_python(given, words)
-    if launch is not None and launch.package and not _known_package(words[0]):
+        if "/" not in words[0] and known(words[0]) and not examiner.knows(words[0]):
+            return runner(examiner, call)  # a script that the project names, or a tool it installed
+    if launch is not None and launch.package and not does_projects_work(words[0]):
         examiner.found("install-elsewhere", shown_words(call.words[:6]))
         return ANYTHING
     what = " ".join([call.name, *given.verbs])
@@ -545,12 +564,6 @@ def _of_python(given: _Given, words: list[str]) -> list[str]:
         if "module" in meaning:
             return ["python", "-m", value, *words]
     return ["python", *words] if words[0].endswith(".py") else words
-
-
-def _known_package(word: str) -> bool:
-    """Return whether a package, without a version, is a tool that does the project's work."""
-    row = row_of(word)
-    return row is not None and "project" in row.always
 
 
 _ASSIGNS = re.compile(r"[^/=-][^/=]*=")

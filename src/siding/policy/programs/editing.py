@@ -288,7 +288,7 @@ JUDGES = {
             tclsh wish expect jshell scala osascript pwsh guile powershell powershell.exe
             pwsh.exe cmd cmd.exe gdb lldb sbcl clisp racket swipl gnuplot octave-cli ghci
             erl  irb pry gst sqlplus groovysh  maxima gap sage
-            xdotool ydotool jrunscript jjs nix-shell nix m4 hs csi qjs d8 janet nu elvish
+            xdotool ydotool jrunscript jjs m4 hs csi qjs d8 janet nu elvish
             xonsh radare2 r2 openocd dotnet-script runghc runhaskell
             """
         ),

@@ -55,7 +55,7 @@ def git(examiner: "Examiner", call: "Call") -> PrintedText:
     else:
         _by_row(examiner, call, verb, words)
     _outputs(examiner, call, verb, words)
-    return _listed(verb)
+    return _listed(verb, words)
 
 
 def _by_row(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> None:
@@ -64,9 +64,10 @@ def _by_row(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> 
         judge_row(examiner, call._replace(words=("git", verb, *words)), row)
 
 
-def _listed(verb: str) -> PrintedText:
+def _listed(verb: str, words: list[str]) -> PrintedText:
     if verb == "ls-files":
-        return PrintedText(text=f"{ANY}{ANY}x\n")
+        selects = any(not word.startswith("-") and word not in (".", "*") for word in words)
+        return PrintedText(text=f"{ANY}{ANY}x\n" if selects else f"{ANY}\n")
     if verb in ("rev-parse", "rev-list", "merge-base", "write-tree", "commit-tree", "hash-object"):
         return PrintedText(text=NUMBER + "\n")
     return ANYTHING

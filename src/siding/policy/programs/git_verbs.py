@@ -43,8 +43,30 @@ def _checkout(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     creates = given.has("-b", "-c", "--create", "--orphan", "--detach", "-d", "-t", "--track")
     separated = "--" in call.arguments
     paths = [w for w in given.operands if w in (".", "..") or _like_path(w)]
+    if separated and call.arguments[-len(given.operands) - 1 :][:1] == ("--",):
+        paths = list(given.operands)  # there is no commit before the `--`
+    if paths and len(paths) == len(given.operands) and _named(examiner, call, paths):
+        return
     if not creates and (separated or paths or len(given.operands) > 1):
         _discards(examiner, call)
+
+
+def _named(examiner: "Examiner", call: "Call", paths: list[str]) -> bool:
+    """Return whether paths name single files, and no directory, pattern or whole tree.
+
+    To bring back named files is ordinary work, and the snapshot before the run has them as they
+    were. A directory hides how much of it goes.
+    """
+    return all(
+        known(path)
+        and not path.startswith((":", "/", "~"))
+        and path.rstrip("/").rpartition("/")[2] not in ("", ".", "..")
+        and not path.endswith("/")
+        and not any(mark in path for mark in "*?[")
+        and examiner.zone(path, call.state) is Zone.INSIDE
+        and not examiner.place.exists(f"{call.state.cwd}/{path}/.")
+        for path in paths
+    )
 
 
 def _like_path(word: str) -> bool:
@@ -57,7 +79,10 @@ def _like_path(word: str) -> bool:
 
 
 def _restore(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if not given.has("-S", "--staged") or given.has("-W", "--worktree"):
+    if given.has("-S", "--staged") and not given.has("-W", "--worktree"):
+        return
+    odd = given.has("-s", "--source", "--pathspec-from-file", "-p", "--ours", "--theirs")
+    if odd or not given.operands or not _named(examiner, call, list(given.operands)):
         _discards(examiner, call)
 
 

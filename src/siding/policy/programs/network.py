@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known, shown_words
-from siding.policy.hosts import is_local
+from siding.policy.hosts import is_local, obeys
 from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
 from siding.policy.programs.plain import reads_all
@@ -44,8 +44,9 @@ def curl(examiner: "Examiner", call: "Call") -> PrintedText:
     local = [url for url in urls if is_local(url)]
     if given.has("--unix-socket", "--abstract-unix-socket"):
         examiner.found("local-server", shown_words(call.words[:6]))
-    if sends and local:
-        examiner.found("local-server", local[0])
+    if sends and local and len(local) == len(urls):
+        for url in filter(obeys, local):
+            examiner.found("local-server", url)
     elif sends:
         examiner.found("send-data", shown_words(call.words[:6]))
     if given.has("-K", "--config", "--engine", "--libcurl"):
@@ -125,8 +126,10 @@ def wget(examiner: "Examiner", call: "Call") -> PrintedText:
     if given.has("--post-data", "--post-file", "--body-data", "--body-file") or given.values(
         "--method"
     ) not in ([], ["GET"]):
-        local = any(is_local(url) for url in urls)
-        examiner.found("local-server" if local else "send-data", shown_words(call.words[:6]))
+        if not urls or not all(map(is_local, urls)):
+            examiner.found("send-data", shown_words(call.words[:6]))
+        for url in filter(obeys, urls):
+            examiner.found("local-server", url)
     for name in ("-e", "--execute", "--use-askpass", "--config"):
         for value in given.values(name):
             examiner.found("option-runs-program", f"{name} {value}")
@@ -205,7 +208,36 @@ def netcat(examiner: "Examiner", call: "Call") -> PrintedText:
     return PrintedText(remote=True)
 
 
+_METHOD = re.compile(r"[A-Z]{3,7}")
+_HTTPIE_VALUES = ordered("""
+    -o --output -a --auth -A --auth-type -p --print -s --style --session --verify --cert --timeout
+    --proxy --max-redirects --default-scheme
+""")
+
+
+def httpie(examiner: "Examiner", call: "Call") -> PrintedText:
+    """Judge http, https and xh: a method, an address, and items that are sent."""
+    given = arguments(call.arguments, _HTTPIE_VALUES)
+    words = list(given.operands)
+    method = words.pop(0) if words and _METHOD.fullmatch(words[0]) else ""
+    url = words.pop(0) if words else ""
+    url = f"localhost{url}" if url.startswith((":", "/")) else url
+    data = [w for w in words if re.search(r"(?<!=)=(?!=)|:=|@", w)]
+    sends = bool(data) or method not in ("", "GET", "HEAD") or call.stdin.text is not None
+    if sends and not is_local(url):
+        examiner.found("send-data", shown_words(call.words[:6]))
+    elif sends and obeys(url):
+        examiner.found("local-server", url)
+    for path in given.values("-o", "--output"):
+        examiner.writes(path, call.state)
+        examiner.takes(path, call.state)
+    _urls(examiner, call, [url, *words])
+    reads_all(examiner, call)
+    return PrintedText(remote=True)
+
+
 JUDGES = {
+    **dict.fromkeys(("http", "https", "httpie", "xh", "xhs"), httpie),
     **dict.fromkeys(("curl", "curlie"), curl),
     **dict.fromkeys(("wget", "wget2", "aria2c", "axel"), wget),
     **dict.fromkeys(names("ssh autossh mosh dbclient plink sshpass rsh rlogin"), ssh),

@@ -164,7 +164,8 @@ def workspace_program(examiner: "Examiner", call: "Call") -> PrintedText:
     zone = examiner.zone(path, call.state)
     if zone in (Zone.INSIDE, Zone.STEERING):
         setup_script(examiner, call)
-        return runner(examiner, call)
+        row = row_of(call.name)
+        return runner(examiner, call, () if row is None else row.options)
     examiner.found("dynamic-command" if zone is Zone.UNKNOWN else "run-outside", path)
     return ANYTHING
 

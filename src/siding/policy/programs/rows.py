@@ -47,6 +47,12 @@ def row_of(name: str) -> Row | None:
     return None if value is None else row_from(value, (name,))
 
 
+def does_projects_work(name: str) -> bool:
+    """Return whether a program is known to do the project's work: a test, a build, a server."""
+    row = row_of(name)
+    return row is not None and "project" in row.always
+
+
 def _written(name: str, depth: int = 0) -> object | None:
     """Return the row of a program as it is written, with the row that it builds on."""
     text = _index().get(name)

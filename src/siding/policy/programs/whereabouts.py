@@ -20,7 +20,7 @@ _NAMES = {
     """,
     "network": """
     curl curlie wget wget2 aria2c axel plink ssh autossh rsh rlogin sshpass mosh dbclient
-    nc ncat netcat socat telnet
+    nc ncat netcat socat telnet http https httpie xh xhs
     """,
     "archives": """
     tar bsdtar gtar
@@ -43,8 +43,8 @@ _NAMES = {
     hx emacsclient red view vim rvim ex nvim nano less more most man info pg pwsh.exe racket
     octave-cli pry gap openocd pwsh tclsh irb guile cmd.exe qjs d8 erl xdotool wish sage
     sbcl ydotool osascript jrunscript runghc clisp xonsh powershell cmd sqlplus elvish csi
-    m4 gdb nu powershell.exe nix-shell hs maxima runhaskell jjs swipl gnuplot janet
-    dotnet-script radare2 scala nix gst expect groovysh jshell ghci lldb r2 bc dc
+    m4 gdb nu powershell.exe hs maxima runhaskell jjs swipl gnuplot janet
+    dotnet-script radare2 scala gst expect groovysh jshell ghci lldb r2 bc dc
     """,
     "git": """
     git
