@@ -159,15 +159,16 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
         call = call._replace(state=call.state.copy())
     given = _split(row, call.arguments)
     shows = _only_shows(given, call)
+    looks = shows or "looks" in given.row.always
     for name, before, value in given.options:
         if UNKNOWN in name:
             examiner.found("dynamic-command", name)
         words = given.meaning(name) or before  # a later subcommand may say more of it
-        spared = shows or (given.has("spares") and "spares" not in words)
+        spared = shows or (looks if "spares" in words else given.has("spares"))
         _means(examiner, call, words, value or name, spared=spared)
     _arguments(examiner, call, given)
     _places(examiner, call, given, shows=shows)
-    if not shows:
+    if not looks:
         _always(examiner, call, given)
     if (given.row.launch is not None or given.command) and not shows:
         return _launched(examiner, call, given)
@@ -175,7 +176,7 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
 
 
 def _only_shows(given: _Given, call: "Call") -> bool:
-    if given.has("looks") or "looks" in given.row.always:
+    if given.has("looks"):
         return True
     if _bare(given) and "looks" in given.row.places.get("(alone)", ()):
         return True
@@ -344,9 +345,12 @@ _SHOWN = re.compile(
 
 def _opens(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge what the desktop opens: a page, or a document of the workspace."""
+    value = value.removeprefix("file://")
     if re.match(r"https?://", value):
         _url(examiner, call, value)
-    elif not (examiner.is_workspace(value, call.state) and _SHOWN.search(value)):
+    elif re.match(r"[\w.+-]+:", value) or not (
+        examiner.is_workspace(value, call.state) and _SHOWN.search(value)
+    ):
         examiner.found("run-outside", value)
 
 

@@ -56,6 +56,8 @@ def python(examiner: "Examiner", call: "Call") -> PrintedText:
         words.pop(0)
     if words[:1] == ["-c"]:
         _python_text(examiner, call, words[1] if len(words) > 1 else "")
+        for word in words[2:]:
+            examiner.reads(word, call.state)
     elif words[:1] == ["-m"]:
         return _module(examiner, call, words[1:])
     elif words and words[0] not in ("-", "/dev/stdin"):

@@ -1,6 +1,7 @@
 """Launchers with a language of their own: what they run is made of more than their arguments."""
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANYTHING, NOTHING, UNKNOWN, PrintedText, known, shown_words
@@ -74,9 +75,11 @@ def parallel(examiner: "Examiner", call: "Call") -> PrintedText:
         items = [item for item in items if item]
     for item in items[:12]:
         line = " ".join(command) or item
-        filled = examiner.budget.replaced(re.sub(r"\{[./\d]*\}", "{}", line), "{}", item)
+        # parallel quotes what it puts into a command
+        put = shlex.quote(item) if command and known(item) else item
+        filled = examiner.budget.replaced(re.sub(r"\{[./\d]*\}", "{}", line), "{}", put)
         if filled == line and command:
-            filled = f"{line} {item}"
+            filled = f"{line} {put}"
         if known(filled):
             examiner.inner_text("parallel", filled, call.state)
         else:
