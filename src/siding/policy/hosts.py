@@ -4,16 +4,16 @@ import re
 
 from siding.policy.fields import UNKNOWN
 
-_LOCAL = re.compile(
+_LOCAL = (
     r"(?i)^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|::1"
     r"|0x7f|2130706433|0(?=[:/]))(?::|/|$)"
 )
-_HOST = re.compile(r"(?:[a-z][\w+.-]*://)?(?:[^/@]*@)?(\[[^\]]*\]|[^/:?]*)", re.IGNORECASE)
+_HOST = r"(?i)(?:[a-z][\w+.-]*://)?(?:[^/@]*@)?(\[[^\]]*\]|[^/:?]*)"
 
 
 def is_local(address: str) -> bool:
     """Return whether an address, with a scheme or without, is certainly this machine."""
-    return bool(_LOCAL.match(address))
+    return bool(re.match(_LOCAL, address))
 
 
 # Servers on this machine that run commands for whoever asks: of agents, of their inspectors, of
@@ -21,7 +21,7 @@ def is_local(address: str) -> bool:
 _OBEYING_PORTS = frozenset(
     {1455, 2375, 2376, 4096, 4097, 5858, 6274, 6277, 8001, 9222, 9229, 10250}
 )
-_OBEYING_PATHS = re.compile(
+_OBEYING_PATHS = (
     r"(?i)/(?:sessions?|shell|exec|execute|command|commands|run|tui|agents?|mcp|permissions?|approve"
     r"|terminal|pty|json/new|containers|v1\.\d+/(?:containers|exec|images)|api/v1/namespaces)"
     r"(?:/|\?|#|$)"
@@ -38,7 +38,7 @@ def obeys(address: str) -> bool:
     if UNKNOWN in address.partition("?")[0] or found is None:
         return True
     port = int(found.group(1)) if found.group(1) else 80
-    return port in _OBEYING_PORTS or bool(_OBEYING_PATHS.search(found.group(2) or ""))
+    return port in _OBEYING_PORTS or bool(re.search(_OBEYING_PATHS, found.group(2) or ""))
 
 
 def is_elsewhere(address: str) -> bool:
@@ -49,6 +49,6 @@ def is_elsewhere(address: str) -> bool:
     """
     if is_local(address) or address.startswith(("/", ".")):
         return False
-    found = _HOST.match(address)
+    found = re.match(_HOST, address)
     host = found.group(1) if found else ""
     return UNKNOWN not in host and ("." in host or ":" in host)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from siding.policy.fields import PrintedText
 from siding.policy.names import ordered
 from siding.policy.programs import plain
-from siding.policy.programs.by_row import judge_row
 from siding.policy.programs.rows import has_row, row_of
 from siding.policy.programs.whereabouts import MODULE_OF
-from siding.policy.row import row_from
+from siding.policy.row import Row, row_from
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -37,10 +36,16 @@ def _judge_of(name: str, agents: Container[str]) -> Judge | None:
     if module is None:
         row = row_of(name)
         if row is not None:
-            return lambda examiner, call: judge_row(examiner, call, row)
+            return lambda examiner, call: _by_row(examiner, call, row)
         return plain.agent if name in agents else None
     found: Judge = import_module(f"siding.policy.programs.{module}").JUDGES[name]
     return found
+
+
+def _by_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
+    from siding.policy.programs.by_row import judge_row  # not every run needs it
+
+    return judge_row(examiner, call, row)
 
 
 def judge(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -52,7 +57,7 @@ def judge(examiner: "Examiner", call: "Call") -> PrintedText:
         return _judged(examiner, call, found)
     if found is not None or "/" in call.words[0]:
         _judged(examiner, call, found)
-    return judge_row(examiner, call, row_from(own, (name,)))
+    return _by_row(examiner, call, row_from(own, (name,)))
 
 
 def _judged(examiner: "Examiner", call: "Call", found: Judge | None) -> PrintedText:

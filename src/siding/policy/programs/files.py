@@ -7,7 +7,7 @@ from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, UNKNOWN, Printe
 from siding.policy.names import ordered
 from siding.policy.options import arguments
 from siding.policy.paths import HARMLESS_DEVICES, Zone
-from siding.policy.programs.by_row import judge_mode
+from siding.policy.programs.meanings import judge_mode
 from siding.policy.programs.plain import options
 
 if TYPE_CHECKING:
