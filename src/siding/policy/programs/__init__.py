@@ -43,9 +43,9 @@ def _judge_of(name: str, agents: Container[str]) -> Judge | None:
 
 
 def _by_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
-    from siding.policy.programs.by_row import judge_row  # not every run needs it
-
-    return judge_row(examiner, call, row)
+    module = import_module("siding.policy.programs.by_row")  # not every run needs it
+    output: PrintedText = module.judge_row(examiner, call, row)
+    return output
 
 
 def judge(examiner: "Examiner", call: "Call") -> PrintedText:

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING
 
 from siding.policy.effects import secret_variable
 from siding.policy.fields import MARKS, UNKNOWN, known, shown_words
+from siding.policy.hosts import is_elsewhere
 from siding.policy.paths import Zone
+from siding.policy.programs.builtins import change_directory
+from siding.policy.programs.sql_text import judge_sql
 from siding.policy.row import OF_CALLS, OF_PATHS, OF_TEXTS, Words
 from siding.policy.rules import BUILT_IN
 
@@ -102,8 +105,6 @@ def _opens(examiner: "Examiner", call: "Call", value: str) -> None:
 
 
 def _changes_directory(examiner: "Examiner", call: "Call", value: str) -> None:
-    from siding.policy.programs.builtins import change_directory
-
     change_directory(examiner, call._replace(words=("cd", value)))
 
 
@@ -142,22 +143,16 @@ def _runs(examiner: "Examiner", call: "Call", value: str) -> None:
 
 
 def _sql(examiner: "Examiner", call: "Call", value: str) -> None:
-    from siding.policy.programs.sql_text import judge_sql
-
     judge_sql(examiner, call, value)
 
 
 def _host(examiner: "Examiner", _call: "Call", value: str) -> None:
-    from siding.policy.hosts import is_elsewhere
-
     if is_elsewhere(value):
         examiner.found("send-data", value)
 
 
 def _database(examiner: "Examiner", _call: "Call", value: str) -> None:
     """Judge the name or the address of a database."""
-    from siding.policy.hosts import is_elsewhere
-
     host = re.search(r"\bhost=(\S+)", value)
     if ("://" in value and is_elsewhere(value)) or (host and is_elsewhere(host.group(1))):
         examiner.found("send-data", value)
