@@ -175,7 +175,7 @@ EVERYDAY: dict[str, tuple[str, ...]] = {
         "go tool cover -html=cover.out -o cover.html",
         "CGO_ENABLED=0 GOOS=linux go build -o bin/app ./cmd/app",
         "dlv test ./pkg/a",
-        "goose status",
+        "migrate version",
         "buf lint && buf generate",
         "protoc --go_out=. --go-grpc_out=. api/v1/a.proto",
     ),

@@ -33,8 +33,8 @@ BY_ROW: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "infracost": (("infracost breakdown --path .",), ()),
     "cdktf": (("cdktf synth",), ("cdktf deploy", "cdktf destroy")),
     "atlas": (
-        ("atlas schema inspect", "goose status", "migrate create -ext sql x"),
-        ("atlas schema clean", "goose down", "migrate -database postgres://db.example.org/x up"),
+        ("atlas schema inspect", "tern status", "migrate create -ext sql x"),
+        ("atlas schema clean", "tern down", "migrate -database postgres://db.example.org/x up"),
     ),
     "s5cmd": (("s5cmd ls s3://b/",), ("s5cmd rm s3://b/*", "s5cmd cp x s3://b/x")),
     "pants": (("pants test ::", "moon run web:build"), ("pants publish ::",)),

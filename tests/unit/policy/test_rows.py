@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import counted
+from siding.adapters.agents.table import BY_PROGRAM
 from siding.policy.file import read_policy
 from siding.policy.keeping import as_record, policy_from
 from siding.policy.programs import rows
@@ -90,6 +91,11 @@ def test_a_program_that_is_only_a_row_is_judged(program: str) -> None:
 
 def test_thirty_programs_came_as_rows_alone() -> None:
     assert len(BY_ROW) >= 30
+
+
+def test_an_agent_is_no_program_of_the_table() -> None:
+    """What an agent is told is text, whatever its name means elsewhere."""
+    assert [name for name in BY_PROGRAM if rows.has_row(name)] == []
 
 
 def test_a_person_writes_rows_of_the_same_form() -> None:

@@ -34,10 +34,10 @@ def known_program(name: str, agents: Container[str]) -> bool:
 def _judge_of(name: str, agents: Container[str]) -> Judge | None:
     module = MODULE_OF.get(name)
     if module is None:
+        if name in agents:
+            return plain.agent
         row = row_of(name)
-        if row is not None:
-            return lambda examiner, call: _by_row(examiner, call, row)
-        return plain.agent if name in agents else None
+        return None if row is None else lambda examiner, call: _by_row(examiner, call, row)
     found: Judge = import_module(f"siding.policy.programs.{module}").JUDGES[name]
     return found
 
