@@ -13,7 +13,13 @@ _HOST = r"(?i)(?:[a-z][\w+.-]*://)?(?:[^/@]*@)?(\[[^\]]*\]|[^/:?]*)"
 
 def is_local(address: str) -> bool:
     """Return whether an address, with a scheme or without, is certainly this machine."""
-    return bool(re.match(_LOCAL, address))
+    scheme, colons, rest = address.rpartition("://")
+    authority, slash, path = rest.partition("/")
+    # The host stands behind the last `@`: `http://127.0.0.1:80@elsewhere/` goes elsewhere.
+    host = authority.rpartition("@")[2]
+    if "\\" in authority or "?" in authority or "#" in authority:
+        host = ""  # readers of addresses disagree about where such a host ends
+    return bool(host) and bool(re.match(_LOCAL, f"{scheme}{colons}{host}{slash}{path}"))
 
 
 # Servers on this machine that run commands for whoever asks: of agents, of their inspectors, of

@@ -285,9 +285,12 @@ def _launched(examiner: "Examiner", call: "Call", given: _Given) -> PrintedText:
     if not words and not module:
         return _printed(examiner, call, given)
     if launch is not None and launch.unread:
-        return ANYTHING
+        return _in_container(examiner, call, given, words)
     if launch is not None and launch.module:
         words = _of_python(given, words)
+        if "://" in words[0]:
+            examiner.found("remote-code", words[0])
+            return ANYTHING
         if "/" not in words[0] and known(words[0]) and not examiner.knows(words[0]):
             return runner(examiner, call)  # a script that the project names, or a tool it installed
     if launch is not None and launch.package and not does_projects_work(words[0]):
@@ -297,12 +300,32 @@ def _launched(examiner: "Examiner", call: "Call", given: _Given) -> PrintedText:
     return examiner.inner(what, tuple(words), call)
 
 
+def _in_container(
+    examiner: "Examiner", call: "Call", given: _Given, words: list[str]
+) -> PrintedText:
+    """Judge what a container does to the workspace, if it is given it and a path in it is named."""
+    there = list(words)
+    for _, meaning, value in given.options:
+        source, colon, target = value.partition(":")
+        target = target.partition(":")[0].rstrip("/")
+        if "mount" in meaning and colon and target:
+            inside = [f"{word}/".startswith(f"{target}/") for word in there]
+            there = [
+                source + word[len(target) :] if is_inside else word
+                for word, is_inside in zip(there, inside, strict=True)
+            ]
+    if there != words and examiner.knows(words[0]):
+        examiner.inner(" ".join([call.name, *given.verbs]), tuple(there), call)
+    return ANYTHING
+
+
 def _of_python(given: _Given, words: list[str]) -> list[str]:
     """Return the command that ``uv run`` and the like run: a module, a file, or a program."""
     for _, meaning, value in given.options:
         if "module" in meaning:
             return ["python", "-m", value, *words]
-    return ["python", *words] if words[0].endswith(".py") else words
+    own = words[0].endswith(".py") and "://" not in words[0]
+    return ["python", *words] if own else words
 
 
 _ASSIGNS = re.compile(r"[^/=-][^/=]*=")

@@ -33,6 +33,12 @@ _CURL_SENDS = ordered("""
 """)
 
 
+_CURL_REROUTES = ordered("""
+    -x --proxy --preproxy --socks4 --socks4a --socks5 --socks5-hostname --connect-to --resolve
+    --proxy1.0 --interface --dns-servers
+""")
+
+
 def curl(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge curl."""
     given = arguments(call.arguments, _CURL_VALUES)
@@ -42,6 +48,8 @@ def curl(examiner: "Examiner", call: "Call") -> PrintedText:
     method = next(iter(given.values("-X", "--request")), "").upper()
     sends = given.has(*_CURL_SENDS) or method not in ("", "GET", "HEAD")
     local = [url for url in urls if is_local(url)]
+    if given.has(*_CURL_REROUTES):  # another machine may get what is sent to this one
+        local = []
     if given.has("--unix-socket", "--abstract-unix-socket"):
         examiner.found("local-server", shown_words(call.words[:6]))
     if sends and local and len(local) == len(urls):
