@@ -46,6 +46,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "(prints)": PRINTS,
 }
 _OF_ROWS = ("(other)", "(anywhere)")
+KEYS = frozenset({*_ALLOWED, *_OF_ROWS, "(command)", "(like)"})
 _LAUNCHES = names("assignments shell here unread package module")
 _DEEPEST = 6  # subcommands of subcommands
 _OPTION = TAKES_A_VALUE | OF_CALLS | _RULES
@@ -140,7 +141,7 @@ def _enter(row: Row, key: str, entry: object, where: Words) -> None:
         else:
             row.anywhere = inner
     elif key[:1] == "(":
-        known = ", ".join((*_ALLOWED, "(command)", *_OF_ROWS))
+        known = ", ".join(sorted(KEYS))
         raise RowMistake(where, f"not a key of a row; there are {known}")
     elif key[:1] == "-" or key[-1:] == "=":
         words = _words(entry, _OPTION, where)

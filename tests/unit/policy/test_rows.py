@@ -13,7 +13,18 @@ from siding.policy.file import read_policy
 from siding.policy.keeping import as_record, policy_from
 from siding.policy.programs import rows
 from siding.policy.programs.whereabouts import MODULE_OF
-from siding.policy.row import RowMistake, row_from
+from siding.policy.row import (
+    INPUTS,
+    KEYS,
+    KINDS,
+    OF_CALLS,
+    OF_PATHS,
+    OF_TEXTS,
+    PRINTS,
+    Launch,
+    RowMistake,
+    row_from,
+)
 from siding.policy.verdict import Action
 
 from .row_lines import BY_ROW
@@ -147,3 +158,9 @@ def test_a_row_of_a_persons_own_lowers_nothing() -> None:
 )
 def test_a_mistake_in_a_persons_row_names_line_program_and_key(text: str, told: str) -> None:
     assert told in read_policy(text.encode()).broken
+
+
+def test_every_word_and_key_is_explained() -> None:
+    page = (Path(__file__).parents[3] / "docs/policy.md").read_text(encoding="utf-8")
+    words = OF_PATHS | OF_TEXTS | OF_CALLS | KINDS | PRINTS | INPUTS | set(Launch._fields[1:])
+    assert [each for each in sorted(words | KEYS) if f"`{each}`" not in page] == []
