@@ -171,6 +171,7 @@ ROWS: dict[str, Row] = {
         "policy lines, secrets, conversations: the verdict on each",
         (
             "tests/unit/policy/test_lines.py",
+            "tests/unit/policy/test_differential.py",
             "tests/unit/redaction/test_cases.py",
             "tests/unit/sessions/test_cases.py",
         ),

@@ -256,6 +256,7 @@ KEPT: Mapping[str, Collection[str]] = {
     "tests/integration/sync/test_as_git.py::test_it_comes_to_what_git_comes_to": (),
     "tests/integration/web/test_hostile_requests.py::"
     "test_a_head_and_a_body_have_to_come_in_time": (),
+    f"{_UNIT}policy/test_differential.py::test_what_harms_the_canary_was_not_allowed": ("few",),
     f"{_UNIT}process/test_keeper.py::test_a_killed_host_takes_everything_with_it": (
         *("pty-early", "piped-late"),
     ),

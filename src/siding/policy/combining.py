@@ -27,7 +27,7 @@ def combined(own: Policy, project: Policy, *, trusted: bool) -> Policy:
         rules=(*own.rules, *brought.rules),
         actions=actions,
         off=(_names(own.off) - brought.actions.keys()) | (_names(brought.off) - own.actions.keys()),
-        programs=own.programs | brought.programs,
+        programs={**brought.programs, **own.programs},
         writable=(*own.writable, *brought.writable),
         examples=project.examples,
         loosens=(*own.loosens, *brought.loosens),

@@ -113,7 +113,7 @@ def _policy(loaded: _Loaded, root: str) -> Policy:
     rules = reader.rules(document.get("rules"))
     off = frozenset(reader.known_names(document.get("disable"), "disable"))
     actions = reader.actions(document.get("actions"))
-    programs = frozenset(reader.texts(document.get("programs"), "programs"))
+    programs = reader.programs(document.get("programs"))
     writable = tuple(
         posixpath.normpath(posixpath.join(root or "/", each))
         for each in reader.texts(document.get("writable"), "writable")
@@ -162,6 +162,38 @@ class _Reader:
             if not isinstance(each, str) or not each:
                 raise self.mistake(f"{path}[{index}]", f"should be text, and is {_kind(each)}")
         return list(value)
+
+    def programs(self, value: object) -> dict[str, Any]:
+        """Return the rows of programs: a list of names and rows, or a mapping of names to rows."""
+        if isinstance(value, dict):
+            return self._rows(value, "programs")
+        found: dict[str, Any] = {}
+        if value is not None and not isinstance(value, list):
+            raise self.mistake("programs", f"should be names or rows, and is {_kind(value)}")
+        for index, each in enumerate(value or ()):
+            here = f"programs[{index}]"
+            if isinstance(each, dict):
+                found |= self._rows(each, here)
+            elif isinstance(each, str) and each:
+                found[each] = _KNOWN
+            else:
+                raise self.mistake(here, f"should be a name or a row, and is {_kind(each)}")
+        return found
+
+    def _rows(self, value: dict[Any, Any], path: str) -> dict[str, Any]:
+        from siding.policy.programs.rows import whole
+        from siding.policy.row import RowMistake, row_from
+
+        found: dict[str, Any] = {}
+        for names, written in value.items():
+            where = (str(names),)
+            try:
+                row = whole(_KNOWN if written is None else _texts(written), where)
+                row_from(row, where)
+            except RowMistake as mistake:
+                raise self.mistake(".".join((path, *mistake.where)), mistake.why) from None
+            found |= dict.fromkeys(where[0].split(), row)
+        return found
 
     def known_names(self, value: object, path: str) -> list[str]:
         names = self.texts(value, path)
@@ -255,6 +287,20 @@ class _Reader:
             for name, lines in value.items()
             for line in self.texts(lines, f"{path}{name}")
         )
+
+
+_KNOWN = "project"  # what a program does of which only the name is given
+
+
+def _texts(written: object) -> object:
+    """Return a row with its keys as texts: ``on`` and ``no`` are truth values in YAML."""
+    if isinstance(written, dict):
+        return {_key(key): _texts(each) for key, each in written.items()}
+    return written
+
+
+def _key(key: object) -> str:
+    return ("on", "off")[not key] if isinstance(key, bool) else str(key)
 
 
 def _kind(value: object) -> str:

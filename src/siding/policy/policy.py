@@ -1,6 +1,7 @@
 """A policy: the rules in force and what a project adds to them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from siding.namedtuples import NamedTuple
 from siding.policy.rules import BUILT_IN, Rule
@@ -13,7 +14,8 @@ class Policy(NamedTuple):
     rules: tuple[Rule, ...] = ()  # the project's own
     actions: Mapping[str, Action] = {}  # built-in rules with another action
     off: frozenset[str] = frozenset()  # names of rules, or of whole sets
-    programs: frozenset[str] = frozenset()  # programs that are known as well
+    # Programs that are known as well: their rows, as they are written (see `row`).
+    programs: Mapping[str, Any] = {}
     writable: tuple[str, ...] = ()  # directories outside the workspace that may be changed
     examples: tuple[tuple[str, Action], ...] = ()
     broken: str = ""  # why the file does not parse; every command is blocked then

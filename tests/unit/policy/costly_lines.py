@@ -15,6 +15,13 @@ def _each(piece: str, end: str = "") -> str:
 
 # What is asked about, or blocked, because judging it would take too much.
 TOO_MUCH: dict[str, str] = {
+    "launchers in launchers": _of("sudo ", end="x"),
+    "packages in packages": _of("npx ", end="tsc"),
+    "options with values": _of("-v a:b ", start="docker run "),
+    "variables of make": _of("A=/x ", start="make "),
+    "subcommands": _of("a ", start="gcloud "),
+    "names put into a shell": _of("{} ", start="ls | xargs -I{} sh -c '", end="'"),
+    "many items": _of("a ", start="parallel rm ::: "),
     "a value that doubles": "x=a;" + "x=$x$x;" * 200 + "rm $x",
     "a value that grows twelvefold": _of("x=$x$x$x$x$x$x$x$x$x$x$x$x;", start="x=a;", end="rm $x"),
     "a value appended to itself": _of("x+=$x;", start="x=aaaaaaaa;", end="rm $x"),
@@ -86,6 +93,11 @@ TOO_MUCH: dict[str, str] = {
 
 # What was slow once, and can be judged now.
 ENOUGH: dict[str, str] = {
+    "options nobody knows": _of("--abcdef ", start="kubectl "),
+    "statements": _of("select '' ; ", start='psql -c "', end='"'),
+    "substitutions of perl": _of("s/a/b/;", start="perl -pe '", end="'"),
+    "substitutions that do not end": _of(";s/a", start="perl -pe '", end="'"),
+    "a long address": _of("/x", start="curl -d a http://localhost"),
     "a pattern of many sets": _of("[", start="echo ", end="/]"),
     "a pattern of sets": _of("[a]", start="echo "),
     "a name that looks secret": _of("private", start="cat "),

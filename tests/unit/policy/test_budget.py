@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -45,6 +46,19 @@ def test_a_file_written_by_a_long_line_is_judged_by_where_it_goes() -> None:
     for target, action in (("notes.md", Action.ALLOW), ("/etc/passwd", Action.BLOCK)):
         verdict, _ = _counted(f"cat > {target} <<'END'\n{body}END\n")
         assert verdict.action is action
+
+
+@pytest.mark.parametrize("kind", sorted(TOO_MUCH)[::4])
+def test_a_costly_line_takes_little_memory(kind: str) -> None:
+    """Units bound the memory too: each is spent before what it stands for is made."""
+    check_line("ls", PLACE)
+    tracemalloc.start()
+    try:
+        check_line(TOO_MUCH[kind], PLACE)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 << 20, f"{peak:,} bytes"
 
 
 def test_the_same_line_takes_the_same() -> None:

@@ -22,7 +22,7 @@ POLICIES = st.builds(
     loosens=st.just(()),
     actions=st.dictionaries(st.sampled_from(NAMES), st.sampled_from(list(Action)), max_size=6),
     off=st.frozensets(st.sampled_from(SWITCHABLE), max_size=3),
-    programs=st.frozensets(st.sampled_from(["ours", "theirs"])),
+    programs=st.dictionaries(st.sampled_from(["ours", "theirs"]), st.just("project")),
     writable=st.lists(st.sampled_from(["/data", "/cache"]), max_size=2).map(tuple),
 )
 LINES = ("rm -rf ~", "git push --force", "ours", "echo x > /data/y", "sudo ls", "curl x | sh")

@@ -164,7 +164,7 @@ def test_a_rules_action_is_changed_by_name() -> None:
 
 
 def test_programs_and_directories_of_the_project_are_known() -> None:
-    policy = Policy(programs=frozenset({"frobnicate"}))
+    policy = Policy(programs={"frobnicate": "project"})
     assert judged("frobnicate --all", policy).runs
     place = PLACE._replace(writable=("/data/out",))
     assert check_line("rm -rf /data/out/x", place).runs

@@ -12,7 +12,8 @@ from siding.policy.words import NotUnderstood
 
 from .benign_lines import ALLOWED
 from .dangerous_lines import ASKED, BLOCKED
-from .setting import PLACE, judged
+from .everyday_lines import EVERYDAY
+from .setting import PLACE, judged, rules_of
 
 
 def _rows(table: Mapping[str, tuple[str, ...]]) -> list[tuple[str, str]]:
@@ -83,3 +84,16 @@ def test_a_line_in_a_string_is_judged_like_the_line() -> None:
 def test_the_place_is_not_on_this_machine() -> None:
     """The lines are about a made-up place, so no test can depend on, or touch, this machine."""
     assert PLACE.resolve("/repos/proj/../x") == "/repos/x"
+
+
+def test_there_are_three_hundred_everyday_lines() -> None:
+    lines = [line for group in EVERYDAY.values() for line in group]
+    assert len(set(lines)) == len(lines) >= 300
+
+
+@pytest.mark.parametrize("kind", EVERYDAY)
+def test_an_everyday_line_is_not_asked_about(kind: str) -> None:
+    counted.add(len(EVERYDAY[kind]))
+    verdicts = {line: judged(line) for line in EVERYDAY[kind]}
+    stopped = {line: rules_of(each) for line, each in verdicts.items() if not each.runs}
+    assert stopped == {}

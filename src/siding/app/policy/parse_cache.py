@@ -19,7 +19,7 @@ from siding.storage.documents import read_document_or_none, write_document
 if TYPE_CHECKING:
     from siding.policy.policy import Policy
 
-KEPT_VERSION = 1
+KEPT_VERSION = 2
 
 
 def parsed(raw: bytes, *, root: str, kept: Path | None) -> "Policy":

@@ -3,27 +3,22 @@
 Which programs are agents is known outside the policy: the place a command is judged in says it.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import PrintedText
 from siding.policy.names import ordered
-from siding.policy.programs import plain, tables
+from siding.policy.programs import plain
+from siding.policy.programs.rows import has_row, row_of
 from siding.policy.programs.whereabouts import MODULE_OF
+from siding.policy.row import Row, row_from
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
 
 Judge = Callable[["Examiner", "Call"], PrintedText]
-
-# Later ones win, and a program with a judge of its own (`whereabouts`) leaves these lists.
-_PLAIN: Mapping[str, Judge] = {
-    **dict.fromkeys(tables.INERT, plain.inert),
-    **dict.fromkeys(tables.READERS, plain.reader),
-    **dict.fromkeys(tables.RUNNERS, plain.runner),
-}
 
 _SYSTEM_DIRECTORIES = ordered("""
     /bin/ /usr/bin/ /usr/local/bin/ /sbin/ /usr/sbin/ /usr/local/sbin/ /opt/homebrew/bin/
@@ -33,28 +28,42 @@ _SYSTEM_DIRECTORIES = ordered("""
 
 def known_program(name: str, agents: Container[str]) -> bool:
     """Return whether the policy knows a program of this name."""
-    return name in MODULE_OF or name in _PLAIN or name in agents
+    return name in MODULE_OF or has_row(name) or name in agents
 
 
 def _judge_of(name: str, agents: Container[str]) -> Judge | None:
     module = MODULE_OF.get(name)
     if module is None:
-        return plain.agent if name in agents else _PLAIN.get(name)
+        if name in agents:
+            return plain.agent
+        row = row_of(name)
+        return None if row is None else lambda examiner, call: _by_row(examiner, call, row)
     found: Judge = import_module(f"siding.policy.programs.{module}").JUDGES[name]
     return found
 
 
+def _by_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
+    module = import_module("siding.policy.programs.by_row")  # not every run needs it
+    output: PrintedText = module.judge_row(examiner, call, row)
+    return output
+
+
 def judge(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge one program by its name, or by where it lies."""
-    first = call.words[0]
+    """Judge one program by its name, or by where it lies; and by the person's own row for it."""
     name = call.name
+    own = examiner.policy.programs.get(name)
     found = _judge_of(name, examiner.place.agents.programs)
+    if own is None:
+        return _judged(examiner, call, found)
+    if found is not None or "/" in call.words[0]:
+        _judged(examiner, call, found)
+    return _by_row(examiner, call, row_from(own, (name,)))
+
+
+def _judged(examiner: "Examiner", call: "Call", found: Judge | None) -> PrintedText:
+    first = call.words[0]
     if "/" not in first:
-        if found is not None:
-            return found(examiner, call)
-        if name in examiner.policy.programs:
-            return plain.runner(examiner, call)
-        return plain.unknown(examiner, call)
+        return plain.unknown(examiner, call) if found is None else found(examiner, call)
     if first.startswith(_SYSTEM_DIRECTORIES) and first.rpartition("/")[0] + "/" in (
         *_SYSTEM_DIRECTORIES,
         "/lib/x86_64-linux-gnu/",
@@ -62,6 +71,11 @@ def judge(examiner: "Examiner", call: "Call") -> PrintedText:
     ):
         return found(examiner, call) if found is not None else plain.unknown(examiner, call)
     output = plain.workspace_program(examiner, call)
-    if found is not None and found is not plain.runner:
+    if found is not None and not _does_the_projects_work(call.name):
         return found(examiner, call)
     return output
+
+
+def _does_the_projects_work(name: str) -> bool:
+    row = row_of(name)
+    return name not in MODULE_OF and row is not None and "project" in row.always

@@ -1,10 +1,10 @@
-"""Programs that pack, unpack and compress files."""
+"""tar: what its arguments mean hangs on the letter that says whether it packs or unpacks."""
 
 import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANYTHING, PrintedText
-from siding.policy.names import names, ordered
+from siding.policy.names import ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
@@ -65,63 +65,4 @@ def _packed(examiner: "Examiner", call: "Call", operands: tuple[str, ...]) -> Pr
     return ANYTHING
 
 
-def unzip(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge unzip, 7z and the like."""
-    given = arguments(
-        call.arguments, ("-d", "-x", "-P", "-o" if call.name.startswith("7") else "-d")
-    )
-    for directory in (*given.values("-d"), *(given.values("-o") if call.name[0] == "7" else ())):
-        examiner.writes_into(directory, call.state)
-    return ANYTHING
-
-
-def zip_files(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge zip."""
-    given = arguments(
-        call.arguments, ("-TT", "--unzip-command", "-x", "-i", "-P", "-b", "-n", "-t")
-    )
-    for name, value in given.options:
-        if name in ("-TT", "--unzip-command"):
-            examiner.found("option-runs-program", f"{name} {value}")
-            examiner.inner_text(name, value or "", call.state)
-    for operand in given.operands[:1]:
-        examiner.writes(operand, call.state)
-    return _packed(examiner, call, given.operands[1:])
-
-
-def compress(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge gzip, gunzip, xz and the like: they replace the files they are given."""
-    given = arguments(call.arguments, ("-S", "-o", "-T", "-L", "--suffix"))
-    shows = given.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list")
-    for operand in given.operands:
-        if shows:
-            examiner.reads(operand, call.state)
-        else:
-            examiner.writes(operand, call.state)
-    for value in given.values("-o"):
-        examiner.writes(value, call.state)
-    return PrintedText(remote=call.stdin.remote)
-
-
-def unpack_list(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge cpio, pax, ar."""
-    given = arguments(call.arguments, ("-D", "--directory", "-F", "-O", "--rsh-command"))
-    for directory in given.values("-D", "--directory", "-O", "-F"):
-        examiner.writes_into(directory, call.state)
-    if given.has("--rsh-command"):
-        examiner.found("option-runs-program", "--rsh-command")
-    if given.has("-i", "--extract") and not given.has("--no-absolute-filenames", "-t"):
-        examiner.found("write-unknown", call.name)
-    return ANYTHING
-
-
-JUDGES = {
-    **dict.fromkeys(("tar", "bsdtar", "gtar"), tar),
-    **dict.fromkeys(("unzip", "7z", "7za", "7zz", "unrar", "unar", "bsdunzip"), unzip),
-    **dict.fromkeys(
-        names("""gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 unlz4 pigz brotli lzma"""),
-        compress,
-    ),
-    **dict.fromkeys(("cpio", "pax"), unpack_list),
-    "zip": zip_files,
-}
+JUDGES = dict.fromkeys(("tar", "bsdtar", "gtar"), tar)

@@ -1,6 +1,7 @@
 """Builtins of the shell that change its state, and those that print."""
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from siding.policy.effects import secret_variable
@@ -253,7 +254,29 @@ def _completion(examiner: "Examiner", call: "Call", words: list[str]) -> None:
         examiner.found("loads-code", " ".join(given.values("-f")))
 
 
+_NAMES_AFTER = {"test": ("-v", "-R"), "[": ("-v", "-R"), "wait": ("-p",)}
+
+
+def names_variables(examiner: "Examiner", call: "Call") -> PrintedText:
+    """Judge the names of variables that ``test -v``, ``wait -p`` and getopts are given."""
+    words = call.arguments
+    for before, word in pairwise(words):
+        if before in _NAMES_AFTER.get(call.name, ()):
+            examiner.named(word, call.state)
+    if call.name == "getopts":
+        for word in words[1:2]:
+            examiner.named(word, call.state)
+    return NOTHING if call.name in ("test", "[") else ANYTHING
+
+
+def directory(_examiner: "Examiner", call: "Call") -> PrintedText:
+    """Judge pwd."""
+    return ANYTHING if call.state.cwd is None else PrintedText(text=call.state.cwd + "\n")
+
+
 JUDGES = {
+    **dict.fromkeys(("test", "[", "wait", "getopts"), names_variables),
+    "pwd": directory,
     **dict.fromkeys(("cd", "pushd", "popd", "chdir"), change_directory),
     **dict.fromkeys(("echo", "printf", "print"), print_text),
     **dict.fromkeys(("read", "mapfile", "readarray"), read),

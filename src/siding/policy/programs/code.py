@@ -7,10 +7,11 @@ from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known, shown_wo
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
-from siding.policy.programs.packages import packages
+from siding.policy.programs.by_row import judge_row
 from siding.policy.programs.plain import runner, setup_script
 from siding.policy.programs.program_text import judge_text
 from siding.policy.programs.python_text import judge_python
+from siding.policy.programs.rows import row_of
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -55,6 +56,8 @@ def python(examiner: "Examiner", call: "Call") -> PrintedText:
         words.pop(0)
     if words[:1] == ["-c"]:
         _python_text(examiner, call, words[1] if len(words) > 1 else "")
+        for word in words[2:]:
+            examiner.reads(word, call.state)
     elif words[:1] == ["-m"]:
         return _module(examiner, call, words[1:])
     elif words and words[0] not in ("-", "/dev/stdin"):
@@ -245,7 +248,8 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
     if verb in ("x", "create", "install", "add") and call.name == "deno":
         examiner.found("install-elsewhere", " ".join(words[:4]))
         return ANYTHING
-    return packages(examiner, call) if call.name == "bun" else runner(examiner, call)
+    like_npm = row_of("npm") if call.name == "bun" else None
+    return runner(examiner, call) if like_npm is None else judge_row(examiner, call, like_npm)
 
 
 JUDGES = {

@@ -7,8 +7,9 @@ from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
-from siding.policy.programs.plain import options, reader
+from siding.policy.programs.plain import options
 from siding.policy.programs.program_text import reading_text, without_strings
+from siding.policy.programs.reading import reader
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -287,7 +288,7 @@ JUDGES = {
             tclsh wish expect jshell scala osascript pwsh guile powershell powershell.exe
             pwsh.exe cmd cmd.exe gdb lldb sbcl clisp racket swipl gnuplot octave-cli ghci
             erl  irb pry gst sqlplus groovysh  maxima gap sage
-            xdotool ydotool jrunscript jjs nix-shell nix m4 hs csi qjs d8 janet nu elvish
+            xdotool ydotool jrunscript jjs m4 hs csi qjs d8 janet nu elvish
             xonsh radare2 r2 openocd dotnet-script runghc runhaskell
             """
         ),

@@ -1,14 +1,14 @@
-"""Programs that make, change, move and remove files."""
+"""Programs that copy, move and remove files, where the place of an argument says what it is."""
 
 import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, UNKNOWN, PrintedText, known
-from siding.policy.names import names, ordered
+from siding.policy.names import ordered
 from siding.policy.options import arguments
 from siding.policy.paths import HARMLESS_DEVICES, Zone
-from siding.policy.programs.archives import COMPRESSORS
-from siding.policy.programs.plain import dangerous_argument, options
+from siding.policy.programs.meanings import judge_mode
+from siding.policy.programs.plain import options
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def remove(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge rm, rmdir, unlink, shred, trash."""
-    given = arguments(call.arguments, ("-n", "-s", "--iterations", "--size"))
-    recursive = call.name == "rm" and given.has("-r", "-R", "--recursive")
+    """Judge rm."""
+    given = arguments(call.arguments)
+    recursive = given.has("-r", "-R", "--recursive")
     if not given.operands and given.has("--help", "--version"):
         return ANYTHING
     for operand in given.operands:
-        if operand == ANY and call.name == "rm" and "--" not in call.arguments and not recursive:
+        if operand == ANY and "--" not in call.arguments and not recursive:
             # A file called -rf would be taken for options.
             examiner.deletes("./" + ANY, call.state, recursive=True)
         examiner.deletes(operand, call.state, recursive=recursive)
@@ -68,7 +68,7 @@ def copy(examiner: "Examiner", call: "Call") -> PrintedText:
     if any(examiner.is_fetched(source, call.state) for source in sources):
         for target in targets:
             examiner.takes(target, call.state)
-    _set_id(examiner, given.values("-m", "--mode"))
+    _set_id(examiner, call, given.values("-m", "--mode"))
     return NOTHING
 
 
@@ -131,26 +131,14 @@ def _link_to(examiner: "Examiner", call: "Call", source: str) -> bool:
     return True
 
 
-def make(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge programs whose operands are files or directories they make or change."""
-    with_value: tuple[str, ...] = ordered("""
-        -m --mode -d --date -r --reference -t -s --size -o --suffix -p --tmpdir -l --length
-    """)
-    if call.name in ("mkdir", "mkfifo"):
-        with_value = ("-m", "--mode")
-    elif call.name == "touch":
-        with_value = ("-d", "--date", "-r", "--reference", "-t")
-    given = arguments(call.arguments, with_value)
-    if call.name == "mktemp":
-        directory = (given.values("-p", "--tmpdir") or ["/tmp"])[0]
-        for each in given.operands:
-            if "/" in each:
-                examiner.writes(each, call.state)
-        return PrintedText(text=f"{directory}/{NUMBER}\n")
-    for operand in given.operands:
-        examiner.writes(operand, call.state)
-    _set_id(examiner, given.values("-m", "--mode"))
-    return NOTHING
+def temporary(examiner: "Examiner", call: "Call") -> PrintedText:
+    """Judge mktemp; return the name that it prints, as far as it is known."""
+    given = arguments(call.arguments, ("-p", "--tmpdir", "--suffix"))
+    directory = (given.values("-p", "--tmpdir") or ["/tmp"])[0]
+    for each in given.operands:
+        if "/" in each:
+            examiner.writes(each, call.state)
+    return PrintedText(text=f"{directory}/{NUMBER}\n")
 
 
 def tee(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -177,13 +165,9 @@ def dd(examiner: "Examiner", call: "Call") -> PrintedText:
     return ANYTHING
 
 
-_SET_ID = re.compile(r"^0?[2467]\d{3}$|(?:^|,)[ugoa]*[+=][rwx]*s|^[ugoa]*\+[rwxX]*s")
-
-
-def _set_id(examiner: "Examiner", modes: list[str]) -> None:
+def _set_id(examiner: "Examiner", call: "Call", modes: list[str]) -> None:
     for mode in modes:
-        if _SET_ID.search(mode):
-            examiner.found("open-permissions", mode)
+        judge_mode(examiner, call, mode)
 
 
 def permissions(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -195,7 +179,7 @@ def permissions(examiner: "Examiner", call: "Call") -> PrintedText:
         operands = ["", *given.operands]
         if any("o::" in value or "other" in value for value in given.values("-m")):
             examiner.found("open-permissions", " ".join(given.values("-m")))
-    _set_id(examiner, operands[:1] if call.name == "chmod" else [])
+    _set_id(examiner, call, operands[:1] if call.name == "chmod" else [])
     if call.name == "setcap":
         examiner.found("open-permissions", " ".join(operands))
     for operand in operands[1:]:
@@ -218,73 +202,6 @@ def _here(examiner: "Examiner", call: "Call", operand: str) -> bool:
 
 
 # -- other -------------------------------------------------------------------------------------
-
-
-def patch(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge patch."""
-    given = arguments(call.arguments, ("-p", "-i", "-d", "-o", "-r", "-B", "-D", "-F", "-z"))
-    for directory in given.values("-d", "--directory"):
-        examiner.writes_into(directory, call.state)
-    for path in (*given.values("-o", "--output", "-r"), *given.operands[:1]):
-        examiner.writes(path, call.state)
-    return ANYTHING
-
-
-def split(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge split and csplit."""
-    given = arguments(
-        call.arguments,
-        ("-a", "-b", "-C", "-l", "-n", "-t", "--filter", "--bytes", "--lines", "-f", "--prefix"),
-    )
-    for command in given.values("--filter"):
-        examiner.found("option-runs-program", f"--filter={command}")
-        examiner.inner_text("--filter", command, call.state)
-    for prefix in (*given.operands[1:2], *given.values("-f", "--prefix")):
-        if call.name == "split" or prefix not in given.operands:
-            examiner.writes(prefix, call.state)
-    for operand in given.operands[:1]:
-        examiner.reads(operand, call.state)
-    return NOTHING
-
-
-def sort(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge sort, uniq and xxd: an option or the second operand names a file they write."""
-    given = arguments(
-        call.arguments,
-        ordered("""
-            -o --output -k -t -S -T --key --compress-program --files0-from --parallel -f -s -w
-        """),
-    )
-    if call.name == "sort":
-        given = arguments(
-            call.arguments,
-            ordered("""
-                -o --output -k -t -S -T --key --compress-program --files0-from
-            """),
-        )
-    for command in given.values("--compress-program"):
-        if command not in COMPRESSORS:
-            examiner.found("option-runs-program", f"--compress-program={command}")
-    for path in given.values("-o", "--output"):
-        examiner.writes(path, call.state)
-    if call.name in ("uniq", "xxd") and len(given.operands) > 1:
-        examiner.writes(given.operands[1], call.state)
-    for operand in given.operands:
-        examiner.reads(operand, call.state)
-    remote = call.stdin.remote
-    return PrintedText(text=call.stdin.text if call.name != "xxd" else None, remote=remote)
-
-
-def date(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge date: ``date -f FILE`` prints every line of the file that is no date."""
-    given = arguments(call.arguments, ("-d", "--date", "-f", "--file", "-r", "--reference", "-s"))
-    for path in given.values("-f", "--file"):
-        if examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.TEMPORARY):
-            examiner.found("read-secret", path)
-        examiner.reads(path, call.state)
-    if given.has("-s", "--set"):
-        examiner.found("change-system", "--set")
-    return PrintedText(text=NUMBER + "\n")
 
 
 _RSYNC_DELETES = ordered("""
@@ -339,32 +256,16 @@ def _far(operand: str) -> bool:
     return bool(colon) and "/" not in head
 
 
-def arguments_only(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge programs whose operands are files they change in place."""
-    for operand in arguments(call.arguments).operands:
-        examiner.writes(operand, call.state)
-        dangerous_argument(examiner, call, operand)
-    return ANYTHING
-
-
 JUDGES = {
-    **dict.fromkeys(
-        names("""rm rmdir unlink shred trash trash-put srm wipe gio-trash rimraf del-cli"""),
-        remove,
-    ),
+    "rm": remove,
     **dict.fromkeys(("cp", "install", "ginstall"), copy),
-    **dict.fromkeys(("mkdir", "touch", "truncate", "mkfifo", "mktemp", "fallocate"), make),
+    "mktemp": temporary,
     **dict.fromkeys(
         ("chmod", "chown", "chgrp", "chattr", "setfacl", "setfattr", "setcap", "chcon"), permissions
     ),
     **dict.fromkeys(("tee", "sponge"), tee),
-    **dict.fromkeys(("split", "csplit"), split),
-    **dict.fromkeys(("sort", "uniq", "xxd"), sort),
     **dict.fromkeys(("rsync", "scp"), transfer),
-    **dict.fromkeys(("dos2unix", "unix2dos", "rename", "recode"), arguments_only),
     "mv": move,
     "ln": link,
     "dd": dd,
-    "patch": patch,
-    "date": date,
 }

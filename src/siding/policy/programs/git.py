@@ -8,8 +8,10 @@ from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.builtins import change_directory
+from siding.policy.programs.by_row import judge_row
 from siding.policy.programs.git_programs import judge_programs, judge_setting
-from siding.policy.programs.git_verbs import PLAIN, VALUES, VERBS
+from siding.policy.programs.git_verbs import VALUES, VERBS
+from siding.policy.programs.rows import row_of
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -50,15 +52,22 @@ def git(examiner: "Examiner", call: "Call") -> PrintedText:
     judge = VERBS.get(verb)
     if judge is not None:
         judge(examiner, call, arguments(words, VALUES.get(verb, ())))
-    elif verb not in PLAIN:
-        examiner.found("git-unknown", verb)
+    else:
+        _by_row(examiner, call, verb, words)
     _outputs(examiner, call, verb, words)
-    return _listed(verb)
+    return _listed(verb, words)
 
 
-def _listed(verb: str) -> PrintedText:
+def _by_row(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> None:
+    row = row_of("(git)")
+    if row is not None:
+        judge_row(examiner, call._replace(words=("git", verb, *words)), row)
+
+
+def _listed(verb: str, words: list[str]) -> PrintedText:
     if verb == "ls-files":
-        return PrintedText(text=f"{ANY}{ANY}x\n")
+        selects = any(not word.startswith("-") and word not in (".", "*") for word in words)
+        return PrintedText(text=f"{ANY}{ANY}x\n" if selects else f"{ANY}\n")
     if verb in ("rev-parse", "rev-list", "merge-base", "write-tree", "commit-tree", "hash-object"):
         return PrintedText(text=NUMBER + "\n")
     return ANYTHING

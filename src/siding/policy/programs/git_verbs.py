@@ -1,11 +1,11 @@
-"""The commands of git, one judge each, and their options that take a value."""
+"""The commands of git that a row cannot say: one that runs a command, or means two things."""
 
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import MARKS, NUMBER, UNKNOWN, known, shown_words
-from siding.policy.names import names, ordered
+from siding.policy.names import ordered
 from siding.policy.options import Arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.git_programs import RUNS, judge_setting
@@ -13,22 +13,6 @@ from siding.policy.programs.git_programs import RUNS, judge_setting
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
-
-
-# Commands that only look, or only add to what is recorded.
-PLAIN = names(
-    """
-    status log show diff blame annotate grep shortlog describe rev-parse rev-list ls-files
-    ls-tree ls-remote cat-file name-rev merge-base show-ref show-branch for-each-ref
-    count-objects fsck var version help whatchanged cherry range-diff diff-tree diff-index
-    diff-files diff-files check-ignore check-attr check-ref-format check-mailmap verify-commit
-    verify-tag verify-pack get-tar-commit-id patch-id stripspace column interpret-trailers
-    merge-tree merge-file mv add fetch pull merge cherry-pick revert commit-tree write-tree
-    hash-object mktree mktag format-patch request-pull bundle diff-pairs bugreport rerere
-    sparse-checkout init pack-refs merge-index fmt-merge-msg mailinfo mailsplit unpack-file
-    update-index  stage  last-modified
-    """
-)
 
 
 Judge = Callable[["Examiner", "Call", Arguments], None]
@@ -39,15 +23,6 @@ Judge = Callable[["Examiner", "Call", Arguments], None]
 
 def _discards(examiner: "Examiner", call: "Call") -> None:
     examiner.found("git-discards", shown_words(call.words))
-
-
-def _rewrites(examiner: "Examiner", call: "Call") -> None:
-    examiner.found("git-rewrites", shown_words(call.words))
-
-
-def _reset(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("--hard", "--merge", "--keep") or UNKNOWN in "".join(n for n, _ in given.options):
-        _discards(examiner, call)
 
 
 def _checkout(examiner: "Examiner", call: "Call", given: Arguments) -> None:
@@ -68,8 +43,30 @@ def _checkout(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     creates = given.has("-b", "-c", "--create", "--orphan", "--detach", "-d", "-t", "--track")
     separated = "--" in call.arguments
     paths = [w for w in given.operands if w in (".", "..") or _like_path(w)]
+    if separated and call.arguments[-len(given.operands) - 1 :][:1] == ("--",):
+        paths = list(given.operands)  # there is no commit before the `--`
+    if paths and len(paths) == len(given.operands) and _named(examiner, call, paths):
+        return
     if not creates and (separated or paths or len(given.operands) > 1):
         _discards(examiner, call)
+
+
+def _named(examiner: "Examiner", call: "Call", paths: list[str]) -> bool:
+    """Return whether paths name single files, and no directory, pattern or whole tree.
+
+    To bring back named files is ordinary work, and the snapshot before the run has them as they
+    were. A directory hides how much of it goes.
+    """
+    return all(
+        known(path)
+        and not path.startswith((":", "/", "~"))
+        and path.rstrip("/").rpartition("/")[2] not in ("", ".", "..")
+        and not path.endswith("/")
+        and not any(mark in path for mark in "*?[")
+        and examiner.zone(path, call.state) is Zone.INSIDE
+        and not examiner.place.exists(f"{call.state.cwd}/{path}/.")
+        for path in paths
+    )
 
 
 def _like_path(word: str) -> bool:
@@ -82,75 +79,15 @@ def _like_path(word: str) -> bool:
 
 
 def _restore(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if not given.has("-S", "--staged") or given.has("-W", "--worktree"):
-        _discards(examiner, call)
-
-
-def _clean(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if not given.has("-n", "--dry-run") or given.has("-i", "--interactive"):
-        _discards(examiner, call)
-
-
-def _stash(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    verb = given.operands[0] if given.operands else "push"
-    if verb in ("drop", "clear"):
-        _discards(examiner, call)
-    elif verb not in ("push", "save", "list", "show", "pop", "apply", "branch", "create", "store"):
-        examiner.found("git-unknown", f"stash {verb}")
-
-
-def _branch(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    forced = given.has("-D", "-M", "-C", "-f", "--force", "--edit-description")
-    if forced:
-        _rewrites(examiner, call)
-
-
-def _tag(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("-d", "--delete", "-f", "--force"):
-        _rewrites(examiner, call)
-
-
-def _push(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("-n", "--dry-run"):
+    if given.has("-S", "--staged") and not given.has("-W", "--worktree"):
         return
-    if given.has(
-        "-f",
-        "--force",
-        "--force-with-lease",
-        "--force-if-includes",
-        "--mirror",
-        "--delete",
-        "-d",
-        "--prune",
-        "--all",
-    ) or any(word.startswith(("+", ":")) or UNKNOWN in word for word in given.operands[1:]):
-        _rewrites(examiner, call)
-    if given.operands and _elsewhere(given.operands[0]):
-        examiner.found("send-data", given.operands[0])
+    odd = given.has("-s", "--source", "--pathspec-from-file", "-p", "--ours", "--theirs")
+    if odd or not given.operands or not _named(examiner, call, list(given.operands)):
+        _discards(examiner, call)
 
 
 def _elsewhere(remote: str) -> bool:
     return "://" in remote or bool(re.match(r"[\w.-]+(?:@[\w.-]*)?:", remote)) or UNKNOWN in remote
-
-
-def _remote(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    verb = given.operands[0] if given.operands else ""
-    if verb in ("add", "set-url", "rename", "remove", "rm"):
-        examiner.found(
-            "send-data" if verb in ("add", "set-url") else "git-rewrites", shown_words(call.words)
-        )
-
-
-def _commit(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("--amend"):
-        _rewrites(examiner, call)
-
-
-def _rebase(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    for command in given.values("-x", "--exec"):
-        examiner.found("git-runs-programs", command)
-        if known(command):
-            examiner.inner_text("git rebase -x", command, call.state)
 
 
 def _config(examiner: "Examiner", call: "Call", given: Arguments) -> None:
@@ -214,18 +151,6 @@ def _bisect(examiner: "Examiner", call: "Call", given: Arguments) -> None:
         examiner.inner("git bisect run", call.arguments[at + 1 :], call)
 
 
-def _reflog(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.operands[:1] in (("expire",), ("delete",), ("drop",)):
-        _discards(examiner, call)
-
-
-def _rm(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("-n", "--dry-run"):
-        return
-    if (given.has("-f", "--force") or given.has("-r")) and not given.has("--cached"):
-        _discards(examiner, call)
-
-
 def _clone(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     for setting in given.values("-c", "--config"):
         key, _, value = setting.partition("=")
@@ -239,101 +164,9 @@ def _clone(examiner: "Examiner", call: "Call", given: Arguments) -> None:
         examiner.takes(name, call.state)
 
 
-def _init(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    for option in given.values("--template"):
-        examiner.found("git-runs-programs", option)
-    for path in (*given.operands, *given.values("--separate-git-dir")):
-        examiner.writes_into(path, call.state)
-
-
-def _apply(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("--unsafe-paths", "--directory"):
-        examiner.found("write-outside", shown_words(call.words))
-
-
-def _grep(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    for name, value in given.options:
-        if name == "-O":
-            examiner.found("git-runs-programs", f"-O{value or ''}")
-            if value:
-                examiner.inner_text("git grep -O", value, call.state)
-
-
-def _difftool(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    examiner.found("git-runs-programs", shown_words(call.words))
-    for command in given.values("-x", "--extcmd"):
-        examiner.inner_text("git difftool -x", command, call.state)
-
-
-def _fetch(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    # Pruning remote-tracking branches loses nothing, they mirror the remote; pruning tags may.
-    if any(name == "-P" or name.startswith("--prune-") for name, _ in given.options):
-        _rewrites(examiner, call)
-    if any(word.startswith("+") for word in given.operands[1:]):
-        _rewrites(examiner, call)
-
-
-def _symbolic_ref(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if len(given.operands) > 1 or given.has("-d", "--delete"):
-        _rewrites(examiner, call)
-
-
-def _notes(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.operands[:1] in (("remove",), ("prune",)) or given.has("-f", "--force"):
-        _rewrites(examiner, call)
-
-
-def _lfs(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.operands[:1] not in (
-        ("ls-files",),
-        ("status",),
-        ("env",),
-        ("version",),
-        ("pull",),
-        ("fetch",),
-        ("track",),
-        ("logs",),
-        ("checkout",),
-    ):
-        _rewrites(examiner, call)
-
-
-def _credential(examiner: "Examiner", call: "Call", _given: Arguments) -> None:
-    examiner.found("print-secret", shown_words(call.words))
-
-
-def _always_rewrites(examiner: "Examiner", call: "Call", _given: Arguments) -> None:
-    _rewrites(examiner, call)
-
-
-def _always_discards(examiner: "Examiner", call: "Call", _given: Arguments) -> None:
-    _discards(examiner, call)
-
-
-def _always_runs(examiner: "Examiner", call: "Call", _given: Arguments) -> None:
-    examiner.found("git-runs-programs", shown_words(call.words))
-
-
-def _gc(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if any(name.startswith("--prune") for name, _ in given.options) or given.has("--aggressive"):
-        _discards(examiner, call)
-
-
-def _archive(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("--remote"):
-        examiner.found("git-runs-programs", shown_words(call.words))
-
-
 VALUES: dict[str, tuple[str, ...]] = {
     "checkout": ("-b", "--orphan"),
     "switch": ("-c", "--create", "--orphan"),
-    "commit": ordered("""
-            -m -F -C -c -t --author --date --message --file --fixup --squash --trailer -S
-        """),
-    "stash": ("-m", "--message"),
-    "rebase": ("-x", "--exec", "--onto", "-s", "-X", "-S"),
-    "push": ("-o", "--push-option", "--repo"),
-    "tag": ("-m", "-F", "-u", "--sort", "--format"),
     "clone": ordered("""
             -c --config -b --branch --depth -o --origin --template -u --reference
             --separate-git-dir -j --filter --upload-pack
@@ -341,70 +174,17 @@ VALUES: dict[str, tuple[str, ...]] = {
     "config": ("-f", "--file", "--blob", "--type", "--default", "--get-urlmatch"),
     "worktree": ("-b", "-B", "--reason", "--expire"),
     "restore": ("-s", "--source"),
-    "init": ("--template", "--separate-git-dir", "-b", "--initial-branch"),
-    "branch": ("-u", "--set-upstream-to", "--sort", "--format", "--contains", "--merged"),
-    "grep": ("-e", "-f", "-A", "-B", "-C", "-m", "-O", "--max-depth"),
-    "difftool": ("-x", "--extcmd", "-t", "--tool"),
     "submodule": ("-b", "--reference", "--depth"),
-    "apply": ("-p", "-C"),
-    "clean": ("-e", "--exclude"),
 }
 
 
 VERBS: dict[str, Judge] = {
-    "reset": _reset,
     "checkout": _checkout,
     "switch": _checkout,
     "restore": _restore,
-    "clean": _clean,
-    "stash": _stash,
-    "branch": _branch,
-    "tag": _tag,
-    "push": _push,
-    "remote": _remote,
-    "commit": _commit,
-    "rebase": _rebase,
     "config": _config,
     "worktree": _worktree,
     "submodule": _submodule,
     "bisect": _bisect,
-    "reflog": _reflog,
-    "rm": _rm,
     "clone": _clone,
-    "init": _init,
-    "apply": _apply,
-    "am": _apply,
-    "grep": _grep,
-    "difftool": _difftool,
-    "mergetool": _always_runs,
-    "fetch": _fetch,
-    "pull": _fetch,
-    "symbolic-ref": _symbolic_ref,
-    "notes": _notes,
-    "lfs": _lfs,
-    "credential": _credential,
-    "credential-store": _credential,
-    "credential-cache": _credential,
-    "update-ref": _always_rewrites,
-    "filter-branch": _always_rewrites,
-    "replace": _always_rewrites,
-    "filter-repo": _always_rewrites,
-    "fast-import": _always_rewrites,
-    "prune": _always_discards,
-    "prune-packed": _always_discards,
-    "repack": _gc,
-    "gc": _gc,
-    "read-tree": _always_discards,
-    "checkout-index": _always_discards,
-    "unpack-objects": _always_rewrites,
-    "archive": _archive,
-    "daemon": _always_runs,
-    "instaweb": _always_runs,
-    "hook": _always_runs,
-    "send-email": _always_runs,
-    "imap-send": _always_runs,
-    "shell": _always_runs,
-    "maintenance": _always_runs,
-    "web--browse": _always_runs,
-    "gui": _always_runs,
 }

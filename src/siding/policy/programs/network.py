@@ -3,7 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, MARKS, UNKNOWN, PrintedText, known, shown_words
+from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known, shown_words
+from siding.policy.hosts import is_local, obeys
 from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
 from siding.policy.programs.plain import reads_all
@@ -11,11 +12,6 @@ from siding.policy.programs.plain import reads_all
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
-
-_LOCAL = re.compile(
-    r"(?i)^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|::1"
-    r"|0x7f|2130706433|0(?=[:/]))(?::|/|$)"
-)
 
 _CURL_VALUES = ordered(
     """
@@ -37,6 +33,12 @@ _CURL_SENDS = ordered("""
 """)
 
 
+_CURL_REROUTES = ordered("""
+    -x --proxy --preproxy --socks4 --socks4a --socks5 --socks5-hostname --connect-to --resolve
+    --proxy1.0 --interface --dns-servers
+""")
+
+
 def curl(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge curl."""
     given = arguments(call.arguments, _CURL_VALUES)
@@ -45,11 +47,14 @@ def curl(examiner: "Examiner", call: "Call") -> PrintedText:
     urls = [*given.operands, *given.values("--url")]
     method = next(iter(given.values("-X", "--request")), "").upper()
     sends = given.has(*_CURL_SENDS) or method not in ("", "GET", "HEAD")
-    local = [url for url in urls if _LOCAL.match(url)]
+    local = [url for url in urls if is_local(url)]
+    if given.has(*_CURL_REROUTES):  # another machine may get what is sent to this one
+        local = []
     if given.has("--unix-socket", "--abstract-unix-socket"):
         examiner.found("local-server", shown_words(call.words[:6]))
-    if sends and local:
-        examiner.found("local-server", local[0])
+    if sends and local and len(local) == len(urls):
+        for url in filter(obeys, local):
+            examiner.found("local-server", url)
     elif sends:
         examiner.found("send-data", shown_words(call.words[:6]))
     if given.has("-K", "--config", "--engine", "--libcurl"):
@@ -129,8 +134,10 @@ def wget(examiner: "Examiner", call: "Call") -> PrintedText:
     if given.has("--post-data", "--post-file", "--body-data", "--body-file") or given.values(
         "--method"
     ) not in ([], ["GET"]):
-        local = any(_LOCAL.match(url) for url in urls)
-        examiner.found("local-server" if local else "send-data", shown_words(call.words[:6]))
+        if not urls or not all(map(is_local, urls)):
+            examiner.found("send-data", shown_words(call.words[:6]))
+        for url in filter(obeys, urls):
+            examiner.found("local-server", url)
     for name in ("-e", "--execute", "--use-askpass", "--config"):
         for value in given.values(name):
             examiner.found("option-runs-program", f"{name} {value}")
@@ -183,21 +190,6 @@ def ssh(examiner: "Examiner", call: "Call") -> PrintedText:
     return PrintedText(remote=True)
 
 
-def ssh_keys(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge ssh-keygen, ssh-add, ssh-copy-id."""
-    given = arguments(call.arguments, ("-f", "-t", "-b", "-C", "-N", "-P", "-m", "-s", "-D", "-E"))
-    if call.name == "ssh-copy-id" or given.has("-D", "-s"):
-        examiner.found("send-data", shown_words(call.words))
-    if call.name == "ssh-keygen" and not given.has("-l", "-F", "-y", "-e", "-B"):
-        for path in given.values("-f") or [f"{examiner.home}/.ssh/id_rsa"]:
-            examiner.writes(path, call.state)
-    if call.name == "ssh-add" and not given.has("-l", "-L"):
-        examiner.found("read-secret", "ssh-add")
-    if given.has("-y"):
-        reads_all(examiner, call)
-    return ANYTHING
-
-
 def netcat(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge nc, ncat, socat, telnet."""
     given = arguments(call.arguments, ("-w", "-p", "-s", "-i", "-x", "-X", "-q", "-e", "-c", "-m"))
@@ -224,105 +216,38 @@ def netcat(examiner: "Examiner", call: "Call") -> PrintedText:
     return PrintedText(remote=True)
 
 
-def sender(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge programs that exist to send things to other machines."""
-    if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
-        return ANYTHING
-    examiner.found("send-data", shown_words(call.words[:6]))
+_METHOD = re.compile(r"[A-Z]{3,7}")
+_HTTPIE_VALUES = ordered("""
+    -o --output -a --auth -A --auth-type -p --print -s --style --session --verify --cert --timeout
+    --proxy --max-redirects --default-scheme
+""")
+
+
+def httpie(examiner: "Examiner", call: "Call") -> PrintedText:
+    """Judge http, https and xh: a method, an address, and items that are sent."""
+    given = arguments(call.arguments, _HTTPIE_VALUES)
+    words = list(given.operands)
+    method = words.pop(0) if words and _METHOD.fullmatch(words[0]) else ""
+    url = words.pop(0) if words else ""
+    url = f"localhost{url}" if url.startswith((":", "/")) else url
+    data = [w for w in words if re.search(r"(?<!=)=(?!=)|:=|@", w)]
+    sends = bool(data) or method not in ("", "GET", "HEAD") or call.stdin.text is not None
+    if sends and not is_local(url):
+        examiner.found("send-data", shown_words(call.words[:6]))
+    elif sends and obeys(url):
+        examiner.found("local-server", url)
+    for path in given.values("-o", "--output"):
+        examiner.writes(path, call.state)
+        examiner.takes(path, call.state)
+    _urls(examiner, call, [url, *words])
     reads_all(examiner, call)
     return PrintedText(remote=True)
 
 
-def server(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge tunnels and servers: other machines can connect to them."""
-    if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
-        return ANYTHING
-    examiner.found("serve-files", shown_words(call.words[:6]))
-    return ANYTHING
-
-
-def lookup(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge dig, host, ping …: a host name that is computed can carry data to a name server."""
-    for index, word in enumerate(call.arguments):
-        if set(word) & set(MARKS) and set(word) - set(MARKS):
-            examiner.found("send-data", word)
-        if call.name == "ping" and index and call.arguments[index - 1] == "-p":
-            examiner.found("send-data", word)
-        if call.name == "ping" and word in ("-f", "-A"):
-            examiner.found("send-data", word)
-        if call.name in ("dig", "nslookup") and word.startswith("@") and UNKNOWN in word:
-            examiner.found("send-data", word)
-    reads_all(examiner, call)
-    return ANYTHING
-
-
-def scanner(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge nmap, tcpdump and the like."""
-    for index, word in enumerate(call.arguments):
-        value = call.arguments[index + 1] if index + 1 < len(call.arguments) else ""
-        if word in ("-z", "-Z", "--script") or word.startswith("--script="):
-            examiner.found("option-runs-program", f"{word} {value}")
-        if word in ("-w", "-oN", "-oX", "-oA", "-oG"):
-            examiner.writes(value, call.state)
-    if not set(call.arguments) & {"--version", "-V", "--help", "-h"}:
-        examiner.found("send-data", shown_words(call.words[:6]))
-    return ANYTHING
-
-
-def openssl(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge openssl."""
-    given = arguments(
-        call.arguments,
-        ("-out", "-in", "-key", "-inkey", "-engine", "-provider", "-config", "-keyout", "-connect"),
-    )
-    for name in ("-engine", "-provider", "-config"):
-        for value in given.values(name):
-            examiner.found("option-runs-program", f"{name} {value}")
-    for path in given.values("-out", "-keyout"):
-        examiner.writes(path, call.state)
-    if given.operands[:1] in (("s_client",), ("s_server",)):
-        examiner.found("send-data", shown_words(call.words))
-    public = given.operands[:1] in (("x509",), ("crl",), ("verify",), ("crl2pkcs7",))
-    for path in given.values("-key", "-inkey") if public else given.values("-in", "-key", "-inkey"):
-        examiner.reads(path, call.state)
-    return PrintedText(remote=call.stdin.remote)
-
-
 JUDGES = {
+    **dict.fromkeys(("http", "https", "httpie", "xh", "xhs"), httpie),
     **dict.fromkeys(("curl", "curlie"), curl),
     **dict.fromkeys(("wget", "wget2", "aria2c", "axel"), wget),
     **dict.fromkeys(names("ssh autossh mosh dbclient plink sshpass rsh rlogin"), ssh),
-    **dict.fromkeys(("ssh-keygen", "ssh-add", "ssh-copy-id", "ssh-keyscan"), ssh_keys),
     **dict.fromkeys(("nc", "ncat", "netcat", "socat", "telnet"), netcat),
-    **dict.fromkeys(
-        names(
-            """
-            ftp sftp lftp tftp ncftp mail mailx mutt sendmail msmtp swaks rclone gsutil
-            s3cmd mc azcopy croc wormhole transfer ffsend lynx w3m links elinks xh http
-            https httpie grpcurl websocat wscat smbclient ipfs scrot nsupdate uucp rcp
-            bitsadmin certutil
-            """
-        ),
-        sender,
-    ),
-    **dict.fromkeys(
-        names(
-            """ngrok cloudflared localtunnel lt bore frpc chisel tailscale zerotier-cli openvpn wg
-            wg-quick sshd vsftpd smbd xinetd inetd serveo miniserve darkhttpd webfsd x11vnc
-            vncserver ttyd gotty tmate upterm"""
-        ),
-        server,
-    ),
-    **dict.fromkeys(
-        names(
-            """dig host nslookup drill ping ping6 traceroute tracepath mtr whois getent resolvectl
-            fping"""
-        ),
-        lookup,
-    ),
-    **dict.fromkeys(
-        names("""nmap masscan tcpdump tshark wireshark ngrep hping3 arpspoof ettercap"""),
-        scanner,
-    ),
-    "openssl": openssl,
 }

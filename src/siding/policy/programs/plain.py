@@ -1,25 +1,18 @@
 """Judges shared by many programs: they take text, read files, or run the project."""
 
 import re
-from itertools import pairwise
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
-from siding.policy.effects import secret_variable
 from siding.policy.fields import (
-    ANY,
     ANYTHING,
-    FOUND_BY_NAME,
-    MARKS,
-    NUMBER,
-    UNKNOWN,
     PrintedText,
     known,
     shown_words,
 )
 from siding.policy.names import names, ordered
-from siding.policy.options import arguments
 from siding.policy.paths import Zone
-from siding.policy.programs.tables import INERT
+from siding.policy.programs.rows import row_of
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -32,37 +25,6 @@ _RUNS_A_PROGRAM = (
     r"|use-compress-program|compress-program|to-command|checkpoint-action|hostname-bin|filter"
     r"|open-files-in-pager|proxy-?command|config-env|interpreter|on-change|callback)(?:=|$)"
 )
-_MAY_RUN = {
-    "pre-commit": ("--hook-stage",),
-    "cargo": ("--exec",),
-    "npm": ("--call",),
-    "pytest": ("--pre",),
-    "go": ("-import",),
-    "yarn": ("--plugins",),
-    "go test": (),
-    "eslint": ("--plugin",),
-    "stylelint": ("--plugin",),
-    "prettier": ("--plugin",),
-    "cmake": ("--preset",),
-    "bazel": ("--test_filter", "--filter"),
-    "vitest": ("--runner",),
-    "pnpm": ("--filter",),
-    "turbo": ("--filter",),
-    "lerna": ("--filter",),
-    "dotnet": ("--filter",),
-    "mypy": (),
-    "rspec": ("--require",),
-    "mocha": ("--require",),
-    "swift": ("--filter",),
-    "phpunit": ("--filter",),
-    "ctest": (),
-    "docker": ("--filter",),
-    "nx": ("--runner",),
-    "jest": ("--filter",),
-    "uv": (),
-    "gtest": ("--gtest_filter",),
-}
-
 _OUTPUT_OPTION = (
     r"^(?:-o|-O|--out(?:put|file|dir)?(?:[-_]?(?:file|dir|path))?|--(?:report|junit[-_]?xml|junitxml"
     r"|html|log|log-?file|cov-report|target-dir|build-dir|dest(?:ination)?|cache-dir|basetemp"
@@ -76,138 +38,11 @@ _DANGER_WORDS = (
 )
 
 
-def inert(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge a program whose arguments are only text, numbers or names."""
-    _names_of_variables(examiner, call)
-    if call.name == "yes":
-        return PrintedText(text=None, endless=True)
-    if call.name == "pwd" and call.state.cwd is not None:
-        return PrintedText(text=call.state.cwd + "\n")
-    if call.name in ("jobs", "history", "ps", "seq"):
-        return ANYTHING
-    if call.name in ("pgrep", "pidof"):
-        return PrintedText(text=FOUND_BY_NAME + "\n")
-    if call.name in ("id", "nproc", "uuidgen", "whoami", "expr", "uname", "arch"):
-        return PrintedText(text=NUMBER + "\n")
-    return (
-        PrintedText(text="")
-        if call.name in (":", "true", "false", "[", "test", "sleep")
-        else ANYTHING
-    )
-
-
-_NAMES_AFTER = {"test": ("-v", "-R"), "[": ("-v", "-R"), "wait": ("-p",)}
-
-
-def _names_of_variables(examiner: "Examiner", call: "Call") -> None:
-    """Judge the names of variables that ``test -v``, ``wait -p`` and getopts are given."""
-    words = call.arguments
-    for before, word in pairwise(words):
-        if before in _NAMES_AFTER.get(call.name, ()):
-            examiner.named(word, call.state)
-    if call.name == "getopts":
-        for word in words[1:2]:
-            examiner.named(word, call.state)
-
-
-def reader(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge a program that shows the files it is given."""
-    name = call.name
-    for word in call.arguments:
-        for path in _paths_in(word):
-            examiner.reads(path, call.state)
-        _reads_network(examiner, word)
-    options(examiner, call)
-    if name in _SEARCHES:
-        _searched(examiner, call)
-    if name in ("base64", "base32", "rev", "tr"):
-        return PrintedText(remote=call.stdin.remote, secret=call.stdin.secret)
-    listed = _listing(call)
-    if listed is not None:
-        return PrintedText(text=listed)
-    if name in ("realpath", "readlink", "basename", "dirname"):
-        return _of_path(call)
-    if name in ("cat", "head", "tail", "more", "less", "pv", "grep", "tac", "cut", "uniq", "fold"):
-        operands = arguments(call.arguments, ("-n", "-c", "-d", "-f", "-m", "-e")).operands
-        remote = call.stdin.remote or any(
-            examiner.is_fetched(each, call.state) for each in operands
-        )
-        if name == "cat" and not [each for each in operands if each != "-"]:
-            return call.stdin
-        return PrintedText(
-            remote=remote,
-            secret=call.stdin.secret,
-            endless="/dev/zero" in operands or "/dev/urandom" in operands,
-        )
-    return PrintedText(remote=call.stdin.remote, secret=call.stdin.secret)
-
-
-_SEARCHES = names("grep egrep fgrep rg ag ack ugrep pcregrep diff")
-_SEARCH_VALUES = ordered("""
-    -e -f -A -B -C -m -d -g -t -T --regexp --file --include --exclude --exclude-dir --glob --type
-""")
-
-
-def _searched(examiner: "Examiner", call: "Call") -> None:
-    """Judge a search: it may read all files below a directory, or credentials on its input."""
-    given = arguments(call.arguments, _SEARCH_VALUES)
-    patterns = given.values("-e", "--regexp", "-f", "--file")
-    paths = list(given.operands)
-    if not patterns and not given.has("--files") and call.name != "diff":
-        patterns, paths = paths[:1], paths[1:]
-    below = given.has("-r", "-R", "--recursive", "--dereference-recursive")
-    if below or call.name in ("rg", "ag", "ack"):
-        for path in paths or ["."]:
-            examiner.reads_below(path, call.state)
-    for pattern in patterns if call.stdin.secret else ():
-        if secret_variable(pattern.strip("^=")):
-            examiner.found("print-secret", pattern)
-
-
-def _of_path(call: "Call") -> PrintedText:
-    (*_, last) = ("", *arguments(call.arguments).operands)
-    if call.name == "basename":
-        return PrintedText(
-            text=(NUMBER if not known(last) or not last else last.rpartition("/")[2]) + "\n"
-        )
-    if call.name == "dirname" and known(last) and "/" in last:
-        return PrintedText(text=last.rstrip("/").rpartition("/")[0] + "\n")
-    if call.name == "realpath" and known(last) and last.startswith("/"):
-        return PrintedText(text=last + "\n")
-    return ANYTHING
-
-
-def _listing(call: "Call") -> str | None:
-    """Return the output of a program that lists file names, as patterns; None for any other."""
-    name = call.name
-    given = arguments(call.arguments)
-    operands = [each for each in given.operands if UNKNOWN not in each]
-    if len(operands) != len(given.operands):
-        return None
-    if name in ("ls", "dir", "exa", "eza") and not given.has("-R", "--recursive", "-l"):
-        if given.has("-d") or (all(set(each) & set(MARKS) for each in operands) and operands):
-            return "".join(each + "\n" for each in operands)
-        return "".join(
-            (each.rstrip("/") + "/" if len(operands) > 1 else "") + ANY + "\n"
-            for each in operands or ["."]
-        )
-    if name in ("rg", "ag", "grep", "egrep") and given.has("-l", "--files-with-matches", "-L"):
-        where = [each for each in operands[1:] if not each.startswith("-")] or ["."]
-        return "".join(each.rstrip("/") + "/" + ANY + "\n" for each in where)
-    if name == "rg" and given.has("--files"):
-        return "".join(each.rstrip("/") + "/" + ANY + "\n" for each in operands or ["."])
-    if name in ("fd", "fdfind", "locate"):
-        where = operands[1:] or ["."]
-        return None if name == "locate" else "".join(f"{e.rstrip('/')}/{ANY}\n" for e in where)
-    return None
-
-
-def runner(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge a program that does the project's work."""
-    options(examiner, call)
-    if call.name in ("ffmpeg", "sox", "pandoc", "convert", "magick"):
-        _media(examiner, call)
-        return ANYTHING
+def runner(
+    examiner: "Examiner", call: "Call", named: Container[str] = (), *, quotes: bool = False
+) -> PrintedText:
+    """Judge a program that does the project's work; see `options` for `named` and `quotes`."""
+    options(examiner, call, named, quotes=quotes)
     option = ""
     for word in call.arguments:
         _code_path(examiner, call, option, word)
@@ -225,14 +60,6 @@ def agent(_examiner: "Examiner", _call: "Call") -> PrintedText:
     """Judge the start of an agent: its prompt is text, and what it then does is recorded and judged
     by itself."""
     return ANYTHING
-
-
-def _media(examiner: "Examiner", call: "Call") -> None:
-    """Judge ffmpeg, convert and the like: any operand may be a file they write."""
-    for word in call.arguments:
-        for path in _paths_in(word):
-            if "/" in path or path.startswith("."):
-                examiner.writes(path, call.state)
 
 
 def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> None:
@@ -260,15 +87,23 @@ def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> No
     examiner.found("run-outside", word)
 
 
-def options(examiner: "Examiner", call: "Call") -> None:
-    """Judge what the arguments of any program may hide: programs to run, files to write."""
+def options(
+    examiner: "Examiner", call: "Call", named: Container[str] = (), *, quotes: bool = False
+) -> None:
+    """Judge what the arguments of any program may hide: programs to run, files to write.
+
+    `named` are the options whose meaning is known. With `quotes`, arguments are often text about
+    commands: ``grep "rm -rf"`` deletes nothing.
+    """
     before = ""
     for word in call.arguments:
-        allowed = word.partition("=")[0] in _MAY_RUN.get(call.name, ())
-        if re.match(_RUNS_A_PROGRAM, word) and not allowed:
-            examiner.found("option-runs-program", word)
-        _output_option(examiner, call, before, word)
-        if call.name not in TEXT:
+        name = word.partition("=")[0]
+        if name not in named:
+            if re.match(_RUNS_A_PROGRAM, word):
+                examiner.found("option-runs-program", word)
+            if before not in named:
+                _output_option(examiner, call, before, word)
+        if not quotes and call.name not in TEXT:
             dangerous_argument(examiner, call, word)
         before = word
 
@@ -308,7 +143,7 @@ def dangerous_argument(examiner: "Examiner", call: "Call", word: str) -> None:
             return
 
 
-def _paths_in(word: str) -> set[str]:
+def paths_in(word: str) -> set[str]:
     """Return what may be a path in an argument: all of it, or text after ``=``, ``@``, ``:``."""
     found = {word, word.partition("=")[2]}
     if not _URL.match(word):
@@ -320,11 +155,6 @@ def _paths_in(word: str) -> set[str]:
     return {each for each in found if each}
 
 
-def _reads_network(examiner: "Examiner", word: str) -> None:
-    if word.startswith(("/dev/tcp/", "/dev/udp/")):
-        examiner.found("send-data", word)
-
-
 def workspace_program(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge a program or script given by a path."""
     path = call.words[0]
@@ -334,7 +164,8 @@ def workspace_program(examiner: "Examiner", call: "Call") -> PrintedText:
     zone = examiner.zone(path, call.state)
     if zone in (Zone.INSIDE, Zone.STEERING):
         setup_script(examiner, call)
-        return runner(examiner, call)
+        row = row_of(call.name)
+        return runner(examiner, call, () if row is None else row.options)
     examiner.found("dynamic-command" if zone is Zone.UNKNOWN else "run-outside", path)
     return ANYTHING
 
@@ -357,7 +188,7 @@ def unknown(examiner: "Examiner", call: "Call") -> PrintedText:
 
     examiner.found("unknown-program", call.words[0])
     for index, word in enumerate(call.arguments, start=1):
-        if known(word) and examiner.knows(word.rpartition("/")[2]) and word not in INERT:
+        if known(word) and examiner.knows(word.rpartition("/")[2]) and not _takes_text(word):
             examiner.inner(call.name, call.words[index:], call)
             break
     for word in call.arguments:
@@ -365,8 +196,13 @@ def unknown(examiner: "Examiner", call: "Call") -> PrintedText:
     return ANYTHING
 
 
+def _takes_text(name: str) -> bool:
+    row = row_of(name)
+    return row is not None and "text" in row.always
+
+
 def reads_all(examiner: "Examiner", call: "Call") -> None:
     """Judge every argument as a file that may be read."""
     for word in call.arguments:
-        for path in _paths_in(word):
+        for path in paths_in(word):
             examiner.reads(path, call.state)

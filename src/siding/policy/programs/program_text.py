@@ -111,6 +111,8 @@ def judge_text(examiner: "Examiner", family: str, text: str) -> None:
         examiner.found("code-from-input", text)
         return
     reading_text(examiner, text, text.count("require") + text.count("import"))
+    if family == "perl":
+        text = _without_substitutions(text)
     never = _NEVER[family].search(_without_messages(text, family))
     if never:
         examiner.found("code-unclear", never.group())
@@ -135,6 +137,23 @@ def reading_text(examiner: "Examiner", text: str, places: int = 0) -> None:
     run = max(map(len, re.findall(r"\w{64,}", text)), default=0)
     looks = places * len(text) // 100 + run * run // 200
     examiner.budget.spend(5 + len(text) // 2 + looks, "reading program text")
+
+
+# ``s/a/b/g`` with patterns that hold no code and no flag that runs the replacement.
+_SUBSTITUTES = re.compile(
+    r"(?:^|(?<=[;{]))\s*s(?P<m>[/|#!,])(?P<of>(?:(?!(?P=m))[^\\\n]|\\.)*)(?P=m)"
+    r"(?P<by>(?:(?!(?P=m))[^\\\n]|\\.)*)(?P=m)[gimsxo]*\s*(?=;|\}|$)"
+)
+
+
+def _without_substitutions(text: str) -> str:
+    """Return program text of perl without the substitutions that only change text."""
+
+    def one(found: re.Match[str]) -> str:
+        inside = found["of"] + found["by"]
+        return found.group() if re.search(r"\(\?\??\{|[@$&]\{|ENV|\$\(", inside) else ""
+
+    return _SUBSTITUTES.sub(one, text)
 
 
 _MESSAGE = re.compile(

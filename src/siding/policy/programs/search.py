@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from siding.policy.fields import ANY, ANYTHING, PrintedText
 from siding.policy.names import ordered
 from siding.policy.options import arguments
-from siding.policy.programs.plain import reader
+from siding.policy.programs.reading import reader
 
 if TYPE_CHECKING:
     from siding.policy.call import Call

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, NOTHING, UNKNOWN, PrintedText, known
+from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, ONE, UNKNOWN, PrintedText, known
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -11,6 +11,7 @@ from siding.policy.paths import Zone
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
+    from siding.policy.state import ShellState
 
 
 SHELLS = names("sh bash dash zsh ksh mksh ash fish rbash yash tcsh csh")
@@ -54,10 +55,30 @@ def _shell_line(examiner: "Examiner", call: "Call", words: list[str]) -> Printed
     state.variables.update(call.env)
     if words[1:]:
         state.variables["0"] = words[1]
-    text = words[0]
+    text = _with_names(words[0], state)
     if len(words) > 1 and re.match(r"\s*[\"']?\$0", text):
         text = re.sub(r"[\"']?\$0[\"']?", lambda _: words[1], text, count=1)
     return examiner.inner_line(f"{call.name} -c", text, call, state)
+
+
+_NAME_OF = "_name_from_a_list"
+
+
+def _with_names(text: str, state: "ShellState") -> str:
+    """Return a line with names of a list in it (``xargs -I{} sh -c 'wc {}'``) as one to read.
+
+    The names become a variable, so that ``rm {}`` is judged like ``rm *``. A name between single
+    quotes is put between double ones; one that stays inside them cannot be followed.
+    """
+    names = set(re.findall(f"[{ANY}{ONE}x./]*[{ANY}{ONE}][{ANY}{ONE}x]*", text))
+    if len(names) != 1 or UNKNOWN in text or NUMBER in text:
+        return text
+    (name,) = names
+    line = text.replace(f"'{name}'", f'"{name}"')
+    if line.partition(name)[0].count("'") % 2:
+        return text
+    state.variables[_NAME_OF] = name
+    return line.replace(name, f"${{{_NAME_OF}}}")
 
 
 def _script(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:

@@ -1,102 +1,16 @@
-"""Programs that run a command they are given, as it is or through a shell."""
+"""Launchers with a language of their own: what they run is made of more than their arguments."""
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
-from siding.policy import unwrap
 from siding.policy.fields import ANYTHING, NOTHING, UNKNOWN, PrintedText, known, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
-from siding.policy.programs.builtins import change_directory
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
-
-
-def wrapper(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge the command inside a wrapper, and the wrapper's own effects."""
-    how = unwrap.WRAPPERS[call.name]
-    given, words, assigned = unwrap.command_in(how, call.arguments)
-    if not words and any(name in ("--help", "--version", "-V", "-l", "-v") for name, _ in given):
-        return ANYTHING
-    if call.name == "command" and any(name in ("-v", "-V") for name, _ in given):
-        return ANYTHING
-    if how.rule and not (call.name == "sudo" and not words and _only(given, "-k", "-K", "-V")):
-        examiner.found(how.rule, shown_words(call.words[:6]))
-    _wrapper_options(examiner, call, how, given)
-    state = call.state if call.name in ("command", "builtin", "exec") else call.state.copy()
-    for name, value in given:
-        if name in ("-C", "--chdir", "-D", "--working-directory", "--cd"):
-            change_directory(examiner, call._replace(words=("cd", value), state=state))
-    for name, value in assigned.items():
-        examiner.variable(name, value, state, lasting=False)
-        state.variables[name] = value
-    return _wrapped(examiner, call._replace(state=state), words)
-
-
-def _wrapper_options(
-    examiner: "Examiner", call: "Call", how: unwrap.Wrapper, given: list[tuple[str, str]]
-) -> None:
-    for name, value in given:
-        if name in how.line_options:
-            examiner.inner_text(f"{call.name} {name}", value, call.state)
-            if not known(value):
-                examiner.found("code-from-input", value)
-        if name in how.writes and value[:1] in ("|", "!"):  # strace writes into a program
-            examiner.inner_text(f"{call.name} {name}", value[1:], call.state)
-        elif name in how.writes:
-            examiner.writes(value, call.state)
-        if UNKNOWN in name:
-            examiner.found("dynamic-command", name)
-
-
-def _wrapped(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> PrintedText:
-    """Judge the words a wrapper runs."""
-    if call.name in ("watch", "retry", "entr", "hyperfine"):
-        return _through_shell(examiner, call, words)
-    if call.name == "script":
-        return _recorded(examiner, call, words)
-    if call.name == "asciinema":
-        return ANYTHING
-    if call.name in ("wsl", "wsl.exe"):
-        words = tuple(word for word in words if word not in ("-e", "--exec", "--"))
-        examiner.found("unknown-program", call.name)
-    if not words:
-        return PrintedText(secret=True) if call.name == "env" else ANYTHING
-    if words[0] == "-c" and len(words) > 1:
-        examiner.inner_text(f"{call.name} -c", words[1], call.state)
-        return ANYTHING
-    return examiner.inner(call.name, words, call)
-
-
-def _recorded(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> PrintedText:
-    """Judge script(1): the file it writes and the command it records.
-
-    util-linux takes its options after the file too, with the command behind -c. BSD takes the
-    command after the file.
-    """
-    given = arguments(words, unwrap.WRAPPERS["script"].with_value)
-    for line in given.values("-c", "--command"):
-        examiner.inner_text("script -c", line, call.state)
-    for path in given.operands[:1]:
-        examiner.writes(path, call.state)
-    return examiner.inner("script", words[1:], call) if len(given.operands) > 1 else ANYTHING
-
-
-def _only(given: list[tuple[str, str]], *names: str) -> bool:
-    return bool(given) and all(name in names for name, _ in given)
-
-
-def _through_shell(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> PrintedText:
-    if call.name == "hyperfine":
-        for word in words:
-            examiner.inner_text("hyperfine", word, call.state)
-        return ANYTHING
-    if len(words) == 1:
-        examiner.inner_text(call.name, words[0], call.state)
-        return ANYTHING
-    return examiner.inner(call.name, words, call)
 
 
 def switch_user(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -161,9 +75,11 @@ def parallel(examiner: "Examiner", call: "Call") -> PrintedText:
         items = [item for item in items if item]
     for item in items[:12]:
         line = " ".join(command) or item
-        filled = examiner.budget.replaced(re.sub(r"\{[./\d]*\}", "{}", line), "{}", item)
+        # parallel quotes what it puts into a command
+        put = shlex.quote(item) if command and known(item) else item
+        filled = examiner.budget.replaced(re.sub(r"\{[./\d]*\}", "{}", line), "{}", put)
         if filled == line and command:
-            filled = f"{line} {item}"
+            filled = f"{line} {put}"
         if known(filled):
             examiner.inner_text("parallel", filled, call.state)
         else:
@@ -215,7 +131,6 @@ def at(examiner: "Examiner", call: "Call") -> PrintedText:
 
 
 JUDGES = {
-    **dict.fromkeys(unwrap.WRAPPERS, wrapper),
     **dict.fromkeys(("su", "runuser", "sg", "newgrp"), switch_user),
     **dict.fromkeys(("parallel", "sem", "rush"), parallel),
     **dict.fromkeys(("tmux", "screen", "byobu", "zellij", "dtach", "abduco"), multiplexer),

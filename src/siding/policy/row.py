@@ -1,0 +1,200 @@
+"""The row of a program: what each of its options, operands and subcommands does.
+
+A row is written as YAML, in the files of `programs/table` and in a person's policy file alike;
+docs/policy.md gives the meaning of each word. `row_from` checks a row when it is read, so that a
+misspelled word is a mistake with a place and not a rule that silently does not hold.
+"""
+
+from collections.abc import Mapping
+
+from siding.namedtuples import NamedTuple
+from siding.policy.names import names
+from siding.policy.rules import BUILT_IN
+
+Words = tuple[str, ...]
+
+# What happens to the file or directory that a value names.
+OF_PATHS = names("""
+    reads reads-below writes writes-into deletes deletes-below fetches runs-file formats
+    dumps packs opens changes-directory
+""")
+# What a value is, if it is no path.
+OF_TEXTS = names("""
+    value line runs sql host database url method setting variable mount shares copied package
+    module mode computed remote refspec
+""")
+TAKES_A_VALUE = OF_PATHS | OF_TEXTS
+# What an option says about the whole call: it only shows something; what stands under `(always)`
+# and beside other options does not hold; the operands are files that it changes;
+# what follows is a command.
+OF_CALLS = names("looks spares in-place command")
+# How the arguments are read that no other entry of the row is about.
+KINDS = names("text files project quotes")
+PRINTS = names("nothing number processes endless fetched secrets input")
+INPUTS = names("sql line")
+
+_RULES = frozenset(BUILT_IN)
+_ALLOWED: Mapping[str, frozenset[str]] = {
+    "(always)": KINDS | _RULES | {"looks"},
+    "(operands)": TAKES_A_VALUE | _RULES,
+    "(first)": TAKES_A_VALUE | _RULES,
+    "(second)": TAKES_A_VALUE | _RULES,
+    "(last)": TAKES_A_VALUE | _RULES,
+    "(assigned)": TAKES_A_VALUE | _RULES,
+    "(alone)": _RULES | {"looks"},
+    "(input)": INPUTS | _RULES,
+    "(prints)": PRINTS,
+}
+_OF_ROWS = ("(other)", "(anywhere)")
+KEYS = frozenset({*_ALLOWED, *_OF_ROWS, "(command)", "(like)"})
+_LAUNCHES = names("assignments shell here unread package module")
+_DEEPEST = 6  # subcommands of subcommands
+_OPTION = TAKES_A_VALUE | OF_CALLS | _RULES
+
+
+class RowMistake(ValueError):
+    """A row is not well formed; `where` are the keys that lead to the mistake."""
+
+    def __init__(self, where: Words, why: str) -> None:
+        super().__init__(f"{' > '.join(where)}: {why}" if where else why)
+        self.where = where
+        self.why = why
+
+
+class Launch(NamedTuple):
+    """That the last arguments of a program are a command, which it runs."""
+
+    operands: int  # how many operands of its own come before the command
+    assignments: bool = False  # NAME=value may come before the command
+    shell: bool = False  # a command of one word is a line for a shell
+    here: bool = False  # it runs in this shell, and may change its state
+    unread: bool = False  # it is not judged: all that it can reach is in the container
+    package: bool = False  # it is a package, fetched if it is not there
+    module: bool = False  # a file of Python is a command too
+
+
+class Row:
+    """What one program, or one of its subcommands, does."""
+
+    __slots__ = ("always", "anywhere", "commands", "launch", "options", "other", "places", "starts")
+
+    def __init__(self, always: Words = ()) -> None:
+        self.always = always
+        self.options: dict[str, Words] = {}
+        self.places: dict[str, Words] = {}  # "(first)" -> words, and the like
+        self.commands: dict[str, Row] = {}
+        self.starts: list[tuple[str, Row]] = []  # names with ``*`` or ``~`` in them
+        self.anywhere: Row | None = None
+        self.other: Row | None = None
+        self.launch: Launch | None = None
+
+    def command(self, word: str) -> "Row | None":
+        """Return the row of the subcommand `word`; None when the row does not name it."""
+        found = self.commands.get(word)
+        if found is not None:
+            return found
+        return next((row for name, row in self.starts if _matches(name, word)), None)
+
+    @property
+    def has_commands(self) -> bool:
+        return bool(self.commands or self.starts or self.other)
+
+
+def _matches(name: str, word: str) -> bool:
+    """Return whether a subcommand matches: ``get-*`` by its start, ``~rm`` by one of its parts."""
+    if name[0] == "~":
+        parts = word.lower().replace(":", "-").replace("_", "-").replace(".", "-").split("-")
+        return name[1:] in parts
+    return word.startswith(name[:-1])
+
+
+def row_from(value: object, where: Words = ()) -> Row:
+    """Return the row in a value of YAML: a text, or a mapping of keys to texts and mappings.
+
+    Raises RowMistake when it is not one.
+    """
+    if len(where) > _DEEPEST:
+        raise RowMistake(where, "rows are nested too deeply")
+    if isinstance(value, str) or value is None:
+        return Row(_words(value or "", _ALLOWED["(always)"], where))
+    if not isinstance(value, Mapping):
+        raise RowMistake(where, "should be words, or a mapping of options and subcommands")
+    row = Row()
+    for key, entry in value.items():
+        _enter(row, str(key), entry, (*where, str(key)))
+    return row
+
+
+def _enter(row: Row, key: str, entry: object, where: Words) -> None:
+    if key in _ALLOWED:
+        words = _words(entry, _ALLOWED[key], where)
+        if key == "(always)":
+            row.always = words
+        else:
+            row.places[key] = words
+    elif key == "(command)":
+        row.launch = _launch(entry, where)
+    elif key in _OF_ROWS:
+        inner = row_from(entry, where)
+        if key == "(other)":
+            row.other = inner
+        else:
+            row.anywhere = inner
+    elif key[:1] == "(":
+        known = ", ".join(sorted(KEYS))
+        raise RowMistake(where, f"not a key of a row; there are {known}")
+    elif key[:1] == "-" or key[-1:] == "=":
+        words = _words(entry, _OPTION, where)
+        for name in key.split():
+            if name[:1] != "-" and name[-1] != "=":
+                raise RowMistake(where, f"{name!r} stands among options and is none")
+            row.options[name] = words
+    else:
+        _commands(row, key, row_from(entry, where), where)
+
+
+def _commands(row: Row, key: str, inner: Row, where: Words) -> None:
+    if not key.split():
+        raise RowMistake(where, "a key without a name")
+    for name in key.split():
+        if name[0] == "~" or name[-1] == "*":
+            row.starts.append((name, inner))
+        elif "*" in name:
+            raise RowMistake(where, f"{name!r}: a `*` stands at the end of a name only")
+        else:
+            row.commands[name] = inner
+
+
+def _words(entry: object, allowed: frozenset[str], where: Words) -> Words:
+    if entry is None or entry == {}:
+        return ()
+    if not isinstance(entry, str):
+        raise RowMistake(where, "should be words, as text")
+    words = tuple(entry.split())
+    for word in words:
+        if word not in allowed:
+            raise RowMistake(where, f"{word!r} means nothing here; {_nearest(word, allowed)}")
+    return words
+
+
+def _nearest(word: str, allowed: frozenset[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, allowed, n=3)
+    short = sorted(allowed - _RULES)
+    if close:
+        return f"did you mean {', '.join(close)}?"
+    return f"there are {', '.join(short)}" + (
+        " and the names of rules" if "publish" in allowed else ""
+    )
+
+
+def _launch(entry: object, where: Words) -> Launch:
+    words = str(entry).split()
+    if not words or not words[0].isdigit() or int(words[0]) > 9 or set(words[1:]) - _LAUNCHES:
+        raise RowMistake(
+            where,
+            "should be the number of operands before the command, then what holds of "
+            f"{', '.join(Launch._fields[1:])}",
+        )
+    return Launch(int(words[0]), *(word in words for word in Launch._fields[1:]))
