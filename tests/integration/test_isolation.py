@@ -350,32 +350,35 @@ GIT_FAMILIES = {
     "config": "git config core.fsmonitor x",
     "git": "echo '* filter=x' >$d/info/attributes",
     "reflog": "git reflog expire --expire=now --all",
-    "replacement": "git update-ref refs/replace/$(git rev-parse HEAD) HEAD~1",
     "workspace": "mv $OTHER $OTHER.away; mkdir $OTHER",
+    "replacement": "git update-ref refs/replace/$(git rev-parse HEAD) HEAD~1",
 }
 
 
-@pytest.mark.parametrize("family", HOME_FAMILIES)
-def test_what_starts_by_itself_in_the_home_is_an_alarm(sandbox: Sandbox, family: str) -> None:
+def test_what_starts_by_itself_in_the_home_is_an_alarm(sandbox: Sandbox) -> None:
     (Path(sandbox.env["HOME"]) / ".bashrc").write_text("# mine\n")
     sandbox.siding("task", "start", "one")
-    sandbox.siding("run", "--", "sh", "-c", HOME_FAMILIES[family])
-    (step,) = sandbox.steps()
-    (found,) = changes(step)
-    assert found["what"] == "home"
-    assert found["name"].startswith(sandbox.env["HOME"])
-    assert "(outside!)" in sandbox.siding("log").stdout.decode()
+    for script in (*HOME_FAMILIES.values(), "true"):
+        sandbox.siding("run", "--", "sh", "-c", script)
+    *steps, last = sandbox.steps()
+    assert changes(last) == []
+    for family, step in zip(HOME_FAMILIES, steps, strict=True):
+        found = [(each["what"], each["name"]) for each in changes(step)]
+        assert [what for what, _name in found] == ["home"], (family, found)
+        assert found[0][1].startswith(sandbox.env["HOME"]), (family, found)
+    log = sandbox.siding("log").stdout.decode()
+    assert log.count("(outside!)") == len(HOME_FAMILIES)
 
 
-@pytest.mark.parametrize("family", GIT_FAMILIES)
-def test_what_programs_do_to_a_repository_is_an_alarm(sandbox: Sandbox, family: str) -> None:
+def test_what_programs_do_to_a_repository_is_an_alarm(sandbox: Sandbox) -> None:
     sandbox.git("commit", "-q", "--allow-empty", "-m", "second")
     sandbox.siding("task", "start", "other", "--no-switch")
     sandbox.siding("task", "start", "one")
     env = {"OTHER": str(sandbox.workspace("other"))}
-    sandbox.siding("run", "--", "sh", "-c", GIT + GIT_FAMILIES[family], env=env)
-    (step,) = sandbox.steps("one")
-    assert family in {each["what"] for each in changes(step)}, step["isolation"]
+    for script in GIT_FAMILIES.values():
+        sandbox.siding("run", "--", "sh", "-c", GIT + script, env=env)
+    for family, step in zip(GIT_FAMILIES, sandbox.steps("one"), strict=True):
+        assert {each["what"] for each in changes(step)} == {family}, (family, step["isolation"])
 
 
 def test_a_pack_without_its_index_is_an_alarm(sandbox: Sandbox) -> None:

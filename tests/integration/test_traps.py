@@ -9,6 +9,11 @@ import pytest
 
 from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox
+from siding.app.forks.forks import fork
+from siding.app.forks.state import recorded
+from siding.app.place.project import require_project
+from siding.app.place.selection import select
+from siding.app.place.wiring import open_app
 from terminal import Terminal
 
 SCRIPTS = json.dumps({"name": "app", "version": "1", "scripts": {"test": "true"}})
@@ -303,3 +308,24 @@ def test_it_follows_the_files_into_other_tasks(task: Sandbox) -> None:
     told(task, "apply", "-t", "third")
     task.siding("task", "start", "free")
     task.siding("run", "-t", "free", "--", "true")
+
+
+def made_fork(sandbox: Sandbox, name: str) -> str:
+    """Make a fork of a task as programs do; return its id."""
+    project = require_project(open_app(env=sandbox.env, cwd=sandbox.repo))
+    made = fork(project, recorded(project, select(project, name)))
+    made.close()
+    return made.id
+
+
+@needs_bwrap
+def test_it_follows_the_files_into_the_forks_of_programs_and_back(task: Sandbox) -> None:
+    first = made_fork(task, "demo")
+    task.siding("run", "-t", first, "--", "true")
+    task.siding("run", "-t", first, "--sandbox", "--", "sh", "-c", LEFT)
+    task.siding("run", "-t", "demo", "--", "true")
+    task.siding("task", "bring-back", first)
+    told(task, "run", "-t", "demo", "--", "true")
+    told(task, "apply", "-t", "demo")
+    second = made_fork(task, "demo")
+    told(task, "run", "-t", second, "--", "true")

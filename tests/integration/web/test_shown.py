@@ -210,6 +210,38 @@ def test_a_code_is_printed_with_the_act_it_is_for(sandbox: Sandbox, dashboard: D
     assert (status, json.loads(body)["error"]["code"]) == (409, "changed")
 
 
+def test_an_apply_with_traps_wants_consent_and_a_code(
+    sandbox: Sandbox, dashboard: Dashboard
+) -> None:
+    (sandbox.directory / "siding" / "config.yaml").write_text("traps: {hold: always}\n")
+    (sandbox.workspace() / ".envrc").write_text("evil\n")
+    sandbox.siding("checkpoint", "-m", "left")
+    task = task_of(dashboard)
+    assert "direnv" in view(dashboard, f"/tasks/{task}/steps/1")
+
+    def planned(wish: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(dashboard.post(f"/api/v1/tasks/{task}/plan", wish)[1])
+        return found
+
+    plan = planned({"act": "apply", "mode": "commit"})
+    assert "nobody has seen" in plan["concerns"][0]
+    act = {"act": "apply", "mode": "commit", "digest": plan["digest"]}
+    assert dashboard.post(f"/api/v1/tasks/{task}/code", act)[0] == 409
+    wish = {"act": "apply", "mode": "commit", "force": True}
+    plan = planned(wish)
+    assert plan["concerns"] == []
+    listed = [path for group in plan["groups"] for path in group["paths"]]
+    assert ".envrc (direnv, when somebody enters the directory)" in listed
+    act = {**wish, "digest": plan["digest"]}
+    shown = dashboard.codes
+    assert dashboard.post(f"/api/v1/tasks/{task}/code", act)[0] == 200
+    act["code"] = dashboard.code(shown + 1)
+    assert "with what other programs will run" in dashboard.said.decode()
+    status, body = dashboard.post(f"/api/v1/tasks/{task}/act", act)
+    assert status == 200, body
+    assert (sandbox.repo / ".envrc").read_text() == "evil\n"
+
+
 def test_a_query_that_has_no_effect_is_refused_by_name(dashboard: Dashboard) -> None:
     task = task_of(dashboard)
     for path in (
