@@ -1,0 +1,65 @@
+"""An agent at work is killed or begun again by a person, and what is said of one that failed."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from siding.workflows.calls import AgentCall, Attempt
+from siding.workflows.engine.controls import Control
+from siding.workflows.engine.engine import Engine
+from siding.workflows.engine.ports import Report
+from siding.workflows.events import AgentProgress, Event
+from siding.workflows.outcome import Done, Outcome, Work
+from unit.workflows.world import ScriptedAgents, lines, run_script
+
+
+class Waiting(ScriptedAgents):
+    """Agents whose first attempt has no end."""
+
+    async def run(
+        self, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+    ) -> Outcome:
+        self.attempts.append(attempt)
+        if len(self.attempts) == 1:
+            report(Report(work=Work(session="s")))
+            await asyncio.sleep(600)
+        return Done(output="done")
+
+
+def wanting(control: Control) -> Callable[[Engine, Event], None]:
+    def want(engine: Engine, event: Event) -> None:
+        if isinstance(event, AgentProgress):
+            assert engine.control(event.id, control)
+
+    return want
+
+
+def test_one_that_is_begun_again_has_not_failed(tmp_path: Path) -> None:
+    script = "return await agent('a', retries=0)"
+    agents = Waiting({})
+    done = run_script(tmp_path / "journal", script, agents, control=wanting(Control.RETRY)).done
+    assert (done.value, [each.number for each in agents.attempts]) == ("done", [1, 2])
+
+
+def test_of_one_that_is_killed_it_is_known_where_its_work_is(tmp_path: Path) -> None:
+    script = "return await agent('a')"
+    control = wanting(Control.KILL)
+    assert run_script(tmp_path / "journal", script, Waiting({}), control=control).done.value is None
+    (answer,) = [line for line in lines(tmp_path / "journal") if line["t"] == "answer"]
+    assert (answer["result"]["reason"], answer["result"]["work"]) == ("killed", {"session": "s"})
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        ({"kind": "dead", "reason": "api-error", "detail": "x"}, "gave no result, api-error (x);"),
+        ({"throw": "oh"}, "threw (oh);"),
+    ],
+)
+def test_it_is_said_why_one_is_run_again(tmp_path: Path, first: dict[str, str], told: str) -> None:
+    table = {"*": [first, {"kind": "ok", "output": "y"}]}
+    ran = run_script(tmp_path / "journal", "return await agent('a')", table)
+    assert ran.done.value == "y"
+    assert [each for each in ran.warnings if told in each], ran.warnings
