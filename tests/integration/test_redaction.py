@@ -146,13 +146,16 @@ def test_the_workspace_and_its_patch_keep_their_bytes(sandbox: Sandbox) -> None:
 
 
 def test_names_of_files_in_the_ledger(sandbox: Sandbox) -> None:
-    text = f"mkdir d; echo 1 >d/{GITHUB}.txt; echo 2 >{GITLAB}; chmod 700 {GITLAB}"
+    text = f"mkdir d {GITLAB}.d; echo 1 >d/{GITHUB}.txt; echo 2 >{GITLAB}; chmod 700 {GITLAB}"
+    text += f"; echo 3 >{GITLAB}.d/Makefile"
     sandbox.siding("run", "--", "sh", script(sandbox, text))
     (step,) = sandbox.steps()
     assert step["diff_stat"]["file_list"] == [
         "d/[redacted:github-token].txt",
         "[redacted:gitlab-token]",
+        "[redacted:gitlab-token]/Makefile",
     ]
+    assert step["traps"][0]["path"] == "[redacted:gitlab-token]/Makefile"
     (ledger,) = sandbox.project.glob("tasks/*/ledger.jsonl")
     assert GITHUB.encode() not in ledger.read_bytes()
     assert GITLAB.encode() not in ledger.read_bytes()

@@ -100,6 +100,7 @@ DOORS = {
     "redaction/commands.py": "the same",
     "redaction/rules.py": "rules for text around a secret",
     "redaction/stream.py": "rules for key blocks",
+    "redaction/word_lists.py": "the words of a wallet's seed",
     # Large modules of the standard library and of others.
     "git/refs.py": "git, where refs are not files",
     "git/applying/checkout.py": "shutil",

@@ -398,13 +398,14 @@ class Recorder:
         return step
 
     def _traps(self, intent: Intent, stat: "DiffStat | None") -> "tuple[Trap, ...]":
-        if (
-            stat is None or intent.kind == StepKind.APPLY
-        ):  # an apply leaves nothing in the workspace
+        # An apply leaves nothing in the workspace.
+        if stat is None or intent.kind == StepKind.APPLY:
             return ()
         from siding.app.traps.finding import traps_of_step  # 5 ms, where something changed
 
-        return traps_of_step(self.project, stat)
+        found = traps_of_step(self.project, stat)
+        names = self.redaction.names(each.path for each in found)
+        return tuple(each._replace(path=name) for each, name in zip(found, names, strict=True))
 
     def _beside(self, intent: Intent) -> tuple[str, ...]:
         """Return the ids of the runs that live, without that of the act itself."""
