@@ -34,7 +34,7 @@ def add_sandbox_arguments(parser: ArgumentParser) -> None:
         help="in a sandbox that reaches this host, those the agent needs, and no others: a name, "
         "*.example.org, HOST:PORT, a network, or pip, npm, … (repeatable)",
     )
-    reads = "read this, or pip, uv, npm for its package cache"
+    reads = "read this, or npm, pip, uv, cargo, … for its package cache"
     for name, what in (("read", reads), ("write", "read and write this")):
         parser.add_argument(
             f"--{name}",

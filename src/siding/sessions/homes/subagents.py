@@ -1,6 +1,6 @@
 """Find the transcripts of the subagents that an agent starts within one of its conversations.
 
-Each client keeps them in another place. Nothing is written, and links are not followed.
+Each client keeps them in another place. Nothing is written. What stands there may be anything.
 """
 
 import os
@@ -11,6 +11,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from siding.errors import NotARegularFile
+from siding.files.regular import open_regular
 from siding.sessions.forms import Form
 from siding.sessions.heads import TOO_ODD
 
@@ -77,9 +79,9 @@ def _written_ms(path: Path) -> int:
 
 def _is_subagent(path: Path, session: str) -> bool:
     try:
-        with path.open("rb") as file:
+        with open(open_regular(path), "rb") as file:
             meta = _DECODER.decode(file.readline(_HEAD)).payload
-    except (OSError, *TOO_ODD):
+    except (OSError, NotARegularFile, *TOO_ODD):
         return False
     return meta is not None and (meta.session_id, meta.thread_source) == (session, "subagent")
 

@@ -37,6 +37,10 @@ def test_of_codex_those_that_name_the_conversation(tmp_path: Path) -> None:
     os.utime(idle, ns=(0, (SINCE_MS - 1000) * 1_000_000))
     for name, odd in (("no-json", b"\xff\n"), ("a-list", b"[]\n"), ("empty", b"")):
         rollout(tmp_path, DAY, name).write_bytes(odd)
+    planted = tmp_path / DAY
+    os.mkfifo(planted / "rollout-pipe.jsonl")
+    (planted / "rollout-link.jsonl").symlink_to(next(iter(wanted)))
+    (planted / "rollout-directory.jsonl").mkdir()
     assert set(subagents_of("codex", own, "s", SINCE_MS)) == wanted
 
 
