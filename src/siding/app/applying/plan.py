@@ -156,7 +156,7 @@ def make_plan(
         wanted = _mode_without(sources, wanted, history, found)
     base = _base(sources, start)  # before the side, whose files the merge finds on the bench
     side = state_at(sources, wanted.snapshot, since=wanted.start, paths=wanted.paths)
-    if history.commits and history.head is not None:
+    if history.head is not None and (history.commits or start.commit is not None):
         behind = [each.sha for each in history.gone_back]
         side = with_commits(sources, side, history.head, gone_back=behind)
     unfinished = unfinished_in_workspace(sources)

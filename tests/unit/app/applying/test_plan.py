@@ -359,6 +359,17 @@ def test_ignored_files_that_the_agent_committed_are_carried(desk: Desk) -> None:
         assert b"built" in found.files
 
 
+def test_ignored_files_that_the_target_has_from_the_agent_stay_there(desk: Desk) -> None:
+    desk.write(".gitignore", "built\n")
+    desk.write("built", "1\n")
+    agents(desk, "one")
+    desk.sandbox.git("merge", "-q", desk.branch)
+    desk.write("rest", "1\n")
+    with plan_of(desk) as found:
+        assert [each.path for each in found.plan.changes] == [b"rest"]
+        assert b"built" in found.files
+
+
 def test_the_merge_drivers_that_the_task_brings_are_used(desk: Desk) -> None:
     persons(desk, "list", "base\n")
     desk.git("merge", "-q", "main")
