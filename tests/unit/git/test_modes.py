@@ -68,6 +68,7 @@ def test_what_is_no_such_text_or_of_a_newer_version() -> None:
     assert parse("permissions\n\nf 9 name") is None
     newer = "permissions\n\nusual 600 700 750 7777\nnew x\nl 0 early\ne early\nf 100644 a"
     assert parse(newer) == Modes(Usual(0o600, 0o700, 0o750), {b"a": 0o644}, {})
+    assert parse(TEXT + "\nnew x") == parse(TEXT)
 
 
 def test_what_is_not_listed_is_as_usual() -> None:
@@ -213,6 +214,28 @@ def test_other_usual_modes_are_a_change_of_all_that_is_there(
     found = mode_changes(world.store, TreeState(first, PLAIN), closed)
     assert {each.path for each in found} == {b"src", b"src/deep", b"d", b"old"}
     assert all(each.is_directory for each in found)
+
+
+def test_programs_have_a_usual_mode_of_their_own(trees: tuple[World, Sha, Sha]) -> None:
+    world, _, second = trees
+    old = TreeState(second, PLAIN)
+    for usual, path in ((Usual(executable=0o700), b"run"), (Usual(file=0o600), b"same")):
+        found = mode_changes(world.store, old, TreeState(second, PLAIN._replace(usual=usual)))
+        assert path in {each.path for each in found}
+        assert {(each.before, each.after) for each in found} == {
+            (0o755, 0o700) if path == b"run" else (0o644, 0o600)
+        }
+
+
+@pytest.mark.parametrize(("mode", "usual"), [(0o640, 0o644), (0o601, 0o644), (0o740, 0o755)])
+def test_a_mode_that_one_side_names_says_whether_it_is_a_program(
+    world: World, mode: int, usual: int
+) -> None:
+    named = TreeState(world.head(), PLAIN._replace(files={b"f": mode}))
+    plain = TreeState(world.head(), PLAIN)
+    for old, new, change in ((named, plain, (mode, usual)), (plain, named, (usual, mode))):
+        found = mode_changes(world.store, old, new, changes=())
+        assert found == [ModeChange(b"f", *change, is_directory=False)]
 
 
 def test_the_modes_of_a_snapshot(world: World) -> None:
