@@ -153,5 +153,6 @@ def test_an_apply_of_an_old_version_has_no_figures(told: Told) -> None:
     told.desk.checkpoint()
     told.desk.apply(Mode.SQUASH)
     done = applied_in(told.desk.steps()[-1])
-    old = told.line(done._replace(applied=None))
+    old = told.line(done._replace(applied=None, whole=False))
     assert applied_in(reverse(told.desk, old)).applied is None
+    assert not applied_in(reverse(told.desk, old, again=True)).whole  # it was a part of the change
