@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,3 +46,26 @@ def test_a_part_that_is_not_as_expected_is_left_out() -> None:
     odd = {"skipped": [1, {"path": '"half'}], "nested": "x", "sparse": "y", "notes": {}}
     report = Coverage.from_record({"complete": True, **odd})
     assert report == Coverage(skipped=(Skipped(b'"half', ""),))
+
+
+@pytest.mark.parametrize(
+    ("report", "complete"),
+    [
+        (Coverage(), True),
+        (Coverage(skipped=(Skipped(b"a", Reason.TOO_LARGE),)), False),
+        (Coverage(nested=(b"a",)), False),
+        (Coverage(unstable=(b"a",)), False),
+        (Coverage(foreign=(b"a",)), False),
+        (Coverage(lacks_more=True), False),
+        (Coverage(special=(b"a",), empty_dirs=(b"b",), ignored=(b"c",), linked=(b"d",)), True),
+    ],
+    ids=str,
+)
+def test_what_makes_a_snapshot_incomplete(report: Coverage, complete: bool) -> None:
+    assert report.complete is complete
+    assert report.as_record()["complete"] is complete
+
+
+def test_a_record_that_does_not_say_so_is_complete() -> None:
+    assert Coverage.from_record({}) == Coverage()
+    assert Coverage.from_record({"nested": ["a"], "complete": False}).lacks_more is False

@@ -53,7 +53,7 @@ def unfinished_in_workspace(sources: Sources) -> Unfinished | None:
     workspace, last = sources.workspace, sources.last
     if last is not None:
         return _unfinished_then(sources, last)
-    if not workspace.git_dir or not Path(workspace.git_dir).is_dir() or not sources.root.is_dir():
+    if not workspace.git_dir or not sources.root.is_dir():
         return None
     place = CheckoutPlace(root=sources.root, git_dir=Path(workspace.git_dir))
     repository = sources.bench.repository
@@ -191,8 +191,7 @@ def _is_still_merged(sources: Sources, step: Step, merged: MergedBranch, now: Sh
 def _merged(step: Step) -> MergedBranch | None:
     """Return what a step merged into the workspace; None if it did not, or was cut off."""
     back = step.as_rollback
-    is_done = back is not None and step.status == StepStatus.COMPLETED
-    return back.merged if back is not None and is_done else None
+    return back.merged if back is not None and step.status == StepStatus.COMPLETED else None
 
 
 def _is_whole(step: Step, applied: ApplyDetail, branch: str) -> bool:
@@ -200,7 +199,6 @@ def _is_whole(step: Step, applied: ApplyDetail, branch: str) -> bool:
         step.status == StepStatus.COMPLETED
         and applied.target_branch == branch
         and _took_all(applied)
-        and bool(applied.commit_sha)
         and step.snapshot is not None
     )
 

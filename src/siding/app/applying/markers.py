@@ -18,8 +18,8 @@ def with_named_sides(bench: Bench, merged: Merged, ours: str, theirs: str) -> Me
     if not merged.conflicts:
         return merged
     sides = [(merged.ours.encode(), ours), (merged.theirs.encode(), theirs)]
-    paths = {entry.path for entry in merged.stages} | {each.path for each in merged.conflicts}
-    names = {path: _named(path, sides) for path in sorted(paths)}
+    paths = sorted({entry.path for entry in merged.stages})  # those of the conflicts, too
+    names = {path: _named(path, sides) for path in paths}
     known = bench.read_trees((merged.tree, path.rpartition(b"/")[0]) for path in names)
     edits: dict[bytes, TreeEntry | None] = {}
     for path, named in names.items():

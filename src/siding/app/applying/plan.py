@@ -157,13 +157,13 @@ def make_plan(
         found = gone_back(sources, [history.head])
         history = _without_gone_back(sources, target, history, found)
         wanted = _mode_without(sources, wanted, history, found)
+    base = _base(sources, start)  # before the side, whose files the merge finds on the bench
     side = state_at(sources, wanted.snapshot, since=wanted.start, paths=wanted.paths)
-    if history.commits and history.head is not None:
+    if history.head is not None and (history.commits or start.commit is not None):
         behind = [each.sha for each in history.gone_back]
         side = with_commits(sources, side, history.head, gone_back=behind)
     unfinished = unfinished_in_workspace(sources)
     refuse_unresolved(sources, side.tree, start.conflicts, unfinished)
-    base = _base(sources, start)
     place = files_place(bench, sources.user) if side.attributes else None
     merged = merge_trees(bench, base=base, ours=target_tree, theirs=side.tree, place=place)
     changes, stat = counted_paths(bench, target_tree, merged.tree)

@@ -19,6 +19,7 @@ from siding.git.errors import GitError
 from siding.git.paths import c_quote, join, parents, quote_path
 from siding.git.settings import UserSettings
 from siding.git.snapshots.patches import Change
+from siding.git.snapshots.store import remove_tree
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
@@ -26,6 +27,7 @@ _ATTRIBUTES = b".gitattributes"
 # What may change bytes when a file is stored. `binary` and other macros change nothing by
 # themselves, and one that does is defined with these words.
 _CONVERTING = re.compile(rb"text|eol|ident|filter|encoding|crlf")
+_MERGING = re.compile(rb"merge|binary|conflict-marker-size")  # `binary` merges nothing
 _NOTHING, _SYMLINK = "000000", "120000"
 _AT_ONCE = 16 << 20  # bytes of files read together; larger ones are streamed
 _POINTER = b"version https://git-lfs.github.com/spec/"
@@ -49,7 +51,7 @@ class FilterMissing(GitError):
 class Content(NamedTuple):
     """The tree entries that commit some changes of a snapshot; None removes a path.
 
-    `attributes`: the bench's files include `.gitattributes` that convert.
+    `attributes`: the bench's files include `.gitattributes` that convert, or say how to merge.
     """
 
     edits: dict[bytes, TreeEntry | None]
@@ -66,8 +68,10 @@ def committed(
 ) -> Content:
     """Return the entries with which `changes` are committed on top of `base`.
 
-    `base` and `snapshot` are trees; `changes` lead to `snapshot` and have no gitlinks.
+    `base` and `snapshot` are trees; `changes` lead to `snapshot` and have no gitlinks. The bench's
+    files are those of this snapshot afterwards, and of no other that was asked for before.
     """
+    remove_tree(bench.files)
     present = [c for c in changes if c.new_mode != _NOTHING]
     directories = {b"", *(above for change in changes for above in parents(change.path))}
     known = bench.read_trees(
@@ -78,13 +82,16 @@ def committed(
         change.path: None for change in changes if change.new_mode == _NOTHING
     }
     converting = bool(present) and _converts(bench, user, attributes)
+    merging = any(_MERGING.search(body) for _, body in attributes.values())
     if converting:
         stored = _stored(bench, user, base, present, attributes, known)
     else:
+        if merging:
+            lay_out(bench, _with_attributes([], attributes))
         stored = {c.path: TreeEntry(mode=c.new_mode.encode(), sha=c.new_sha) for c in present}
     edits |= stored
     edits = {path: entry for path, entry in edits.items() if _at(known, base, path) != entry}
-    return Content(edits=edits, attributes=converting)
+    return Content(edits=edits, attributes=converting or merging)
 
 
 def _attribute_files(

@@ -61,7 +61,7 @@ def plan(
         if entry.kind is EntryKind.IGNORED:
             made.ignored.append(entry.path.rstrip(b"/"))
         elif entry.path in gitlinks:
-            continue
+            pass  # looked at below
         elif entry.path.endswith(b"/"):
             made.opening[entry.path.rstrip(b"/")] = ""
         elif entry.unstaged == "D":

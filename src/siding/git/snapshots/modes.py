@@ -201,11 +201,13 @@ def mode_changes(
         changes = diff_trees(store, old.tree, new.tree)
     before, after = old.modes, new.modes
     files, directories = {*before.files, *after.files}, {*before.directories, *after.directories}
+    programs: set[bytes] = set()
     if before.usual != after.usual:
-        listed = _listed(store, new.tree)
-        files |= listed[0]
-        directories |= listed[1]
-    found = _of_files(files, before, after, {change.path: change for change in changes})
+        there, listed, programs = _listed(store, new.tree)
+        files |= there
+        directories |= listed
+    by_path = {change.path: change for change in changes}
+    found = _of_files(files, programs, before, after, by_path)
     different = {p for p in directories if before.of_directory(p) != after.of_directory(p)}
     # One that only one side names may not be there at all on the other.
     if different - before.directories.keys():
@@ -220,15 +222,19 @@ def mode_changes(
 
 
 def _of_files(
-    paths: set[bytes], before: Modes, after: Modes, changes: Mapping[bytes, Change]
+    paths: set[bytes],
+    programs: set[bytes],
+    before: Modes,
+    after: Modes,
+    changes: Mapping[bytes, Change],
 ) -> list[ModeChange]:
     found = []
     for path in paths:
         change = changes.get(path)
         if change is None:
             # Nothing in git's tree differs: the owner's x bit is the same on both sides.
-            known = before.files.get(path, after.files.get(path, 0))
-            was = now = bool(known & 0o100)
+            known = before.files.get(path, after.files.get(path))
+            was = now = path in programs if known is None else bool(known & 0o100)
         elif change.old_mode in _REGULAR and change.new_mode in _REGULAR:
             was, now = change.old_mode == EXECUTABLE, change.new_mode == EXECUTABLE
         else:
@@ -239,16 +245,19 @@ def _of_files(
     return found
 
 
-def _listed(store: SnapshotStore, tree: Sha) -> tuple[set[bytes], set[bytes]]:
-    """Return the files and the directories of a tree."""
+def _listed(store: SnapshotStore, tree: Sha) -> tuple[set[bytes], set[bytes], set[bytes]]:
+    """Return the files of a tree, the directories, and the files that are executable."""
     output = store.git.run(
         store.place(), ["ls-tree", "-r", "-z", tree], doing="listing the files of a snapshot"
     )
     files: set[bytes] = set()
     directories: set[bytes] = set()
+    programs: set[bytes] = set()
     for line in output.split(b"\0")[:-1]:
         about, _, path = line.partition(b"\t")
         directories.update(parents(path))
         if about.startswith(b"100"):
             files.add(path)
-    return files, directories
+        if about.startswith(EXECUTABLE.encode()):
+            programs.add(path)
+    return files, directories, programs
