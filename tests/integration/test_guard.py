@@ -16,8 +16,8 @@ QUESTION = b"Run agents guarded, in all projects, from now on?"
 @pytest.fixture
 def task(sandbox: Sandbox) -> Sandbox:
     """A task, and an agent that tries to write outside and tells whether it could."""
-    programs = sandbox.directory / "programs"
-    programs.mkdir()
+    programs = Path(sandbox.env["HOME"]) / ".local" / "bin"  # which a sandbox shows
+    programs.mkdir(parents=True)
     claude = programs / "claude"
     claude.write_text('#!/bin/sh\necho hello >made.txt\necho x >"$HOME/outside"\necho "ran"\n')
     claude.chmod(0o755)

@@ -152,6 +152,8 @@ class World:
 
     def attacked_in_the_open(self) -> dict[str, str]:
         """Run those attacks without a sandbox that do no harm beyond this world."""
+        # A sandboxed run has left links that lead outside: those are held until they were seen.
+        self.siding("-q", "trust", "-t", "attacked")
         told = self._attack("--no-sandbox", "-e", "ONLY=" + ",".join(HARMLESS))
         for name in ("by_name", "by_link", "by_dots"):
             (self.outside / name).unlink()
