@@ -14,7 +14,7 @@ from siding.workflows.state import RunState, RunStatus
 from . import tracer
 from .arena import Command, GateFailed, depth
 from .harness import sweep
-from .test_workflow_disk import it_goes_on, project_in, victim, with_a_run
+from .test_workflow_disk import it_goes_on, of_those_who_watch, project_in, victim, with_a_run
 
 pytestmark = [
     pytest.mark.skipif(
@@ -58,7 +58,14 @@ def _sweep_of(victim: Command, modes: tuple[str, ...]) -> None:
     check = it_has_ended_well if fails else it_is_shown_and_goes_on
     budget = depth(1, prove=60)  # about every call, in each mode
     sweep(
-        with_a_run, victim, check, modes=modes, budget=budget, within=("home",), among=of_the_state
+        with_a_run,
+        victim,
+        check,
+        modes=modes,
+        budget=budget,
+        within=("home",),
+        among=of_the_state,
+        best_effort=of_those_who_watch,
     )
 
 
