@@ -19,6 +19,7 @@ from siding.app.place.project_places import id_file
 from siding.app.place.step_events import IsolationChanged
 from siding.app.place.trust import TRAPS, trust_json
 from siding.app.running.home_look import take_home
+from siding.app.running.own_changes import Began, without_ours
 from siding.app.running.weights import cleared, weighed
 from siding.files.regular import read_small
 from siding.git.command import Place
@@ -33,16 +34,10 @@ from siding.git.snapshots.history_look import (
     take_reflogs,
 )
 from siding.git.snapshots.own_git_dir import OwnGitDir, take_own
-from siding.ledger.intents import Intents
 from siding.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
 from siding.namedtuples import NamedTuple
-from siding.runs.store import is_at_work
-from siding.tasks.registry import Workspace
-from siding.tasks.slots import is_slot
-from siding.tasks.states import WorkspaceState
 
 if TYPE_CHECKING:
-    from siding.app.place.project import Project
     from siding.app.recording.recorder import Recorder
     from siding.git.snapshots.checkout_changes import CheckoutLook
     from siding.process.sandbox.values import Launch
@@ -54,7 +49,6 @@ LOOK_AT_MOST = 0.05  # of the run's own time
 ALWAYS_LOOKED_AT = 2_000  # files
 _NEWEST_SNAPSHOT = "the task's newest snapshot"
 _SEEN = "which traps somebody has seen"
-_NEWEST_STEPS = 50  # among which an apply is looked for
 _SETTLED_S = 0.1  # after which git has removed a pack behind its index, or made the index of one
 MOST_NAMED = 20  # paths that an event names one by one
 
@@ -69,13 +63,6 @@ class _Moment(NamedTuple):
     workspaces: Mapping[str, Mark | None]
     devices: Mapping[str, Mark | None]
     snapshot: str | None
-
-
-class _Began(NamedTuple):
-    """When a run began: by the clock of the file system, in nanoseconds, and as steps have it."""
-
-    since_ns: int
-    since: str
 
 
 class Watch:
@@ -128,8 +115,8 @@ class Watch:
             moment.repository.close()
         for reflog in self._reflogs:
             reflog.close()
-        began = _Began(self._since_ns, self._since)
-        kept = _without_ours(self._project, self._workspace, changes, began)
+        began = Began(self._since_ns, self._since)
+        kept = without_ours(self._project, self._workspace, changes, began)
         kept = [self._weighed(each) for each in kept]
         files = "looked at" if self._looked else "not looked at"
         if kept:
@@ -388,93 +375,6 @@ def _ref(ref: RefChange) -> OutsideChange:
     return OutsideChange(what="ref", name=ref.name, how=how, before=ref.before, after=ref.after)
 
 
-# -- changes made by Siding's own commands ------------------------------------------------------
-
-
-def _without_ours(
-    project: "Project", workspace: Workspace, changes: list[OutsideChange], began: _Began
-) -> list[OutsideChange]:
-    """Return the changes that neither this run may make nor a parallel Siding command explains."""
-    left = [each for each in changes if not _own(workspace, each)]
-    if not left:
-        return []
-    others = _Others(project, workspace, began)
-    return [each for each in left if not others.explain(each)]
-
-
-def _own(workspace: Workspace, change: OutsideChange) -> bool:
-    """Tell whether a run may make this change: to its own branch, or to a ref below refs/siding."""
-    if change.what == "branch" and change.name == workspace.branch:
-        return change.how != "removed"
-    if change.what == "ref" and change.name.startswith("siding/"):
-        return True
-    if change.what == "config":
-        return change.name.startswith(f"branch.{workspace.branch}.")
-    own = Path(workspace.git_dir).name
-    return change.what == "worktree" and change.name == own and change.how == "changed"
-
-
-class _Others:
-    """The other tasks, and whether a Siding command worked in one of them since the run began."""
-
-    def __init__(self, project: "Project", workspace: Workspace, began: _Began) -> None:
-        self._project = project
-        self._workspace = workspace
-        self._since_ns, self._since = began
-        self._all = [each for each in project.registry.all() if each.task_id != workspace.task_id]
-        self._moved: bool | None = None
-
-    def explain(self, change: OutsideChange) -> bool:
-        """Tell whether a Siding command in another task may have made this change."""
-        if change.what == "branch":
-            owner = next((each for each in self._all if each.branch == change.name), None)
-            if owner is not None:
-                return change.how != "moved" or self._at_work(owner)
-            return self._applied()
-        if change.what == "worktree":
-            if is_slot(change.name):  # forks and views come and go beside a run
-                known = self._project.layout.forks.lock(change.name).exists()
-                return known or change.how == "removed"
-            owner = next(
-                (each for each in self._all if Path(each.git_dir).name == change.name), None
-            )
-            return owner is not None and (change.how != "changed" or self._at_work(owner))
-        if change.what == "workspace":
-            owner = next((each for each in self._all if _name(each) == change.name), None)
-            return owner is None or change.how == "made" or self._at_work(owner)
-        if change.what == "config":
-            return any(change.name.startswith(f"branch.{each.branch}.") for each in self._all)
-        return change.what in ("head", "index", "files", "stash") and self._applied()
-
-    def _applied(self) -> bool:
-        """Tell whether `siding apply`, or its undo, changed the person's checkout during the
-        run."""
-        if self._moved is None:
-            # This task's own change may have been applied, too, while the run lived.
-            self._moved = self._moves(self._workspace) or any(
-                self._at_work(each) and self._moves(each) for each in self._all
-            )
-        return self._moved
-
-    def _at_work(self, other: Workspace) -> bool:
-        if other.intent is not None or other.status not in _PRESENT:
-            return True  # the workspace is being created or removed
-        layout = self._project.task_layout(other.task_id)
-        # A command at work holds the task's lock, a run one of its own; one that has ended changed
-        # the task's files.
-        return _newest_ns(layout.root) >= self._since_ns or is_at_work(layout)
-
-    def _moves(self, other: Workspace) -> bool:
-        begun = Intents(self._project.task_layout(other.task_id)).all()
-        if any(intent.kind == "apply" for intent in begun):
-            return True
-        newest = self._project.ledger(other.task_id).tail(_NEWEST_STEPS)
-        return any(step.kind == "apply" and step.ended_at >= self._since for step in newest)
-
-
-_PRESENT = (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
-
-
 def _directories(parent: Path) -> Iterator[tuple[str, Mark]]:
     """Yield the names in a directory with their inode numbers: changes inside do not count."""
     try:
@@ -495,22 +395,6 @@ def _paired(directory: Path) -> Iterator[tuple[str, Mark]]:
     for name in names:
         if name.endswith(".json") and name != "offer.json":
             yield name.removesuffix(".json"), (0, 0, 0, 0)
-
-
-def _name(workspace: Workspace) -> str:
-    return Path(workspace.path).name
-
-
-def _newest_ns(directory: Path) -> int:
-    """Return the newest change time of the files in a directory, in nanoseconds; 0 if there is
-    none."""
-    try:
-        with os.scandir(directory) as entries:
-            return max(
-                (entry.stat(follow_symlinks=False).st_ctime_ns for entry in entries), default=0
-            )
-    except OSError:
-        return 0
 
 
 def _changed_ns(path: Path) -> int:
