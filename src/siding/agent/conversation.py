@@ -1,0 +1,42 @@
+"""The port of what is remembered. Every method returns when what it was given is stored."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from siding.agent.messages import Block, Message, Usage
+from siding.agent.model import StopReason
+from siding.tools.port import Call, Result
+
+
+class Conversation(Protocol):
+    """A conversation that the loop goes on with. Ids are those of stored messages."""
+
+    def context(self) -> Sequence[Message]:
+        """Return what the model sees: every call has its result, roles alternate."""
+        ...
+
+    async def user(self, content: str | Sequence[Block], *, hidden: bool = False) -> str:
+        """Store a prompt; `hidden`, if no person wrote it. Return its id."""
+        ...
+
+    async def said(self, answer: str, model: str, block: Block, usage: Usage) -> str:
+        """Store a whole block of an answer. A call is on the disk when this returns."""
+        ...
+
+    async def answered(
+        self, answer: str, usage: Usage, reason: StopReason, kept: Mapping[str, Any]
+    ) -> None:
+        """Store what is only known when an answer is whole."""
+        ...
+
+    async def result(self, call: Call, result: Result) -> str:
+        """Store the result of a call."""
+        ...
+
+    async def withdraw(self, answer: str) -> Sequence[str]:
+        """Take the blocks of an answer back; return the ids of their messages."""
+        ...
+
+    async def compact(self, summary: str, *, trigger: str, tokens: int) -> str:
+        """Go on with a summary in the place of what was said; return the id of the boundary."""
+        ...

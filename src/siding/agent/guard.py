@@ -1,0 +1,32 @@
+"""The port through which the loop asks whether a tool may be used."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from siding.namedtuples import NamedTuple
+from siding.tools.port import Call, Result, Tool
+
+
+class Allowed(NamedTuple):
+    """The call may run, with this input: whoever was asked may have changed it."""
+
+    given: Mapping[str, Any]
+
+
+class Denied(NamedTuple):
+    """The call does not run; the model reads `reason`. With `ends_turn` it is not asked again."""
+
+    reason: str
+    ends_turn: bool = False
+
+
+class Guard(Protocol):
+    """Decides on calls. It may wait for a person, as long as that takes."""
+
+    async def rule(self, call: Call, tool: Tool) -> Allowed | Denied:
+        """Decide on a call whose input fits the tool's schema."""
+        ...
+
+    async def ended(self, call: Call, tool: Tool, result: Result) -> None:
+        """Take note that a call which was allowed has ended."""
+        ...
