@@ -90,7 +90,7 @@ class ThinkingDelta(NamedTuple):
 
 
 class InputDelta(NamedTuple):
-    """The next characters of the input, as JSON, of the call at the place `at` to the tool `name`."""
+    """The next characters of the input, as JSON, of the call at the place `at`."""
 
     at: int
     id: str
