@@ -25,6 +25,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+import huge_pages
+
 LENGTH = struct.Struct("!Q")  # of the marshalled request, sent with the streams
 
 _PROMISE = 3  # the stream of a traced command for what it promises
@@ -75,6 +77,7 @@ def load_all() -> None:
     _look_once()
     gc.collect()
     gc.freeze()  # a collection in a child would copy what it looks at
+    huge_pages.use()
 
 
 def _look_once() -> None:

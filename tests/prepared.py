@@ -8,14 +8,13 @@ ids are those of the test before, and the work is as old as the first test that 
 
 import atexit
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 from faults.copies import adopt, copy_tree, remove_tree
 from sandbox import Sandbox
+from scratch import scratch
 
 
 def prepared(work: Callable[..., object], *words: str) -> Sandbox:
@@ -38,7 +37,6 @@ def prepared(work: Callable[..., object], *words: str) -> Sandbox:
 
 @cache
 def _directory() -> Path:
-    root = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # in memory, where pytest's directories are
-    directory = tempfile.TemporaryDirectory(prefix="siding-prepared-", dir=root)
+    directory = scratch("siding-prepared-")
     atexit.register(directory.cleanup)
     return Path(directory.name).resolve()

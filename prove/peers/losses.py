@@ -68,7 +68,7 @@ def _loss_of(number: int, seed: int) -> Loss:
 
 def in_quiet(way: Way) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Go back, and forth again if the way can: the things lost, and those not gone back."""
-    with TemporaryDirectory(prefix="siding-prove-") as directory:
+    with _directory() as directory:
         ground = _prepared(way, Path(directory))
         way.back(ground)
         wrong = _differing(ground.work, "before")
@@ -79,7 +79,7 @@ def in_quiet(way: Way) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def beside_a_writer(way: Way, begins_s: float) -> bool:
     """Another process appends to a file while the way goes back: is a line that it wrote gone?"""
-    with TemporaryDirectory(prefix="siding-prove-") as directory:
+    with _directory() as directory:
         ground = _prepared(way, Path(directory), more=_FILES)
         lines: list[bytes] = []
         done = threading.Event()
@@ -107,7 +107,7 @@ def when_killed(way: Way, after_s: float, lost: Sequence[str]) -> bool:
 
     Those that are `lost` in quiet do not count a second time.
     """
-    with TemporaryDirectory(prefix="siding-prove-") as directory:
+    with _directory() as directory:
         ground = _prepared(way, Path(directory), more=_FILES)
 
         def interrupt(process: "subprocess.Popen[bytes]") -> None:
@@ -124,6 +124,14 @@ def when_killed(way: Way, after_s: float, lost: Sequence[str]) -> bool:
             if isinstance(each.after, things.File) and each.name not in lost
         ]
         return not all(content in kept for content in wanted)
+
+
+def _directory() -> "TemporaryDirectory[str]":
+    """Return a directory in memory if there is room: what is lost here is lost without a power cut.
+
+    On a disk most of the time of the row went by waiting for it.
+    """
+    return TemporaryDirectory(prefix="siding-prove-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"))
 
 
 def _prepared(way: Way, directory: Path, *, more: int = 0) -> Ground:
@@ -150,7 +158,7 @@ def _differing(root: Path, when: str) -> tuple[str, ...]:
 
 
 def _time_of(way: Way) -> float:
-    with TemporaryDirectory(prefix="siding-prove-") as directory:
+    with _directory() as directory:
         ground = _prepared(way, Path(directory), more=_FILES)
         begun = time.monotonic()
         way.back(ground)

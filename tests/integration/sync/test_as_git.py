@@ -3,13 +3,13 @@
 import os
 import re
 import subprocess
-import tempfile
 from pathlib import Path
 
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from sandbox import Sandbox
+from scratch import scratch
 from siding.app.syncing.new_head import CannotRebase
 from siding.app.syncing.sync import SyncRequest, sync
 
@@ -43,8 +43,7 @@ EDITS = st.lists(
 def test_it_comes_to_what_git_comes_to(
     mine: list[str], more: list[str], theirs: list[str], rebase: bool
 ) -> None:
-    temporary = os.environ.get("PYTEST_DEBUG_TEMPROOT")
-    with tempfile.TemporaryDirectory(prefix="siding-sync-", dir=temporary) as directory:
+    with scratch("siding-sync-") as directory:
         desk = desk_with_lines(Sandbox(Path(directory)))
         for name, edits in (("mine", mine), ("more", more)):
             work(desk, desk.root, name, edits)

@@ -5,7 +5,6 @@ The model is a copy of all parts after each step, taken as git and the disk show
 
 import os
 import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -19,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 import counted
 from sandbox import Sandbox
+from scratch import scratch
 from siding.app.applying.apply import Mode
 from siding.app.back.rollback import RollbackRequest, rollback
 from siding.app.back.survey import NeedsConsent
@@ -121,8 +121,7 @@ class GitWalk(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        place = os.environ.get("PYTEST_DEBUG_TEMPROOT")
-        self.directory = tempfile.TemporaryDirectory(prefix="siding-walk-", dir=place)
+        self.directory = scratch("siding-walk-")
         self.desk = Desk(Sandbox(Path(self.directory.name)))
         self.now = parts_of(self.desk)
         self.after = [self.now]  # after[0] is the base

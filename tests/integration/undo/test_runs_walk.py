@@ -7,7 +7,6 @@ workspace is known at every act, and with it what each new step has to have.
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from hashlib import sha1
@@ -21,6 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 import counted
 from sandbox import Sandbox, alive
+from scratch import scratch
 from siding.ledger.step import Step, StepKind
 from siding.runs.run import Run
 from siding.runs.store import Runs
@@ -76,8 +76,7 @@ class RunsWalk(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        place = os.environ.get("PYTEST_DEBUG_TEMPROOT")
-        self.directory = tempfile.TemporaryDirectory(prefix="siding-walk-", dir=place)
+        self.directory = scratch("siding-walk-")
         self.desk = Desk(Sandbox(Path(self.directory.name)))
         self.live: list[Told] = []
         self.begun: list[str] = []  # the ids of all runs that made or will make a step

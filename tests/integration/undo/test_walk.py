@@ -1,7 +1,6 @@
 """Back and forth at random against a model in memory: what is on disk is what the model says."""
 
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 import counted
 from sandbox import Sandbox
+from scratch import scratch
 from siding.app.applying.apply import Conflicting, Mode, WouldPublish
 from siding.app.applying.reversal import CannotUndo
 from siding.app.back.survey import NeedsConsent
@@ -42,8 +42,7 @@ class Walk(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        place = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # where the other tests are
-        self.directory = tempfile.TemporaryDirectory(prefix="siding-walk-", dir=place)
+        self.directory = scratch("siding-walk-")
         self.desk = Desk(Sandbox(Path(self.directory.name)))
         self.now: Tree = self.desk.tree()
         self.after: list[Tree] = [dict(self.now)]  # after[0] is the base

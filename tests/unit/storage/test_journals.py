@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privileges import bound_by_permissions
+from scratch import scratch
 from siding.errors import NotARegularFile
 from siding.storage import journals, lines
 from siding.storage.codec import encode_line
@@ -45,7 +45,7 @@ def test_appends_and_truncations_leave_the_whole_lines_and_the_torn_reports(
     operations: list[tuple[str, Any, Any]],
 ) -> None:
     """The model is a bytes object: closed by a newline before an append, cut by a truncation."""
-    with tempfile.TemporaryDirectory() as directory:
+    with scratch() as directory:
         path = Path(directory) / "j.jsonl"
         several = [Journal(path) for _ in range(3)]
         model = b""
@@ -79,7 +79,7 @@ def _as_read(raw: bytes) -> tuple[dict[str, Any] | None, str | None]:
 def test_a_cut_at_any_byte_loses_only_that_line(
     record: dict[str, Any], data: st.DataObject
 ) -> None:
-    with tempfile.TemporaryDirectory() as directory:
+    with scratch() as directory:
         path = Path(directory) / "j.jsonl"
         journal = Journal(path)
         journal.append({"n": 1})
@@ -115,7 +115,7 @@ def test_the_tail_is_the_end_of_the_entries_whatever_the_file_holds(
     pieces: list[bytes], count: int, block: int
 ) -> None:
     content = b"".join(pieces)
-    with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+    with scratch() as directory, pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "_BLOCK", block)
         patch.setattr(lines, "_FIRST_BLOCK", block)
         patch.setattr(lines, "MAX_LINE_BYTES", 30)
@@ -188,7 +188,7 @@ def chained(seen: list[bytes | None], previous: bytes | None) -> dict[str, Any]:
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["append", "tear", "garbage", "blank"]), max_size=8))
 def test_a_chain_links_every_entry_to_the_raw_line_before_it(operations: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as directory:
+    with scratch() as directory:
         path = Path(directory) / "j.jsonl"
         journal = Journal(path)
         for operation in operations:
@@ -347,7 +347,7 @@ def test_damage_anywhere_hides_no_line_that_it_did_not_touch(data: st.DataObject
     start = data.draw(st.integers(0, len(content)))
     end = data.draw(st.integers(start, len(content)))
     damage = data.draw(st.binary(max_size=10) | st.just(bytes(600)))
-    with tempfile.TemporaryDirectory() as directory:
+    with scratch() as directory:
         path = Path(directory) / "j.jsonl"
         path.write_bytes(content[:start] + damage + content[end:])
         journal = Journal(path)

@@ -4,13 +4,13 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scratch import scratch
 from siding.workflows.budget import Account, Budget, Reservation
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
@@ -188,7 +188,7 @@ def test_who_comes_first_has_the_slot_first(waits: list[int], slots: int) -> Non
     }
     agents = ScriptedAgents(table)
     script = "return await parallel([lambda n=n: agent(f'ask {n}') for n in range(args)])"
-    with TemporaryDirectory() as directory:
+    with scratch() as directory:
         run_script(
             Path(directory, "journal"),
             script,

@@ -5,12 +5,12 @@ import os
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from scratch import scratch
 from siding.workflows.child.fingerprint import fingerprint
 from siding.workflows.journal.store import read_journal
 from unit.workflows.laws import CountingAgents, answered, counted_lines, cut, run_drawn
@@ -33,7 +33,7 @@ def well(prompt: str) -> str:
 @given(SEEDS, SEEDS)
 def test_two_runs_say_the_same_and_record_the_same(script: int, seed: int) -> None:
     drawn = draw(script)
-    with TemporaryDirectory() as directory:
+    with scratch() as directory:
         one, other = Path(directory, "one"), Path(directory, "other")
         first = run_drawn(drawn, one, CountingAgents(seed))
         second = run_drawn(drawn, other, CountingAgents(seed + 1), max_concurrency=16)
@@ -50,7 +50,7 @@ def test_killed_at_any_byte_it_goes_on_and_nothing_finished_runs_twice(
     """Where lanes share a list, an agent that is dead and runs again comes later in it: none is."""
     drawn, random = draw(script, shares=shares), Random(seed)
     says = well if shares else answer
-    with TemporaryDirectory() as directory:
+    with scratch() as directory:
         journal = Path(directory, "journal")
         whole = run_drawn(drawn, journal, CountingAgents(seed, says))
         assert whole.done.status == "completed", whole.done
@@ -79,7 +79,7 @@ def test_a_script_that_was_edited_runs_what_the_rule_says(
     if "ask-" not in drawn.source:
         return
     after = drawn._replace(source=edited(drawn.source, seed))
-    with TemporaryDirectory() as directory:
+    with scratch() as directory:
         journal, fresh = Path(directory, "journal"), Path(directory, "fresh")
         run_drawn(drawn, journal, CountingAgents(seed))
         from_nothing = run_drawn(after, fresh, CountingAgents(seed))
@@ -108,7 +108,7 @@ def test_a_dead_agent_that_comes_back_changes_what_follows(script: int, seed: in
         text = answer(prompt)
         return None if text[1] in "0123" else "a" + text
 
-    with TemporaryDirectory() as directory:
+    with scratch() as directory:
         journal, fresh = Path(directory, "journal"), Path(directory, "fresh")
         assert run_drawn(drawn, journal, CountingAgents(seed, sometimes)).done.status == "completed"
         cut(journal, Random(seed))
