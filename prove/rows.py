@@ -153,6 +153,11 @@ ROWS: dict[str, Row] = {
         variables={"SIDING_FAULTS": "full"},
         draws=False,
     ),
+    "escapes": Row(
+        "a run tries to get out of its sandbox: both engines, as root and as an ordinary user",
+        ("tests/integration/escapes/", "tests/integration/test_sandboxed_git.py"),
+        draws=False,
+    ),
     "broker": Row(
         "a run says anything to its broker: one answer each, nothing that a person does",
         ("tests/integration/broker/test_fuzz.py",),

@@ -487,3 +487,30 @@ def test_a_run_that_was_stopped_on_request_waits_for_nobody(task: Sandbox) -> No
     assert step["reason"] == "it was stopped on request"
     assert task.json("inbox", "--here", "--json") == []
     assert b"!" not in task.siding("status", "--short").stdout
+
+
+@needs_bwrap
+def test_commits_of_two_sandboxed_runs_and_a_plain_one_are_all_there(task: Sandbox) -> None:
+    """The plain one is first at the branch; what comes too late is kept beside it, and said."""
+    commit = "git add {0}; git commit -qm {0}"
+    sandboxed = "touch begun; until [ -e go ]; do sleep .02; done; echo a >a; "
+    branch = task.json("task", "show", "--format", "json")["branch"]
+    with living(task, "--sandbox", "--", "sh", "-c", sandboxed + commit.format("a")) as first:
+        wait_until(task, "begun")
+        script = "echo b >b; git log -1 >seen; ! git add b"
+        second = task.siding("run", "--sandbox", "--", "sh", "-c", script)
+        assert b"another sandboxed run of this task lives" in second.stderr
+        task.siding("run", "--no-sandbox", "--", "sh", "-c", f"echo c >c; {commit.format('c')}")
+        (task.workspace() / "go").touch()
+        said = first.communicate(timeout=60)[1].decode()
+    assert first.returncode == 0, said
+    beside = f"{branch}-beside-1"
+    assert f"what the run committed is branch '{beside}'" in said
+    assert task.git("log", "-1", "--format=%s", branch) == "c"
+    assert task.git("log", "-2", "--format=%s", beside).split() == ["a", "first"]
+    assert {"a", "b", "c"} <= {path.name for path in task.workspace().iterdir()}
+    task.git("fsck", "--strict")
+    task.siding("verify")
+    again = task.siding("run", "--sandbox", "--", "sh", "-c", commit.format("b"))
+    assert b"not moved" not in again.stderr
+    assert task.git("log", "-1", "--format=%s", branch) == "b"

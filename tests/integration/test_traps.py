@@ -329,3 +329,64 @@ def test_it_follows_the_files_into_the_forks_of_programs_and_back(task: Sandbox)
     told(task, "apply", "-t", "demo")
     second = made_fork(task, "demo")
     told(task, "run", "-t", second, "--", "true")
+
+
+COMMITTED = f"{LEFT}; git add -A; git commit -qm left"
+
+
+@needs_bwrap
+@pytest.mark.parametrize(
+    "how",
+    [
+        ("--from", "branch:{branch}"),
+        ("--from", "commit:{branch}~1"),
+        ("--base", "{branch}"),
+        ("--from", "made-inside"),
+        ("--from", "built-on-it"),
+    ],
+    ids=["branch", "commit", "base", "made inside", "built on it"],
+)
+def test_it_follows_commits_into_a_task_that_names_them(
+    task: Sandbox, how: tuple[str, str]
+) -> None:
+    script = f"{COMMITTED}; git commit -q --allow-empty -m more; git checkout -qb made-inside; "
+    task.siding("run", "--sandbox", "--", "sh", "-c", f"{script}git commit -q --allow-empty -m x")
+    branch = task.json("task", "show", "--format", "json")["branch"]
+    task.git("branch", "built-on-it", branch)
+    task.git(
+        "branch",
+        "-f",
+        "built-on-it",
+        task.git("commit-tree", "-p", branch, "-m", "y", f"{branch}^{{tree}}"),
+    )
+    option, named = how
+    task.siding("task", "start", "third", option, named.format(branch=branch))
+    said = told(task, "run", "-t", "third", "--", "true")
+    assert ".envrc" in said
+
+
+@needs_bwrap
+def test_what_was_applied_is_inherited_by_nobody(task: Sandbox) -> None:
+    task.siding("run", "--sandbox", "--", "sh", "-c", COMMITTED)
+    task.siding("task", "start", "beside")
+    assert not list(task.project.glob(f"tasks/{task_id(task, 'beside')}/sandboxed.json"))
+    task.siding("trust", "-t", "demo")
+    task.siding("apply", "-t", "demo", "--mode", "merge")
+    task.siding("task", "start", "later")
+    task.siding("run", "-t", "later", "--", "sh", "-c", "echo 'all: y' >Makefile")
+    task.siding("run", "-t", "later", "--", "true")
+
+
+def task_id(sandbox: Sandbox, name: str) -> str:
+    found: str = sandbox.json("task", "show", name, "--format", "json")["id"]
+    return found
+
+
+@needs_bwrap
+def test_it_follows_commits_into_a_worktree_that_is_adopted(task: Sandbox) -> None:
+    task.siding("run", "--sandbox", "--", "sh", "-c", COMMITTED)
+    branch = task.json("task", "show", "--format", "json")["branch"]
+    beside = task.directory / "beside"
+    task.git("worktree", "add", "-q", "-b", "mine", str(beside), branch)
+    task.siding("worktree", "adopt", str(beside), "--name", "adopted")
+    told(task, "run", "-t", "adopted", "--", "true")

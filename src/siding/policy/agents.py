@@ -8,3 +8,4 @@ class KnownAgents(NamedTuple):
 
     programs: frozenset[str]  # names of programs that are agents: what they are told is text
     obeyed: tuple[str, ...]  # files of a project that steer one of them; a directory ends with "/"
+    ports: frozenset[int] = frozenset()  # at which their servers take orders from whoever asks

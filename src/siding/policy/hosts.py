@@ -1,6 +1,7 @@
 """Tell the machine itself from others, by the address that an argument names."""
 
 import re
+from collections.abc import Collection
 
 from siding.policy.fields import UNKNOWN
 
@@ -22,11 +23,9 @@ def is_local(address: str) -> bool:
     return bool(host) and bool(re.match(_LOCAL, f"{scheme}{colons}{host}{slash}{path}"))
 
 
-# Servers on this machine that run commands for whoever asks: of agents, of their inspectors, of
-# Docker, of a cluster's proxy, of a browser or a debugger under remote control.
-_OBEYING_PORTS = frozenset(
-    {1455, 2375, 2376, 4096, 4097, 5858, 6274, 6277, 8001, 9222, 9229, 10250}
-)
+# Servers on this machine that run commands for whoever asks: of Docker, of inspectors of MCP, of a
+# cluster's proxy, of a browser or a debugger under remote control. Agents' are told.
+_OBEYING_PORTS = frozenset({2375, 2376, 5858, 6274, 6277, 8001, 9222, 9229, 10250})
 _OBEYING_PATHS = (
     r"(?i)/(?:sessions?|shell|exec|execute|command|commands|run|tui|agents?|mcp|permissions?|approve"
     r"|terminal|pty|json/new|containers|v1\.\d+/(?:containers|exec|images)|api/v1/namespaces)"
@@ -34,7 +33,7 @@ _OBEYING_PATHS = (
 )
 
 
-def obeys(address: str) -> bool:
+def obeys(address: str, ports_of_agents: Collection[int]) -> bool:
     """Return whether an address on this machine may be of a server that runs commands.
 
     An agent's server takes orders from whoever can reach it; the port or the path gives it away.
@@ -44,7 +43,11 @@ def obeys(address: str) -> bool:
     if UNKNOWN in address.partition("?")[0] or found is None:
         return True
     port = int(found.group(1)) if found.group(1) else 80
-    return port in _OBEYING_PORTS or bool(re.search(_OBEYING_PATHS, found.group(2) or ""))
+    return (
+        port in _OBEYING_PORTS
+        or port in ports_of_agents
+        or bool(re.search(_OBEYING_PATHS, found.group(2) or ""))
+    )
 
 
 def is_elsewhere(address: str) -> bool:

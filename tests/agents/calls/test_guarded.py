@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,7 @@ from agents.calls.bench import Bench, call
 from agents.calls.subjects import Acp, Plain, Scripted, Told
 from bwrap import needs_bwrap
 from sandbox import Sandbox
+from siding.adapters.agents.table import behind_acp
 from siding.app.agents.agents import ProgramAgents
 from siding.workflows.calls import Attempt
 from siding.workflows.engine.ports import Report
@@ -134,3 +137,53 @@ def test_an_acp_agent_that_goes_away_is_told(task: Sandbox) -> None:
     assert isinstance(outcome, Dead), outcome
     assert (outcome.reason, outcome.retryable) == (DeadReason.UNKNOWN, True)
     assert "7" in outcome.detail or "gone away" in outcome.detail
+
+
+def acp_behind_claude(task: Sandbox) -> Bench:
+    """Return a bench of an agent that speaks ACP by the name of one that Siding knows."""
+    home, subject = Path(task.env["HOME"]), Acp(task)
+    table = home / ".claude" / "projects" / "answers.json"  # where that agent may write, sandboxed
+    front = home / ".local" / "bin" / "claude-agent-acp"
+    for directory in (table.parent, front.parent):
+        directory.mkdir(parents=True)
+    rows = {
+        "out": {"text": "x"},
+        "bad": {"text": "x", "command": "sudo -n true; echo x >ran"},
+    }
+    table.write_text(json.dumps(rows))
+    python, program, _table = subject.settings()["command"]
+    said = shlex.join([python, program, str(table)])
+    front.write_text(f'#!/bin/sh\necho x >"$HOME/out"\nexec {said}\n')
+    front.chmod(0o755)
+    task.env["PATH"] = f"{front.parent}:{task.env['PATH']}"
+    return Bench(subject, command=["claude-agent-acp"])
+
+
+@needs_bwrap
+def test_an_acp_agent_that_is_known_is_guarded_where_a_person_said_so(task: Sandbox) -> None:
+    bench = acp_behind_claude(task)
+    out = Path(task.env["HOME"]) / "out"
+    for word in ("out", "bad"):
+        assert isinstance(bench.call(word), Done)
+    assert out.exists()
+    assert (task.workspace() / "ran").exists()
+    out.unlink()
+    (task.workspace() / "ran").unlink()
+    task.siding("guard", "on")
+    outcome = bench.call("out")
+    assert isinstance(outcome, Done), outcome
+    assert not out.exists()
+    run = [step for step in task.steps() if step["kind"] == "run"][-1]
+    assert run["sandbox"]["profile"] == "claude"
+    outcome = bench.call("bad")
+    assert not (task.workspace() / "ran").exists()
+    bench.configure(command=["claude-agent-acp"], sandbox=False)  # the settings go before it
+    bench.call("out")
+    assert out.exists()
+
+
+def test_the_agent_behind_a_command_line() -> None:
+    assert behind_acp(("npx", "-y", "@zed-industries/claude-code-acp@0.4")) == "claude"
+    assert behind_acp(("/opt/codex-acp",)) == "codex"
+    assert behind_acp(("gemini", "--experimental-acp")) == "gemini"
+    assert behind_acp(("python3", "agent.py", "claude.json")) == ""

@@ -1,6 +1,6 @@
 """The place every line of the tests is judged in."""
 
-from siding.adapters.agents.table import BY_PROGRAM, OBEYED
+from siding.adapters.agents.table import BY_PROGRAM, OBEYED, PORTS
 from siding.policy.agents import KnownAgents
 from siding.policy.engine import check_argv, check_line
 from siding.policy.paths import JudgingPlace
@@ -11,7 +11,7 @@ PLACE = JudgingPlace(
     cwd="/repos/proj",
     workspace="/repos/proj",
     home="/home/dev",
-    agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED),
+    agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED, ports=PORTS),
     state="/home/dev/.siding",
 )
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from siding.policy.hosts import obeys
 from siding.policy.steering import steers
 
 OF_BOT = (".bot/", "BOT.md", ".bothints")
@@ -37,3 +38,10 @@ def test_what_an_agent_obeys_steers_when_the_agent_is_known(path: str) -> None:
 )
 def test_a_name_that_only_looks_like_it_does_not(path: str) -> None:
     assert not steers(path, OF_BOT)
+
+
+def test_the_ports_of_agents_are_told_by_the_caller() -> None:
+    line = "http://127.0.0.1:4711/x"
+    assert obeys(line, {4711})
+    assert not obeys(line, ())
+    assert obeys("http://127.0.0.1:2375/x", ())  # a port of no agent's

@@ -5,7 +5,7 @@ agent keeps in a home is in a module of its own, which is loaded when a sandbox 
 all of them takes 4.5 ms. An agent whose places are not known has a row and no module.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,8 @@ class Agent(NamedTuple):
     # directories in a home in which its tools write for itself; {project} is a directory as it
     # names it there
     notes: tuple[str, ...] = ()
+    ports: tuple[int, ...] = ()  # of this machine at which its server obeys whoever asks
+    acp: tuple[str, ...] = ()  # programs, and packages of them, by which it speaks ACP
     stays_root: bool = False  # believes files of root alone, so root is uid 0 in a sandbox as well
 
 
@@ -39,6 +41,7 @@ AGENTS = (
         module="claude",
         reports=True,
         resumes=("claude", "--resume"),
+        acp=("claude-code-acp", "claude-agent-acp"),
         notes=(".claude/plans", ".claude/projects/{project}/memory"),
     ),
     Agent(
@@ -48,6 +51,8 @@ AGENTS = (
         module="codex",
         reports=True,
         resumes=("codex", "resume"),
+        ports=(1455,),
+        acp=("codex-acp",),
     ),
     Agent(
         name="gemini",
@@ -73,6 +78,7 @@ AGENTS = (
         module="opencode",
         reports=True,
         resumes=("opencode", "--session"),
+        ports=(4096, 4097),
     ),
     Agent(name="crush", programs=("crush",), obeys=(".crush/",), module="crush"),
     Agent(name="goose", programs=("goose",), obeys=(".goose/", ".goosehints"), module="goose"),
@@ -91,7 +97,12 @@ ANY = "any"  # the name by which an agent reports that is not in the list
 
 BY_NAME: Mapping[str, Agent] = {agent.name: agent for agent in AGENTS}
 BY_PROGRAM: Mapping[str, Agent] = {program: agent for agent in AGENTS for program in agent.programs}
+BY_ACP: Mapping[str, Agent] = {
+    **BY_PROGRAM,
+    **{program: agent for agent in AGENTS for program in agent.acp},
+}
 OBEYED = tuple(name for agent in AGENTS for name in agent.obeys)
+PORTS = frozenset(port for agent in AGENTS for port in agent.ports)
 
 
 def notes_of(name: str | None, workspace: str) -> tuple[str, ...]:
@@ -99,6 +110,18 @@ def notes_of(name: str | None, workspace: str) -> tuple[str, ...]:
     agent = BY_NAME.get(name or "")
     project = "".join(each if each.isascii() and each.isalnum() else "-" for each in workspace)
     return tuple(each.format(project=project) for each in agent.notes) if agent else ()
+
+
+def behind_acp(command: Sequence[str]) -> str:
+    """Return the name of the agent that a command line starts to speak ACP; "" if none is known.
+
+    It may be started by a launcher: `npx -y @zed-industries/claude-code-acp@0.4`.
+    """
+    for word in command:
+        agent = BY_ACP.get(word.rpartition("/")[2].partition("@")[0])
+        if agent is not None:
+            return agent.name
+    return ""
 
 
 def places_of(agent: Agent) -> "AgentPlaces | None":

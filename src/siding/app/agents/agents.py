@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.adapters.agents.headless.port import CUT_OFF, Ask, Invocation, Level, Seen
+from siding.adapters.agents.table import ANY
 from siding.app.agents.asked_files import asked_files
 from siding.app.agents.hop import Bell, hosted, in_thread
 from siding.app.agents.judging import Facts, is_without_session, judged
@@ -17,7 +18,7 @@ from siding.app.agents.used import Pricing, used_by
 from siding.app.agents.watching import Watching
 from siding.app.agents.workplaces import NoPlace, Workplace, Workplaces
 from siding.app.place.project import Project
-from siding.app.policy.in_force import ground_of, policy_in
+from siding.app.policy.in_force import is_judged
 from siding.app.policy.ruling import Asker
 from siding.app.running.request import RunRequest, RunResult
 from siding.app.sandbox.sandbox import SandboxRequest
@@ -192,6 +193,7 @@ class ProgramAgents(Agents):
             view=place.view,
             name=call.name,
             prompt=call.prompt,
+            agent=found.agent,
             allow=_IN_THE_SETTINGS,
             sandbox=SandboxRequest(
                 sandbox=self._sandbox or settings.sandbox,
@@ -212,7 +214,7 @@ class ProgramAgents(Agents):
     def _routing(self) -> Routing:
         project = self._project
         known = workflow_agents(project) if self._given is None else self._given
-        judges = project.settings.agents_judge != "off" and policy_in(ground_of(project)).on
+        judges = project.settings.agents_judge != "off" and is_judged(project, ANY)
         return Routing(known, installed=self._is_installed, is_judged=judges)
 
     def _is_installed(self, program: str) -> bool:

@@ -9,7 +9,7 @@ from siding.adapters.agents.headless.command import HEADLESS as OF_COMMAND
 from siding.adapters.agents.headless.command import WITH_EVENTS
 from siding.adapters.agents.headless.known import KNOWN, OF_MODEL, headless_of
 from siding.adapters.agents.headless.port import Headless
-from siding.adapters.agents.table import BY_NAME
+from siding.adapters.agents.table import BY_NAME, behind_acp
 from siding.app.agents.settings import (
     ACP,
     COMMAND,
@@ -31,6 +31,11 @@ class Route(NamedTuple):
     settings: AgentSettings
     headless: Headless
     program: tuple[str, ...]
+
+    @property
+    def agent(self) -> str:
+        """The agent behind a bridge: its own program is not the run's."""
+        return behind_acp(self.program) if self.settings.agent == ACP else ""
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from siding.adapters.agents.table import ANY
 from siding.app.broker.desk import Desk
 from siding.app.broker.happenings import happenings
 from siding.app.broker.limits import LONGEST_NOTE
@@ -84,7 +85,7 @@ def _status(desk: Desk, request: Request) -> Answered:
             "base": task.base_ref,
             "phase": None if phase is None else {"phase": phase.phase, "step": phase.step},
             "last_step": None if last is None else last.id,
-            "policy": is_judged(project, desk.run.agent or ""),
+            "policy": is_judged(project, desk.run.agent or ANY),
             "runs": figures.runs,
             "questions": [each.session_id for each in open_questions(project, task.id)],
         }

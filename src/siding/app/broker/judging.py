@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.adapters.agents.port import Report
-from siding.adapters.agents.table import notes_of
+from siding.adapters.agents.table import ANY, notes_of
 from siding.app.broker.desk import Desk
 from siding.app.broker.questions import ask_person, collect
 from siding.app.broker.request import Request
@@ -34,7 +34,7 @@ def judged(desk: Desk, said: Report) -> Judged:
     Where the policy asks, wait for the person's answer. A question is found again by the call that
     it is about. Raises RunOver and PeerGone.
     """
-    if not is_judged(desk.project, desk.run.agent or ""):
+    if not is_judged(desk.project, desk.run.agent or ANY):
         return Judged(runs=True, action=Action.ALLOW.value)
     if len(said.command) > _LONGEST_LINE:
         return Judged(runs=False, action="block", reason="the command is too long to be judged")

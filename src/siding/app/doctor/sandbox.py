@@ -13,7 +13,7 @@ from siding.namedtuples import NamedTuple
 from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox.probe import FoundEngine, find_engine, tried
-from siding.process.sandbox.seccomp import compiled
+from siding.process.sandbox.seccomp import Demand, compiled
 from siding.process.sandbox.values import BindMount, Engine, Kind, Network, View
 
 
@@ -39,7 +39,7 @@ def prove(project: Project) -> Iterator[SandboxProof]:
         yield SandboxProof("an engine works", False, found.reason)
         return
     yield SandboxProof("runs are sandboxed by", True, engine.value)
-    known = bool(compiled(os.uname().machine, network_off=False))
+    known = bool(compiled(os.uname().machine, Demand()))
     yield SandboxProof("a system call filter", known, os.uname().machine, needed=False)
     place = project.app.home.root / "cache" / "proof"
     make_dirs(place)

@@ -13,6 +13,7 @@ from siding.app.life.adoptable import FoundWorktree, base_of, find_worktree
 from siding.app.life.attempts import Attempt, payload_of
 from siding.app.life.binding import bind
 from siding.app.life.blockers import refuse_blocked
+from siding.app.life.inherited_mark import inherit_mark
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import keep_reserve
 from siding.app.life.start import StartRequest, check_name, put_on_board
@@ -98,6 +99,7 @@ def _hold_and_adopt(
         task = project.tasks.load(task.id)
         _refuse_furnished(project, task)
         task, workspace = _adopt(project, task, found, attempt, base_ref=base_ref, base=base)
+        inherit_mark(project, task.id, base, found.head)
         recorder = open_recorder(project, task, hold)
         step = recorder.checkpoint(AS_ADOPTED, origin="adopted")
         assert step is not None

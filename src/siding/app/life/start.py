@@ -5,6 +5,7 @@ from siding.app.life.beginning import FROM, Beginning, StartPoint
 from siding.app.life.blockers import refuse_blocked
 from siding.app.life.carry import carry_changes
 from siding.app.life.include import copy_included
+from siding.app.life.inherited_mark import inherit_mark
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.startcard import StartCard, draw_card
 from siding.app.life.workspaces import create, undo_creation
@@ -131,6 +132,7 @@ def furnish(
     except SidingError:
         _take_back(project, planned, workspace, hold)
         raise
+    inherit_mark(project, task.id, base, base if at is None else at)
     included = copy_included(project, workspace)
     recorder = open_recorder(project, task, hold)  # takes the base snapshot
     if carry:

@@ -10,7 +10,7 @@ import os
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from siding.adapters.agents.table import BY_NAME, BY_PROGRAM
+from siding.adapters.agents.table import ANY, BY_NAME, BY_PROGRAM
 from siding.files.durable import make_dirs
 from siding.storage.documents import read_document_or_none, write_document
 
@@ -51,6 +51,12 @@ def agent_of(program: str) -> str:
     return "" if agent is None else agent.name
 
 
+def program_of(agent: str) -> str:
+    """Return the program of an agent; "" if there is none of this name."""
+    known = BY_NAME.get(agent)
+    return "" if known is None else known.programs[0]
+
+
 def can_be_guarded(agent: str) -> bool:
     """Return whether there is an agent of this name and its places in a home are known."""
     known = BY_NAME.get(agent)
@@ -63,5 +69,10 @@ def is_guarded(project: "Project", agent: str) -> bool:
 
 
 def is_judged_by_guard(project: "Project", agent: str) -> bool:
-    """Return whether the built-in rules judge an agent, though there is no policy file."""
-    return project.settings.policy_enabled is None and is_guarded(project, agent)
+    """Return whether the built-in rules judge an agent, though there is no policy file.
+
+    `ANY` is one that asks to be judged, known or not.
+    """
+    if project.settings.policy_enabled is not None:
+        return False
+    return is_guarded(project, agent) or (agent == ANY and guard(project.app) is Guard.ON)

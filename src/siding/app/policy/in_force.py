@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.adapters.agents.table import BY_PROGRAM, OBEYED
+from siding.adapters.agents.table import BY_PROGRAM, OBEYED, PORTS
 from siding.app.place.project import find_project
 from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.place.trust import POLICIES, add, trusted_policies
@@ -148,7 +148,7 @@ def place_for(
         cwd=os.path.realpath(cwd),
         workspace=os.path.realpath(workspace),
         home=os.path.realpath(home),
-        agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED),
+        agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED, ports=PORTS),
         state=os.path.realpath(app.home.root),
         repository="" if root in (None, workspace) else os.path.realpath(str(root)),
         writable=tuple(map(os.path.realpath, policy.writable)),

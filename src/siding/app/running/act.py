@@ -317,6 +317,7 @@ def plan_run(
             recorder,
             request.sandbox,
             command,
+            agent=request.agent,
             time_s=request.timeout_s,
             reads_only=request.view is not None,
         )

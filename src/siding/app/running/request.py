@@ -42,6 +42,7 @@ class RunRequest(NamedTuple):
     timeout_s: float | None = None
     env: Mapping[str, str] = {}
     cwd: str | None = None  # relative to the workspace; None: where the caller stands
+    agent: str = ""  # the agent that is behind the command, if its program does not say it
     view: Path | None = None  # a view of the task that it runs in, in the place of the workspace
     record: bool = True
     wait: bool = False

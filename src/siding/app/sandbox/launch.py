@@ -82,13 +82,19 @@ class Launched(NamedTuple):
 
 
 def plan_launch(
-    recorder: "Recorder", asked: "SandboxSettings", command: Command, *, reads_only: bool = False
+    recorder: "Recorder",
+    asked: "SandboxSettings",
+    command: Command,
+    program: str,
+    *,
+    reads_only: bool = False,
 ) -> Launched:
     """Return the sandbox of one run. The first call on a machine starts a probe; later ones do
-    not. ``reads_only``: it may not write to the workspace, nor commit."""
+    not. ``program`` is the name of the command's, or of the agent behind it. ``reads_only``: it may
+    not write to the workspace, nor commit."""
     project = recorder.project
     found = engine_here(project)
-    profile = profile_in_force(asked.profile, os.path.basename(command.argv[0]))
+    profile = profile_in_force(asked.profile, program)
     if found.engine is None:
         return _none(profile, found.reason)
     network = asked.network or Network.ON
@@ -132,7 +138,7 @@ def plan_launch(
         sockets=listening_sockets(),
     )
     launch = _launch(recorder, found, view, network)._replace(
-        room=asked.memory, stays_root=stays_root(os.path.basename(command.argv[0]))
+        room=asked.memory, stays_root=stays_root(program)
     )
     launch = launch._replace(env=(*launch.env, *caches.env))
     if prepared is not None:

@@ -15,7 +15,14 @@ from siding.app.place.project import Project
 from siding.app.place.settings import DEFAULT_TEXT
 from siding.app.place.trust import trust_json, trusted_sandboxes
 from siding.app.policy.enforcement import may_be_judged
-from siding.app.policy.guard import Guard, agent_of, can_be_guarded, guard, is_guarded
+from siding.app.policy.guard import (
+    Guard,
+    agent_of,
+    can_be_guarded,
+    guard,
+    is_guarded,
+    program_of,
+)
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.ledger.reports import SandboxReport
@@ -79,16 +86,19 @@ def plan_sandbox(
     request: SandboxRequest,
     command: Command,
     *,
+    agent: str,
     time_s: float | None,
     reads_only: bool,
 ) -> SandboxPlan:
     """Return the sandbox and the limits of a run. Raises UsageError for settings that contradict.
 
+    `agent` is the agent behind the command, "" if its program says it or it is none.
     `time_s` is the time limit of the command line, in seconds; None uses the settings. A run that
     `reads_only` works in a view, and may not write to the workspace.
     """
     project = recorder.project
-    guarded = is_guarded(project, agent_of(command.argv[0]))
+    program = program_of(agent) or os.path.basename(command.argv[0])
+    guarded = is_guarded(project, agent_of(program))
     if request == SandboxRequest() and not guarded and not _anything_is_set(project):
         return SandboxPlan(time_s=time_s)
     from siding.app.sandbox import settings
@@ -107,7 +117,7 @@ def plan_sandbox(
     from siding.app.sandbox.launch import plan_launch
     from siding.process.sandbox.values import Network
 
-    launched = plan_launch(recorder, asked, command, reads_only=reads_only)
+    launched = plan_launch(recorder, asked, command, program, reads_only=reads_only)
     report = launched.report._replace(mode=mode.value)
     plan = plan._replace(
         report=report,

@@ -75,7 +75,7 @@ def prepare(
     settings = read_settings(paths.common_dir / "config")
     own_settings = settings.get("extensions.worktreeconfig") == "true"
     _copy, place = copy_git_dir(git_dir, root, own_settings=own_settings)
-    names = {branch, *_made(root)}  # not what HEAD says: the run may write that
+    names = {branch, *made_branches(root)}  # not what HEAD says: the run may write that
     own = {name: str(refs.read_ref(paths.common_dir, f"refs/heads/{name}") or "") for name in names}
     told = {"before": before, "own": own, "place": place._asdict()}
     # Not flushed: this serves after a kill. After a power cut git's own files may be lost, too.
@@ -160,13 +160,13 @@ def read_branches(root: Path) -> dict[str, str]:
     return found
 
 
-def _made(root: Path) -> list[str]:
+def made_branches(root: Path) -> list[str]:
     """Return the branches that runs of this task created."""
     return os.fsdecode(read_small(root / _MADE) or b"").splitlines()
 
 
 def remember_branch(root: Path, name: str) -> None:
-    names = "".join(f"{each}\n" for each in sorted({*_made(root), name}))
+    names = "".join(f"{each}\n" for each in sorted({*made_branches(root), name}))
     replace_by_lock(root / _MADE, os.fsencode(names))
 
 

@@ -43,6 +43,7 @@ from siding.git.repository import Repository
 from siding.namedtuples import NamedTuple
 
 _MOST_CARRIED = 20  # objects of an unfinished rebase or merge
+_MOST_BESIDE = 100  # branches of commits that came too late for one
 _LIVE_S = 0.1  # a living git holds the lock of a ref for a few milliseconds
 _LOG = "siding: taken over from the sandbox"
 
@@ -136,7 +137,7 @@ class _TakeOver:
         if name not in own and current is not None:
             self._said.append(f"branch {name!r} was not moved: it is not this task's")
         elif current != (own.get(name) or None):
-            self._said.append(f"branch {name!r} was not moved: somebody else did, meanwhile")
+            self._keep_beside(name, sha)
         elif sha not in self._whole:
             self._broken.append(f"branch {name!r} was not moved: its commits are not complete")
         elif current is None and name not in own and self._head[0] != name and sha in empty:
@@ -147,7 +148,18 @@ class _TakeOver:
             if name not in own:
                 remember_branch(self._prepared.root, name)
         else:
-            self._said.append(f"branch {name!r} was not moved: somebody else did, meanwhile")
+            self._keep_beside(name, sha)
+
+    def _keep_beside(self, name: str, sha: str) -> None:
+        """Keep commits that came too late for their branch on another one, and say which."""
+        said = f"branch {name!r} was not moved: somebody else did, meanwhile"
+        if sha in self._whole and not self._adds_nothing(sha):
+            free = (f"{name}-beside-{number}" for number in range(1, _MOST_BESIDE))
+            kept = next((each for each in free if _update(self._repository, each, sha, None)), "")
+            if kept:
+                remember_branch(self._prepared.root, kept)
+                said += f"; what the run committed is branch {kept!r}"
+        self._said.append(said)
 
     def _adds_nothing(self, sha: str) -> bool:
         done = self._repository.git.attempt(

@@ -53,7 +53,7 @@ def curl(examiner: "Examiner", call: "Call") -> PrintedText:
     if given.has("--unix-socket", "--abstract-unix-socket"):
         examiner.found("local-server", shown_words(call.words[:6]))
     if sends and local and len(local) == len(urls):
-        for url in filter(obeys, local):
+        for url in (url for url in local if obeys(url, examiner.place.agents.ports)):
             examiner.found("local-server", url)
     elif sends:
         examiner.found("send-data", shown_words(call.words[:6]))
@@ -136,7 +136,7 @@ def wget(examiner: "Examiner", call: "Call") -> PrintedText:
     ) not in ([], ["GET"]):
         if not urls or not all(map(is_local, urls)):
             examiner.found("send-data", shown_words(call.words[:6]))
-        for url in filter(obeys, urls):
+        for url in (url for url in urls if obeys(url, examiner.place.agents.ports)):
             examiner.found("local-server", url)
     for name in ("-e", "--execute", "--use-askpass", "--config"):
         for value in given.values(name):
@@ -234,7 +234,7 @@ def httpie(examiner: "Examiner", call: "Call") -> PrintedText:
     sends = bool(data) or method not in ("", "GET", "HEAD") or call.stdin.text is not None
     if sends and not is_local(url):
         examiner.found("send-data", shown_words(call.words[:6]))
-    elif sends and obeys(url):
+    elif sends and obeys(url, examiner.place.agents.ports):
         examiner.found("local-server", url)
     for path in given.values("-o", "--output"):
         examiner.writes(path, call.state)

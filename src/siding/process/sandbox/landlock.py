@@ -20,6 +20,7 @@ READING = EXECUTE | READ_FILE | READ_DIR
 NET_BIND_TCP, NET_CONNECT_TCP = 1 << 0, 1 << 1
 SCOPE_ABSTRACT, SCOPE_SIGNAL = 1 << 0, 1 << 1
 
+_DEV = "/dev"
 DEVICES = tuple(
     """
     /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx /dev/pts /dev/shm
@@ -30,9 +31,12 @@ NOT_COVERED = (
     "the workspace's .git file and other guarded files in it can be changed",
     "modes, owners, times and attributes of your own files can be changed",
     "sockets in the file system can be connected to",
-    "names of other processes can be seen",
+    "names, sizes and times of files can be seen, also of hidden ones",
+    "other processes and their command lines can be seen; as an ordinary user, "
+    "priorities of your other processes can be changed",
+    "your other terminals can be read and written",
+    "shared memory of your other programs, and their semaphores and queues of System V",
     "an agent's own sandbox that mounts (bwrap) does not start inside",
-    "shared memory and message queues of System V",
 )
 
 
@@ -67,6 +71,9 @@ def rules(
     paths: dict[str, int] = {}
     for path in _visible("/", view, listed, is_directory):
         paths[path] = READING & handled
+    # Of devices only those that are listed: root could read a hidden file from the disk it is on.
+    if not any(is_within(mount.path, _DEV) for mount in view.mounts):
+        paths[_DEV] = READ_DIR
     for mount in view.mounts:
         if mount.kind in (Kind.SHOW, Kind.COPY):
             paths[mount.origin] = READING & handled
@@ -110,6 +117,7 @@ def _visible(
 ) -> Iterator[str]:
     """Yield the topmost paths that have nothing hidden below them."""
     hidden = [m.path for m in view.mounts if m.kind in (Kind.BLANK, Kind.EMPTY, Kind.MASK)]
+    hidden.append(_DEV)
     waiting = [top]
     while waiting:
         path = waiting.pop()

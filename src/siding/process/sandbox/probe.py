@@ -20,7 +20,7 @@ from siding.process.command import Command
 from siding.process.identity import boot_id
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox.kernel import landlock_version
-from siding.process.sandbox.seccomp import compiled
+from siding.process.sandbox.seccomp import Demand, compiled
 from siding.process.sandbox.start import Sandboxed
 from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Network, View
 from siding.process.spawn import spawn_piped
@@ -64,7 +64,7 @@ class FoundEngine(NamedTuple):
             engine=self.engine,
             view=view,
             network=network,
-            seccomp=compiled(os.uname().machine, network_off=network is Network.OFF),
+            seccomp=filter_of(self.engine, network),
             setsid=self.setsid,
             bwrap=self.bwrap,
             userns=self.userns,
@@ -72,6 +72,16 @@ class FoundEngine(NamedTuple):
             scoped=self.scoped,
             env=env,
         )
+
+
+def filter_of(engine: Engine, network: Network) -> bytes:
+    """Return the system call filter of a run here; b"" where none is known for this machine."""
+    demand = Demand(
+        network_off=network is Network.OFF,
+        as_root=os.geteuid() == 0,
+        among_others=engine is Engine.LANDLOCK,
+    )
+    return compiled(os.uname().machine, demand)
 
 
 def find_engine(env: Mapping[str, str], known: Known | None = None) -> FoundEngine:
@@ -132,7 +142,7 @@ def _try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Netw
         engine=Engine.BWRAP,
         view=View(mounts=(BindMount(kind=Kind.EMPTY, path="/tmp"),)),
         network=network,
-        seccomp=compiled(os.uname().machine, network_off=network is Network.OFF),
+        seccomp=filter_of(Engine.BWRAP, network),
         setsid=setsid,
         bwrap=bwrap,
         userns=userns,
@@ -186,7 +196,7 @@ def _landlock_works(setsid: str) -> bool:
         engine=Engine.LANDLOCK,
         view=View(mounts=()),
         network=Network.OFF,
-        seccomp=compiled(os.uname().machine, network_off=True),
+        seccomp=filter_of(Engine.LANDLOCK, Network.OFF),
         setsid=setsid,
     )
     return not _tried(launch)

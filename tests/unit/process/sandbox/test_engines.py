@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox import bwrap, landlock
-from siding.process.sandbox.seccomp import MACHINES, compiled, rules
+from siding.process.sandbox.seccomp import MACHINES, Demand, compiled, rules
 from siding.process.sandbox.start import Sandboxed
 from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Network, View, is_within
 
@@ -122,14 +122,14 @@ def simulate(code: bytes, machine: str, number: int, arguments: tuple[int, ...])
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("off", [True, False])
+@pytest.mark.parametrize("demand", [Demand(), Demand(True, True, True)])
 @given(number=st.integers(0, 600), first=st.integers(0, 2**40), rest=st.integers(0, 0o40000000))
 def test_the_filter_decides_as_its_rules(
-    machine: str, off: bool, number: int, first: int, rest: int
+    machine: str, demand: Demand, number: int, first: int, rest: int
 ) -> None:
     arguments = (first, rest, rest, rest, 0, 0)
     expected = ALLOW
-    for rule in reversed(rules(network_off=off)):
+    for rule in reversed(rules(demand)):
         low = [arguments[test.argument] & 0xFFFFFFFF for test in rule.tests]
         holds = all(
             bool(have & test.value) if test.bits else have == test.value
@@ -137,13 +137,13 @@ def test_the_filter_decides_as_its_rules(
         )
         if holds and MACHINES[machine].numbers.get(rule.call) == number:
             expected = 0x00050000 | rule.errno
-    assert simulate(compiled(machine, network_off=off), machine, number, arguments) == expected
+    assert simulate(compiled(machine, demand), machine, number, arguments) == expected
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_what_must_be_refused_is(machine: str) -> None:
     numbers = MACHINES[machine].numbers
-    code = compiled(machine, network_off=True)
+    code = compiled(machine, Demand(network_off=True, as_root=True, among_others=True))
 
     def refused(call: str, *arguments: int) -> bool:
         padded = (*arguments, *[0] * (6 - len(arguments)))
@@ -159,14 +159,24 @@ def test_what_must_be_refused_is(machine: str) -> None:
     assert not refused("fchmodat", 0, 0, 0o755)
     assert refused("openat", 0, 0, 0o101, 0o4755)
     assert not refused("openat", 0, 0, 0, 0o4755)
+    leading_out = [family for family in range(64) if not refused("socket", family, 1)]
+    assert leading_out == [1, 16, 38]
+    assert refused("unshare", 0x12020000)
+    assert refused("clone", 0x02000011)
+    assert not refused("unshare", 0x10020000)
+    assert not refused("clone", 0x11)
+    assert refused("clone3")
+    assert refused("fsetxattr", 3)
+    assert refused("prlimit64", 1)
+    assert not refused("prlimit64", 0)
 
 
 def test_another_architecture_has_no_calls() -> None:
-    code = compiled("x86_64", network_off=False)
+    code = compiled("x86_64", Demand())
     assert simulate(code, "x86_64", 0x40000000 | 16, (0, 0, 0, 0, 0, 0)) == 0x00050000 | 38
     foreign = struct.pack("=HBBI", 0x20, 0, 0, 4)
     assert code.startswith(foreign)
-    assert compiled("sparc64", network_off=True) == b""
+    assert compiled("sparc64", Demand()) == b""
 
 
 TREE = {
