@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from siding.git import objects, refs
 from siding.git.errors import CommandFailed, SnapshotFailed
 from siding.git.snapshots import capture as captures
 from siding.git.snapshots import mode_look
@@ -112,6 +113,79 @@ def test_on_another_branch_the_tip_is_that_of_the_tasks(task: World) -> None:
     assert state is not None
     assert state.head == task.head(task.worktree)
     assert state.tip == task.repository.branch(task.branch) != state.head
+
+
+def test_a_snapshot_of_before_is_followed_by_one_that_says_the_state(task: World) -> None:
+    store, base = task.store, task.store.read_commit(base_of(task).snapshot)
+    said = [line for line in base.message.split("\n") if not line.startswith(("Branch", "Tip"))]
+    body = objects.commit_body(base._replace(message="\n".join(said)), at=1)
+    old = objects.write_object(store.objects, "commit", body, "sha1")
+    refs.write_ref(store.root, store.task(TASK).ref, old)
+    assert state_in(store.read_commit(old)) is None
+    taken = task.capture()
+    assert taken.parent == old != taken.snapshot
+    assert state_in(store.read_commit(taken.snapshot)) is not None
+    assert task.capture().snapshot == taken.snapshot
+
+
+def test_a_file_that_changes_while_it_is_recorded_is_named(
+    task: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = PrivateIndex.record
+
+    def record(index: PrivateIndex, paths: list[bytes]) -> list[Skipped]:
+        lost = really(index, paths)
+        write(task.worktree / "new", "more\n")
+        return lost
+
+    monkeypatch.setattr(PrivateIndex, "record", record)
+    write(task.worktree / "a.txt", "two\n")
+    write(task.worktree / "new", "1\n")
+    coverage = task.capture().coverage
+    assert coverage.unstable == (b"new",)
+    assert not coverage.complete
+    monkeypatch.undo()
+    later = task.capture()
+    assert [each.path for each in later.changes] == [b"new"]
+    assert later.coverage.unstable == ()
+
+
+def test_what_the_store_or_the_base_has_is_not_stored_again(task: World) -> None:
+    (task.worktree / "a.txt").chmod(0o755)
+    (change,) = task.capture().changes
+    assert task.store.present([change.new_sha]) == set()  # the base keeps it
+    write(task.worktree / "a.txt", "two\n")
+    task.capture()
+    write(task.worktree / "src" / "b.txt", "three\n")
+    both = task.capture()
+    task.user("checkout", "-q", ".", cwd=task.worktree)
+    task.capture()
+    packs = task.store.packs()
+    write(task.worktree / "a.txt", "two\n")
+    (task.worktree / "a.txt").chmod(0o755)
+    write(task.worktree / "src" / "b.txt", "three\n")
+    assert task.capture().tree == both.tree
+    assert task.store.packs() == packs
+
+
+def test_without_its_git_directory_the_files_of_a_worktree_are_recorded(task: World) -> None:
+    shutil.rmtree(task.git_dir)
+    write(task.worktree / "a.txt", "two\n")
+    taken = task.capture()
+    assert task.stored(taken.snapshot)[b"a.txt"] == ("100644", b"two\n")
+    assert state_in(task.store.read_commit(taken.snapshot)) is None
+
+
+def test_without_its_index_a_sparse_checkout_deletes_nothing(world: World) -> None:
+    world.commit({"big/1": "x", "small/1": "z"})
+    world.add()
+    world.user("sparse-checkout", "set", "--no-cone", "/small/", cwd=world.worktree)
+    world.begin(world.head())
+    first = world.capture()
+    world.store.task(TASK).index_file.unlink()
+    again = world.capture()
+    assert again.tree == first.tree
+    assert world.stored(again.snapshot)[b"big/1"] == ("100644", b"x")
 
 
 @pytest.mark.parametrize("room", [True, False])

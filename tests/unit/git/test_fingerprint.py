@@ -9,12 +9,16 @@ from hypothesis import strategies as st
 
 from sandbox import Sandbox
 from siding.git.index_file import entry_count, read_entries
+from siding.git.snapshots import fingerprint
 from siding.git.snapshots.fingerprint import (
+    RefChange,
     changed_index,
     changed_marks,
     changed_refs,
     changed_settings,
+    has_ref,
     take,
+    values,
 )
 
 SHA1 = 20
@@ -147,6 +151,140 @@ def test_the_order_of_a_directory_makes_no_ref_look_changed(
     assert changed_refs(before, take(git_dir)) == []
     sandbox.git("update-ref", "refs/heads/new", "HEAD")
     assert [change.name for change in changed_refs(before, take(git_dir))] == ["refs/heads/new"]
+
+
+def test_an_index_that_cannot_be_compared_is_not_guessed_at(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git_dir = sandbox.repo / ".git"
+    before = take(git_dir)
+    size = (git_dir / "index").stat().st_size
+    (sandbox.repo / "hello.txt").write_text("more\n")
+    sandbox.git("add", "hello.txt")
+    after = take(git_dir)
+    size = max(size, (git_dir / "index").stat().st_size)
+    monkeypatch.setattr(fingerprint, "LARGEST_INDEX", size)
+    assert changed_index(before, after, SHA1) == [b"hello.txt"]
+    monkeypatch.setattr(fingerprint, "LARGEST_INDEX", size - 1)
+    assert changed_index(before, after, SHA1) is None
+    assert changed_index(before, before, SHA1) == []
+    monkeypatch.undo()
+    (git_dir / "index").unlink()
+    (git_dir / "index").write_bytes(b"x" * size)
+    torn = take(git_dir)
+    (git_dir / "index").unlink()
+    (git_dir / "index").symlink_to("config")
+    link = take(git_dir)
+    (git_dir / "index").unlink()
+    os.mkfifo(git_dir / "index")
+    pipe = take(git_dir)  # it waits for no writer
+    (git_dir / "index").unlink()
+    gone = take(git_dir)
+    others = (torn, link, pipe, gone)
+    for each in others:
+        assert changed_index(after, each, SHA1) is None
+        assert changed_index(each, after, SHA1) is None
+    assert changed_index(gone, take(git_dir), SHA1) == []
+    for each in (before, after, *others):
+        each.close()
+        if each.index_file is not None:
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(each.index_file)
+
+
+def test_an_index_that_was_written_over_in_its_place_is_not_taken_for_the_same(
+    sandbox: Sandbox,
+) -> None:
+    git_dir = sandbox.repo / ".git"
+    before = take(git_dir)
+    with (git_dir / "index").open("r+b") as file:
+        file.seek(50)
+        file.write(b"another")
+    after = take(git_dir)
+    assert changed_index(before, after, SHA1) is None
+    for each in (before, after):
+        each.close()
+
+
+def test_what_a_ref_names_and_whether_there_is_one(sandbox: Sandbox) -> None:
+    git_dir, head = sandbox.repo / ".git", sandbox.git("rev-parse", "HEAD")
+    sandbox.git("tag", "-a", "-m", "x", "v1")
+    tag = sandbox.git("rev-parse", "v1")
+    sandbox.git("branch", "packed")
+    sandbox.git("pack-refs", "--all")
+    sandbox.git("commit", "-q", "--allow-empty", "-m", "x")
+    new = sandbox.git("rev-parse", "HEAD")
+    heads = git_dir / "refs" / "heads"
+    (heads / "locked.lock").write_text(head + "\n")
+    (heads / "deep").mkdir()
+    (heads / "deep" / "er").write_text(new)
+    (heads / "link").symlink_to("main")
+    (heads / "to").symlink_to(heads / "deep")
+    os.mkfifo(heads / "pipe")
+    (heads / "empty").write_text("")
+    (heads / "symbolic").write_text("ref: refs/heads/main\n")
+    found = take(git_dir)
+    assert values(found) == {
+        "refs/heads/main": new,
+        "refs/heads/packed": head,
+        "refs/heads/deep/er": new,
+        "refs/tags/v1": tag,
+    }
+    for name in (*values(found), "refs/heads/link", "refs/heads/pipe"):
+        assert has_ref(found, name)
+    for name in ("refs/heads/locked.lock", "refs/heads/deep", "refs/heads/to/er", "# pack-refs"):
+        assert not has_ref(found, name)
+    assert found.loose["refs/heads/link"].value is None
+    assert found.head == b"ref: refs/heads/main\n"
+
+
+def test_a_change_of_a_ref_has_both_values(sandbox: Sandbox) -> None:
+    git_dir, head = sandbox.repo / ".git", sandbox.git("rev-parse", "HEAD")
+    heads = git_dir / "refs" / "heads"
+    sandbox.git("pack-refs", "--all")
+    (heads / "link").symlink_to("main")
+    before = take(git_dir)
+    mark = before.loose["refs/heads/link"].mark
+    assert mark is not None
+    sandbox.git("branch", "new")
+    (heads / "link").unlink()
+    assert changed_refs(before, take(git_dir)) == [
+        RefChange("refs/heads/link", "?" + ".".join(map(str, mark)), None),
+        RefChange("refs/heads/new", None, head),
+    ]
+    sandbox.git("commit", "-q", "--allow-empty", "-m", "x")
+    now = sandbox.git("rev-parse", "HEAD")
+    third = take(git_dir)
+    assert RefChange("refs/heads/main", head, now) in changed_refs(before, third)
+    sandbox.git("update-ref", "refs/heads/main", head)  # loose, as it was packed
+    assert "refs/heads/main" not in [each.name for each in changed_refs(before, take(git_dir))]
+
+
+def test_what_steers_git_is_compared_by_marks(sandbox: Sandbox) -> None:
+    git_dir = sandbox.repo / ".git"
+    (git_dir / "hooks").mkdir(exist_ok=True)
+    for name in ("pre-commit", "post-merge", "pre-push.sample"):
+        (git_dir / "hooks" / name).write_text("#!/bin/sh\n")
+    sandbox.git("worktree", "add", "-q", str(sandbox.directory / "linked"))
+    before = take(git_dir)
+    assert set(before.hooks) >= {"pre-commit", "post-merge"}
+    assert not any(name.endswith(".sample") for name in before.hooks)
+    assert list(before.worktrees) == ["linked"]
+    (git_dir / "hooks" / "pre-commit").chmod(0o755)
+    (git_dir / "hooks" / "post-merge").unlink()
+    (git_dir / "hooks" / "pre-push").write_text("")
+    (git_dir / "info" / "exclude").write_text("*.o\n")
+    (git_dir / "shallow").write_text("")
+    sandbox.git("checkout", "-q", "--detach", cwd=sandbox.directory / "linked")
+    after = take(git_dir)
+    assert changed_marks(before.hooks, after.hooks) == [
+        ("post-merge", "removed"),
+        ("pre-commit", "changed"),
+        ("pre-push", "made"),
+    ]
+    steering = dict(changed_marks(before.steering, after.steering))
+    assert steering == {"info/exclude": steering["info/exclude"], "shallow": "made"}
+    assert changed_marks(before.worktrees, after.worktrees) == [("linked", "changed")]
 
 
 def named(entry: "os.DirEntry[str]") -> str:

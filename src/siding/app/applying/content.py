@@ -145,6 +145,30 @@ def with_commits(sources: Sources, side: Side, head: Sha, gone_back: Collection[
     return side._replace(tree=bench.edit_tree(side.tree, kept)) if kept else side
 
 
+def with_applied(
+    sources: Sources, base: Sha, head: Sha, applied: Sha, gone_back: Collection[str] = ()
+) -> Sha:
+    """Return the tree of a state that was applied, with the ignored files that went with it.
+
+    They are those of the agent's commit `head` that the target's commit `applied` has as well. It
+    is the counterpart of `with_commits`, and leaves out the same files for `gone_back`.
+    """
+    bench = sources.bench
+    changes = changed_paths(bench.repository, bench.place(), bench.tree_of(head), base)
+    lacking = [change for change in changes if change.new_mode == _NOTHING]
+    if not lacking:
+        return base
+    target = bench.tree_of(applied)
+    known = bench.read_trees((target, each.path.rpartition(b"/")[0]) for each in lacking)
+    doubtful = paths_touched(bench, sorted(gone_back)) if gone_back else set()
+    kept = {}
+    for change in lacking:
+        directory, _, name = change.path.rpartition(b"/")
+        if name in known.get((target, directory), {}) and change.path not in doubtful:
+            kept[change.path] = TreeEntry(mode=change.old_mode.encode(), sha=change.old_sha)
+    return bench.edit_tree(base, kept)
+
+
 def _is_there(root: bytes, committed: Change) -> bool:
     """Tell whether the committed file or submodule is still on disk.
 

@@ -33,13 +33,15 @@ _MARKERS = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
 class Departure(NamedTuple):
     """The state that the task's change is relative to: `commit`, or `snapshot`, or the task's base.
 
-    `heads` are commits of the agent that the target already has as rewritten commits.
+    `heads` are commits of the agent that the target already has as rewritten commits. `applied` is
+    the commit of the target that got the snapshot.
     """
 
     commit: Sha | None = None
     snapshot: Sha | None = None
     heads: tuple[Sha, ...] = ()
     conflicts: tuple[bytes, ...] = ()  # paths of a merge in the workspace that had markers
+    applied: Sha | None = None
 
 
 class Unresolved(SidingError):
@@ -170,7 +172,8 @@ def departure(sources: Sources, branch: str, target: Sha, now: Sha) -> Departure
             and _reaches(repository, applied.commit_sha, target)
         ):
             heads = (Sha(applied.head),) if applied.head else ()
-            return Departure(snapshot=Sha(str(step.snapshot)), heads=heads)
+            at = Sha(applied.commit_sha)
+            return Departure(snapshot=Sha(str(step.snapshot)), heads=heads, applied=at)
     return Departure() if gaps else _merged_by_agent(sources, target)
 
 

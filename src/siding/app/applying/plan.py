@@ -7,7 +7,14 @@ decides only how that becomes commits: in every mode the last commit has the mer
 from collections.abc import Sequence
 from enum import StrEnum
 
-from siding.app.applying.content import LeftOut, Side, Sources, state_at, with_commits
+from siding.app.applying.content import (
+    LeftOut,
+    Side,
+    Sources,
+    state_at,
+    with_applied,
+    with_commits,
+)
 from siding.app.applying.history import (
     Departure,
     departure,
@@ -162,6 +169,8 @@ def make_plan(
     if history.head is not None and (history.commits or start.commit is not None):
         behind = [each.sha for each in history.gone_back]
         side = with_commits(sources, side, history.head, gone_back=behind)
+        if start.applied is not None and start.heads:
+            base = with_applied(sources, base, start.heads[0], start.applied, behind)
     unfinished = unfinished_in_workspace(sources)
     refuse_unresolved(sources, side.tree, start.conflicts, unfinished)
     place = files_place(bench, sources.user) if side.attributes else None

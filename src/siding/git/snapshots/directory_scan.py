@@ -66,7 +66,7 @@ def scan_tree(root: bytes, memory: Path | None = None) -> Scan:
             scan.empty.append(directory)
     for found in scan[:5]:
         found.sort()
-    if memory and (fresh or len(now) != len(known)):
+    if memory and fresh:
         _remember(memory, now)
     return scan
 

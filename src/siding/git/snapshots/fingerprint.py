@@ -2,7 +2,8 @@
 
 No git process is started. It has the names of files, the content of a few small ones, and the stat
 data of the others. The index is opened but not read: git replaces it by a rename, so the descriptor
-still leads to the old index, which is read only if there is a new one. Refs in another format than
+still leads to the old index, which is read only if there is a new one. One that is written over in
+its place is noticed, and not compared. Refs in another format than
 files (`reftable`) are not seen.
 """
 
@@ -134,6 +135,8 @@ def changed_index(before: Fingerprint, after: Fingerprint, hash_bytes: int) -> l
         return []
     if before.index_mark is None or after.index_mark is None:
         return None
+    if before.index_mark[1] == after.index_mark[1]:
+        return None  # not git did this: the file was written over, and what it held is gone
     old_bytes, new_bytes = _bytes_of(before.index_file), _bytes_of(after.index_file)
     if old_bytes is None or new_bytes is None:
         return None

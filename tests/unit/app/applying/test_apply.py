@@ -1,5 +1,6 @@
 """An apply through its own door: what it refuses, what its step says, when the task is closed."""
 
+import errno
 import os
 import subprocess
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from siding.app.applying import apply as applying
+from siding.app.applying import steps as moving
 from siding.app.applying.apply import (
     Applied,
     ApplyRequest,
@@ -30,6 +32,7 @@ from siding.ids import Sha
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.details.rollback import LeftAlone
 from siding.ledger.figures import DiffFigures
+from siding.ledger.step import StepStatus
 from siding.runs.store import Runs
 
 from .ledgers import Told
@@ -81,11 +84,31 @@ def test_the_step_says_what_was_applied(desk: Desk) -> None:
         applied=DiffFigures(2, 3, 0, ("one", "two")),
         reflog=f"siding apply: {done.task.name}",
     )
+    assert detail.move is not None
+    assert len(detail.move["token"]) == 16
     assert (done.closed, done.stays_open, done.beside) == (None, None, ())
     assert [each.kind for each in done.settled] == ["checkpoint"]  # what no step had yet
     assert (desk.sandbox.repo / "two").read_text() == "2\n2\n"
     assert not (desk.project.snapshots.root / "applies" / desk.task.id).exists()
     assert applied(desk, close=False).step is None
+
+
+def test_an_apply_that_fails_half_way_is_brought_to_an_end_at_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another command may come late: until then the person works in their checkout."""
+
+    def fails(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    desk.write("one", "1\n")
+    monkeypatch.setattr(moving, "told", fails)
+    with pytest.raises(OSError, match="no room"):
+        applied(desk, close=False)
+    (step,) = [each for each in desk.steps() if each.as_apply is not None]
+    assert step.status == StepStatus.COMPLETED
+    assert (desk.sandbox.repo / "one").read_text() == "1\n"
+    assert desk.sandbox.git("status", "--porcelain") == ""
 
 
 def test_files_alone_are_applied_to_the_checkout_here(desk: Desk) -> None:

@@ -60,11 +60,11 @@ def test_a_new_task_departs_from_its_base(told: Told) -> None:
 def test_after_an_apply_of_all_it_departs_from_what_was_applied(told: Told) -> None:
     told.apply(head=GONE)
     told.run()
-    found = Departure(snapshot=told.base, heads=(Sha(GONE),))
+    found = Departure(snapshot=told.base, heads=(Sha(GONE),), applied=told.main)
     assert departs(told) == found
     assert departs(told, target=commit_on(told, told.desk.sandbox.repo)) == found
     told.apply()
-    assert departs(told) == Departure(snapshot=told.base)
+    assert departs(told) == Departure(snapshot=told.base, applied=told.main)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_merge_of_something_else_is_passed_over(told: Told) -> None:
     told.apply()
     told.merge(branch="other")
     told.merge(GONE)
-    assert departs(told) == Departure(snapshot=told.base)
+    assert departs(told) == Departure(snapshot=told.base, applied=told.main)
 
 
 def test_a_merge_that_was_cut_off_leaves_nothing_but_the_base(told: Told) -> None:
@@ -116,7 +116,7 @@ def test_a_merge_that_was_cut_off_leaves_nothing_but_the_base(told: Told) -> Non
 def test_a_run_that_failed_says_nothing(told: Told) -> None:
     told.apply()
     told.run(status="failed")
-    assert departs(told) == Departure(snapshot=told.base)
+    assert departs(told) == Departure(snapshot=told.base, applied=told.main)
 
 
 def test_what_a_rollback_took_back_does_not_count(told: Told) -> None:
@@ -124,7 +124,7 @@ def test_what_a_rollback_took_back_does_not_count(told: Told) -> None:
     told.apply(head=GONE)
     told.merge()
     told.back(1)
-    assert departs(told) == Departure(snapshot=told.base)
+    assert departs(told) == Departure(snapshot=told.base, applied=told.main)
 
 
 def test_behind_a_rollback_to_nowhere_known_nothing_counts(told: Told) -> None:
@@ -132,7 +132,7 @@ def test_behind_a_rollback_to_nowhere_known_nothing_counts(told: Told) -> None:
     told.back(None)
     assert departs(told) == Departure()
     told.apply()
-    assert departs(told) == Departure(snapshot=told.base)
+    assert departs(told) == Departure(snapshot=told.base, applied=told.main)
 
 
 def test_the_steps_that_count_newest_first(told: Told) -> None:

@@ -370,6 +370,63 @@ def test_ignored_files_that_the_target_has_from_the_agent_stay_there(desk: Desk)
         assert b"built" in found.files
 
 
+def test_ignored_files_that_were_applied_before_are_compared_with_what_was_applied(
+    desk: Desk,
+) -> None:
+    desk.write(".gitignore", "built\n")
+    agents(desk, "built", "1\n\n\n2\n")
+    desk.apply(Mode.COMMIT)
+    persons(desk, "built", "person's\n\n\n2\n")
+    agents(desk, "more")
+    with plan_of(desk) as found:
+        assert found.plan.conflicts == ()
+        assert [each.path for each in found.plan.changes] == [b"more"]
+    agents(desk, "built", "1\n\n\nagent's\n")
+    with plan_of(desk) as found:
+        assert [each.path for each in found.plan.changes] == [b"built", b"more"]
+        body = found.bench.read([found.plan.tree + ":built"], kind=b"blob")
+        assert body == [b"person's\n\n\nagent's\n"]
+
+
+def test_an_ignored_file_that_was_applied_and_then_taken_out_goes(desk: Desk) -> None:
+    desk.write(".gitignore", "built\n")
+    agents(desk, "built")
+    desk.apply(Mode.COMMIT)
+    (desk.root / "built").unlink()
+    with plan_of(desk) as found:
+        assert found.plan.nothing_to_do  # no snapshot holds it, and no commit says so
+    agents(desk, "more")
+    with plan_of(desk) as found:
+        assert [each.path for each in found.plan.changes] == [b"built", b"more"]
+
+
+def test_an_ignored_file_that_was_not_applied_before_is_new(desk: Desk) -> None:
+    desk.write(".gitignore", "built\n")
+    agents(desk, "built")
+    (desk.root / "built").unlink()
+    desk.apply(Mode.COMMIT)
+    desk.write("built", "1\n")
+    agents(desk, "more")
+    with plan_of(desk) as found:
+        assert [each.path for each in found.plan.changes] == [b"built", b"more"]
+
+
+def test_an_ignored_file_of_a_commit_that_was_gone_back_from_stays_on_the_target(
+    desk: Desk,
+) -> None:
+    desk.write(".gitignore", "built\n")
+    agents(desk, "built")
+    desk.checkpoint()
+    desk.apply(Mode.COMMIT)
+    agents(desk, "built", "2\n")
+    desk.checkpoint()
+    desk.rollback(1, files_only=True)
+    agents(desk, "more")
+    with plan_of(desk) as found:
+        assert [each.path for each in found.plan.left_out] == [b"built"]
+        assert [each.path for each in found.plan.changes] == [b"more"]
+
+
 def test_the_merge_drivers_that_the_task_brings_are_used(desk: Desk) -> None:
     persons(desk, "list", "base\n")
     desk.git("merge", "-q", "main")

@@ -1,0 +1,334 @@
+"""What a pull request is made of, what git and gh are asked for, and what is kept of it."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from integration.undo.desk import Desk
+from siding.app.applying import pull_request
+from siding.app.applying.pull_request import (
+    NoPullRequest,
+    PreparedPullRequest,
+    PullRequest,
+    PullRequestRequest,
+    PushFailed,
+    open_pull_request,
+    prepare,
+    push,
+)
+from siding.app.applying.rolled_back_commits import WouldPublish
+from siding.app.place.events import PullRequestChanged
+from siding.app.recording.held_traps import TrapsUnseen
+from siding.errors import SidingError
+from siding.process.capture import Completed
+
+
+@pytest.fixture
+def hosted(desk: Desk) -> Desk:
+    """A task of a repository that has a remote."""
+    remote = desk.sandbox.directory / "remote.git"
+    desk.sandbox.git("init", "-q", "--bare", str(remote))
+    desk.sandbox.git("remote", "add", "origin", str(remote))
+    desk.sandbox.git("push", "-q", "-u", "origin", "main")
+    return desk
+
+
+def prepared(desk: Desk, **more: Any) -> PreparedPullRequest:
+    return prepare(desk.project, PullRequestRequest(task=desk.task.id, **more))
+
+
+def opened(desk: Desk, **more: Any) -> PullRequest:
+    return open_pull_request(desk.project, PullRequestRequest(task=desk.task.id, **more))
+
+
+def told(desk: Desk) -> dict[str, Any]:
+    record = desk.project.tasks.load(desk.task.id).metadata["pull_request"]
+    assert isinstance(record, dict)
+    return record
+
+
+def agents(desk: Desk, name: str, content: str = "1\n") -> str:
+    desk.write(name, content)
+    desk.git("add", "-A")
+    desk.git("commit", "-q", "-m", f"add {name}")
+    return desk.git("rev-parse", "HEAD")
+
+
+def test_the_agents_commits_and_the_rest_on_top(hosted: Desk) -> None:
+    one = agents(hosted, "one")
+    found = prepared(hosted)
+    assert found.commit == one
+    hosted.write("rest", "1\n")
+    found = prepared(hosted)
+    text = hosted.sandbox.git("log", "-1", "--format=%P %B", found.commit).strip()
+    assert text == f"{one} work\n\nSiding-Task: {hosted.task.id}"
+    names = hosted.sandbox.git("ls-tree", "--name-only", found.commit).split()
+    assert {"one", "rest"} < set(names)
+    assert found._replace(body="") == PreparedPullRequest(
+        task=hosted.task,
+        commit=found.commit,
+        branch=hosted.branch,
+        remote="origin",
+        url=str(hosted.sandbox.directory / "remote.git"),
+        base="main",
+        title="work",
+        body="",
+        new_commits=2,
+        gone_back=(),
+    )
+    assert found.body.startswith("- add one\n- work\n")
+    assert not (hosted.project.snapshots.root / "applies" / hosted.task.id).exists()
+
+
+def test_what_a_person_says_counts(hosted: Desk) -> None:
+    hosted.write("rest", "1\n")
+    hosted.sandbox.git("remote", "add", "other", "git@github.com:ada/repo.git")
+    found = prepared(
+        hosted, title="told", body="", base="next", remote="other", branch="b/c", sign=False
+    )
+    assert found[2:8] == ("b/c", "other", "git@github.com:ada/repo.git", "next", "told", "")
+    assert hosted.sandbox.git("log", "-1", "--format=%s", found.commit) == "told"
+    with pytest.raises(SidingError, match="there is no remote 'nowhere'"):
+        prepared(hosted, remote="nowhere")
+
+
+def test_a_task_that_changed_nothing_has_nothing_to_propose(hosted: Desk) -> None:
+    with pytest.raises(SidingError, match="task 'work' has changed nothing"):
+        prepared(hosted)
+
+
+def test_what_was_pushed_before_is_gone_on_from(hosted: Desk) -> None:
+    hosted.write("one", "1\n")
+    first = opened(hosted).prepared
+    hosted.write("two", "1\n")
+    second = opened(hosted).prepared
+    assert hosted.sandbox.git("rev-parse", f"{second.commit}^") == first.commit
+    assert second.new_commits == 2
+    assert opened(hosted).prepared.commit == second.commit
+    assert hosted.sandbox.git("rev-parse", f"origin/{hosted.branch}") == second.commit
+    assert told(hosted)["commit"] == second.commit
+
+
+def test_what_was_gone_back_from_stays_here(hosted: Desk) -> None:
+    hosted.checkpoint()
+    base = hosted.sandbox.git("rev-parse", "main")
+    bad = agents(hosted, "bad")
+    hosted.checkpoint()
+    hosted.rollback(1, files_only=True)
+    hosted.write("good", "1\n")
+    found = prepared(hosted)
+    assert [each.sha for each in found.gone_back] == [bad]
+    assert hosted.sandbox.git("rev-parse", f"{found.commit}^") == base
+    assert "| 0002 | gone back from | | |" in found.body
+    hosted.sandbox.git("push", "-q", "origin", f"{bad}:refs/heads/{hosted.branch}")
+    with pytest.raises(WouldPublish) as why:
+        prepared(hosted)
+    assert [each.sha for each in why.value.commits] == [bad]
+    assert hosted.sandbox.git("rev-parse", f"{prepared(hosted, force=True).commit}^") == base
+
+
+def test_without_gh_it_is_pushed_and_kept(hosted: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pull_request, "find_program", lambda *_: None)
+    events: list[Any] = []
+    hosted.project.events.emit = events.append  # type: ignore[method-assign]
+    hosted.write("one", "1\n")
+    done = opened(hosted)
+    assert (done.url, done.created, done.page) == (None, False, None)
+    record = told(hosted)
+    assert record == {
+        "branch": hosted.branch,
+        "remote": "origin",
+        "base": "main",
+        "commit": done.prepared.commit,
+        "url": None,
+        "at": record["at"],
+    }
+    (event,) = [each for each in events if isinstance(each, PullRequestChanged)]
+    assert (event.how, event.pull_request) == ("pushed", record)
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        ("git@github.com:ada/repo.git", "ada/repo"),
+        ("ssh://git@github.com/ada/repo", "ada/repo"),
+        ("https://github.com/ada/repo.git", "ada/repo"),
+        ("https://example.org/ada/repo.git", None),
+    ],
+)
+def test_the_page_on_which_a_person_opens_it(
+    hosted: Desk, url: str, page: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted.write("one", "1\n")
+    hosted.sandbox.git("remote", "set-url", "origin", url)
+    pushes(monkeypatch)
+    monkeypatch.setattr(pull_request, "find_program", lambda *_: None)
+    wanted = page and f"https://github.com/{page}/compare/main...{hosted.branch}?expand=1"
+    assert opened(hosted).page == wanted
+
+
+def pushes(monkeypatch: pytest.MonkeyPatch, stdout: bytes = b"", status: int = 0) -> list[Any]:
+    """Have git's pushes end so; return what they are called with."""
+    asked: list[Any] = []
+
+    def attached(argv: Sequence[str], **_: object) -> Completed:
+        asked.append(list(argv[1:]))
+        return Completed(tuple(argv), status, stdout, b"")
+
+    monkeypatch.setattr(pull_request, "run_attached", attached)
+    return asked
+
+
+def test_force_replaces_what_was_pushed_last(hosted: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosted.write("one", "1\n")
+    asked = pushes(monkeypatch)
+    name = f"refs/heads/{hosted.branch}"
+    first = opened(hosted, force=True).prepared.commit
+    hosted.write("one", "2\n")
+    second = opened(hosted).prepared.commit
+    third = opened(hosted, force=True).prepared.commit
+    other = opened(hosted, force=True, branch="other").prepared.commit
+    assert asked == [
+        ["push", "--porcelain", f"--force-with-lease={name}", "origin", f"{first}:{name}"],
+        ["push", "--porcelain", "origin", f"{second}:{name}"],
+        ["push", "--porcelain", f"--force-with-lease={name}:{second}", "origin", f"{third}:{name}"],
+        [
+            "push",
+            "--porcelain",
+            "--force-with-lease=refs/heads/other",
+            "origin",
+            f"{other}:refs/heads/other",
+        ],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "why", "hint"),
+    [
+        ("!\ta:b\t[rejected] (non-fast-forward)", r"\[rejected\] \(non-fast-forward\)", "--force"),
+        ("!\ta:b\t[rejected] (fetch first)", "fetch first", "--force"),
+        ("!\ta:b\t[rejected] (stale info)", "stale info", "--force"),
+        ("!\ta:b\t[remote rejected] (hook)", "hook", "git has said above"),
+        ("Done", "git push ended with 7", "git has said above"),
+    ],
+)
+def test_a_push_that_is_refused(
+    hosted: Desk, line: str, why: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted.write("one", "1\n")
+    found = prepared(hosted)
+    pushes(monkeypatch, f"To there\n{line}\n!\tc:d\tsecond\n".encode() if "!" in line else b"x", 7)
+    with pytest.raises(
+        PushFailed, match=f"origin did not take '{hosted.branch}': .*{why}"
+    ) as error:
+        push(hosted.project, found, force=False)
+    assert hint in (error.value.hint or "")
+
+
+class Gh:
+    """What `gh` answers, and what it was asked: arguments and standard input."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: tuple[int, str, str]) -> None:
+        self.asked: list[tuple[list[str], bytes]] = []
+        self._answers = list(answers)
+        pushes(monkeypatch)
+        monkeypatch.setattr(pull_request, "find_program", lambda *_: "/gh")
+        monkeypatch.setattr(pull_request, "run_captured", self._run)
+
+    def _run(self, argv: Sequence[str], *, stdin: bytes, env: Any, **_: object) -> Completed:
+        assert (env["GH_PROMPT_DISABLED"], env["NO_COLOR"]) == ("1", "1")
+        assert "GIT_DIR" not in env
+        self.asked.append((list(argv), stdin))
+        status, out, err = self._answers.pop(0)
+        return Completed(tuple(argv), status, out.encode(), err.encode())
+
+
+NONE = (1, "", "no pull requests found")
+
+
+@pytest.mark.parametrize("draft", [False, True])
+def test_gh_opens_it(hosted: Desk, monkeypatch: pytest.MonkeyPatch, *, draft: bool) -> None:
+    hosted.sandbox.env["GIT_DIR"] = "/nowhere"
+    gh = Gh(monkeypatch, NONE, (0, "Creating https://not.this\nhttps://gh/pull/1\nbye\n", ""))
+    hosted.write("one", "1\n")
+    done = opened(hosted, draft=draft)
+    assert (done.url, done.created, done.page) == ("https://gh/pull/1", True, None)
+    (view, nothing), (create, body) = gh.asked
+    assert view == ["/gh", "pr", "view", hosted.branch, "--json", "url,state"]
+    assert nothing == b""
+    assert create == [
+        *("/gh", "pr", "create", "--head", hosted.branch, "--base", "main", "--title", "work"),
+        *("--body-file", "-", *(["--draft"] if draft else [])),
+    ]
+    assert body.decode() == done.prepared.body
+    assert told(hosted)["url"] == "https://gh/pull/1"
+
+
+def test_one_that_is_open_has_the_new_commits(
+    hosted: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = (0, json.dumps({"state": "OPEN", "url": "https://gh/pull/1"}), "")
+    Gh(monkeypatch, there)
+    hosted.write("one", "1\n")
+    done = opened(hosted)
+    assert (done.url, done.created) == ("https://gh/pull/1", False)
+    Gh(monkeypatch, (0, json.dumps({"state": "OPEN"}), ""))
+    assert opened(hosted).url == ""
+
+
+@pytest.mark.parametrize("said", ["nonsense", "[]", '{"state": "CLOSED", "url": "https://gh/1"}'])
+def test_one_that_is_not_known_to_be_open_is_made_anew(
+    hosted: Desk, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Gh(monkeypatch, (0, said, ""), (0, "made\n", ""))
+    hosted.write("one", "1\n")
+    done = opened(hosted)
+    assert (done.url, done.created) == ("", True)
+
+
+@pytest.mark.parametrize(("status", "hint"), [(4, "`gh auth login`"), (1, "`siding pr` tries")])
+def test_where_gh_fails_it_is_pushed_and_the_address_stays(
+    hosted: Desk, status: int, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Gh(monkeypatch, NONE, (0, "https://gh/pull/1", ""), NONE, (status, "", " one\ntwo\n"))
+    hosted.write("one", "1\n")
+    opened(hosted)
+    hosted.write("one", "2\n")
+    with pytest.raises(NoPullRequest, match=r"could not open the pull request: one; two$") as why:
+        opened(hosted)
+    assert (why.value.hint or "").startswith(hint)
+    assert told(hosted)["url"] == "https://gh/pull/1"
+    assert told(hosted)["commit"] == hosted.sandbox.git("rev-parse", prepared(hosted).commit)
+
+
+def test_traps_that_nobody_has_seen_are_not_pushed(
+    hosted: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = pushes(monkeypatch)
+    hosted.write(".envrc", "true\n")
+    found = prepared(hosted)
+    assert [each.path for each in found.traps] == [".envrc"]
+    assert not found.holds
+    monkeypatch.setattr(pull_request, "holds", lambda *_: True)
+    assert prepared(hosted).holds
+    with pytest.raises(TrapsUnseen) as why:
+        opened(hosted)
+    assert "nothing was pushed" in (why.value.hint or "")
+    assert asked == []
+    (hosted.root / ".envrc").unlink()
+    hosted.write("one", "1\n")
+    assert not prepared(hosted).holds
+
+
+def test_a_record_of_another_form_is_nothing_that_was_pushed(
+    hosted: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted.write("one", "1\n")
+    found = prepared(hosted)
+    asked = pushes(monkeypatch)
+    for record in (None, "x", {"remote": "origin", "branch": hosted.branch, "commit": "ä"}):
+        task = found.task._replace(metadata={"pull_request": record})
+        push(hosted.project, found._replace(task=task), force=True)
+    assert [each[2] for each in asked] == [f"--force-with-lease=refs/heads/{hosted.branch}"] * 3

@@ -1,0 +1,178 @@
+"""What a worktree has that git does not show, looked for with and without a memory of before."""
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from siding.git import cache_file
+from siding.git.snapshots import directory_scan
+from siding.git.snapshots.coverage import Reason
+from siding.git.snapshots.directory_scan import Scan, identity, scan_tree, unreadable
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> bytes:
+    """A tree with some of everything, in directories that do not come sorted."""
+    top = tmp_path / "work"
+    for name in ("z/full", "a/full", "z/nested/.git", "a/file/below", "a/linked/x"):
+        (top / name).mkdir(parents=True)
+    for name in ("z/full/f", "a/full/f", "a/file/.git"):
+        (top / name).write_text("")
+    (top / "a/linked/.git").symlink_to("elsewhere")
+    (top / "a/link").symlink_to("full")
+    for name in ("z/pipe", "a/pipe", "pipe"):
+        os.mkfifo(top / name)
+    (top / "z/full").chmod(0o700)
+    for each in ("a", "z", "a/full", "a/file", "a/linked", "a/file/below", "a/linked/x"):
+        (top / each).chmod(0o755)
+    top.chmod(0o750)
+    return os.fsencode(top)
+
+
+def test_all_that_git_does_not_show(root: bytes) -> None:
+    found = scan_tree(root)
+    assert found[:5] == (
+        [b"a/pipe", b"pipe", b"z/pipe"],
+        [b"a/file/below", b"a/linked/x"],
+        [b"a/file", b"a/linked", b"z/nested"],
+        [],
+        [],
+    )
+    assert set(found.modes) == {
+        *(b"", b"a", b"z", b"a/full", b"z/full", b"z/nested", b"a/file", b"a/file/below"),
+        *(b"a/linked", b"a/linked/x"),
+    }
+    assert (found.modes[b""], found.modes[b"z/full"], found.modes[b"a"]) == (0o750, 0o700, 0o755)
+
+
+def test_the_top_itself_is_no_nested_repository_and_not_named(tmp_path: Path) -> None:
+    assert scan_tree(os.fsencode(tmp_path))[:3] == ([], [], [])
+    (tmp_path / ".git").write_text("gitdir: elsewhere\n")
+    assert scan_tree(os.fsencode(tmp_path))[:3] == ([], [], [])
+    (tmp_path / "empty").mkdir()
+    assert scan_tree(os.fsencode(tmp_path))[:3] == ([], [b"empty"], [])
+
+
+def test_what_lies_outside(root: bytes) -> None:
+    whole = scan_tree(root)
+    assert whole.outside([]) is whole
+    assert whole._replace(foreign=[b"a/full", b"z"]).outside([b"a", b"pipe"]) == Scan(
+        special=[b"z/pipe"],
+        empty=[],
+        nested=[b"z/nested"],
+        unreadable=[],
+        foreign=[b"z"],
+        modes={name: whole.modes[name] for name in (b"", b"z", b"z/full", b"z/nested")},
+    )
+
+
+def test_what_was_seen_is_not_read_again_until_it_changes(
+    root: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = tmp_path / "seen"
+    read: list[bytes] = []
+    scandir = os.scandir
+
+    def noted(path: Any) -> Any:
+        read.append(os.path.relpath(path, root))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", noted)
+    first = scan_tree(root, memory)
+    assert len(read) == len(first.modes)
+    read.clear()
+    assert scan_tree(root, memory) == first
+    assert len(read) == len(first.modes)  # they may still change within the tick of their clock
+    monkeypatch.setattr(directory_scan, "_SETTLED_AFTER_NS", -1_000_000_000)
+    assert scan_tree(root, memory) == first
+    read.clear()
+    noted_down = memory.stat().st_mtime_ns
+    assert scan_tree(root, memory) == first
+    assert read == []
+    assert memory.stat().st_mtime_ns == noted_down
+    (Path(os.fsdecode(root)) / "a/full/new").mkdir()
+    os.unlink(os.path.join(root, b"z/pipe"))
+    later = scan_tree(root, memory)
+    assert sorted(read) == [b"a/full", b"a/full/new", b"z"]
+    assert later.empty == [b"a/file/below", b"a/full/new", b"a/linked/x"]
+    assert later.special == [b"a/pipe", b"pipe"]
+    read.clear()
+    os.rename(os.path.join(root, b"z"), os.path.join(root, b"y"))
+    os.symlink(b"y", os.path.join(root, b"z"))
+    assert scan_tree(root, memory).nested == [b"a/file", b"a/linked", b"y/nested"]
+    monkeypatch.setattr(cache_file, "load", lambda *_: None)
+    memory.write_bytes(b"nonsense")
+    assert scan_tree(root, memory).nested == [b"a/file", b"a/linked", b"y/nested"]
+
+
+def test_a_directory_that_goes_away_while_it_is_looked_at(
+    root: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lstat = os.lstat
+
+    def gone(path: Any) -> os.stat_result:
+        if path == os.path.join(root, b"a/full"):
+            raise FileNotFoundError(path)
+        if path == os.path.join(root, b"z/full"):
+            raise PermissionError(path)
+        if path == os.path.join(root, b"z/nested"):
+            return lstat(os.path.join(root, b"z/full/f"))  # a file by now
+        return lstat(path)
+
+    monkeypatch.setattr(os, "lstat", gone)
+    found = scan_tree(root)
+    assert found.unreadable == [b"z/full"]
+    assert found.nested == [b"a/file", b"a/linked"]
+    assert not {b"a/full", b"z/full", b"z/nested"} & found.modes.keys()
+
+
+def test_directories_of_somebody_else(root: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = os.lstat(root).st_uid
+    for me, foreign in ((owner, False), (0, False), (owner + 1, True)):
+        monkeypatch.setattr(os, "geteuid", lambda me=me: me)
+        found = scan_tree(root)
+        assert found.foreign == (sorted(found.modes) if foreign else [])
+
+
+def test_what_tells_one_state_of_a_file_from_another(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    assert identity(file) is None
+    file.write_text("1")
+    first = identity(file)
+    assert first == identity(os.fsencode(file))
+    file.write_text("12")
+    os.utime(file, ns=(0, 0))
+    second = identity(file)
+    assert second != first
+    os.utime(file, ns=(0, 1))
+    assert identity(file) != second
+    file.unlink()
+    file.mkdir()
+    assert identity(file) != second
+
+
+def test_why_a_files_bytes_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = os.fsencode(tmp_path / "file")
+    assert unreadable(file) is Reason.CHANGING
+    with open(file, "wb") as made:
+        made.truncate((1 << 20) + 1)
+    assert unreadable(file) is None
+    os.symlink(b"nowhere", file + b"link")
+    assert unreadable(file + b"link") is None
+    os.mkfifo(file + b"pipe")
+    assert unreadable(file + b"pipe") is Reason.CHANGING
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(file + b"socket")
+        assert unreadable(file + b"socket") is Reason.CHANGING
+    assert unreadable(b"/proc/self/mem") is Reason.UNREADABLE  # a file whose first byte is no byte
+
+    def opened(path: bytes, *_: object, **more: Any) -> Any:
+        with open(path, "ab") as other:
+            other.write(b"more")
+        return open(path, "rb", **more)
+
+    monkeypatch.setattr(directory_scan, "open", opened, raising=False)
+    assert unreadable(file) is Reason.CHANGING
