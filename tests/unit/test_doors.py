@@ -90,6 +90,7 @@ DOORS = {
     "app/life/archives.py": "tarfile",
     "app/life/collection.py": "shutil",
     "workflows/structured.py": "jsonschema: 90 ms, and most calls have no schema",
+    "tools/checking.py": "jsonschema: 90 ms, until a tool is called",
     # A step: what only some kinds and some questions need.
     "ledger/step.py": "everything but the fields that all steps have",
     "ledger/details/__init__.py": "the kinds of steps that a ledger does not have",

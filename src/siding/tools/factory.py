@@ -1,0 +1,51 @@
+"""Making the tools of one conversation."""
+
+from siding.namedtuples import NamedTuple
+from siding.tools.bounding import Bounded
+from siding.tools.files.changing import Changer
+from siding.tools.files.edit import Edit
+from siding.tools.files.known import KnownFiles
+from siding.tools.files.multi_edit import MultiEdit
+from siding.tools.files.paths import Paths
+from siding.tools.files.read import Read
+from siding.tools.files.write import Write
+from siding.tools.place import Place
+from siding.tools.port import Tool
+from siding.tools.shell.bash import Bash
+from siding.tools.shell.shells import Shells
+
+# Their results are as large as they may be already, or are parts of a file that is there.
+_FIT_BY_THEMSELVES = frozenset({"Read", "Bash", "BashOutput"})
+
+
+class Memory(NamedTuple):
+    """What the tools of a conversation remember from call to call."""
+
+    files: KnownFiles
+    shells: Shells
+
+    @classmethod
+    def of(cls, place: Place) -> "Memory":
+        """Return the memory of a conversation that begins."""
+        return cls(KnownFiles(), Shells(place))
+
+    async def close(self) -> None:
+        """End all commands that still run. Call it when the conversation ends, in any case."""
+        await self.shells.close()
+
+
+def tools_of(place: Place, memory: Memory) -> dict[str, Tool]:
+    """Return the tools by their names. Needs a running event loop when they are used."""
+    paths = Paths(place)
+    changer = Changer(paths, memory.files)
+    tools: tuple[Tool, ...] = (
+        Read(paths, memory.files),
+        Write(changer),
+        Edit(changer),
+        MultiEdit(changer),
+        Bash(place, memory.shells),
+    )
+    return {
+        tool.spec.name: tool if tool.spec.name in _FIT_BY_THEMSELVES else Bounded(tool, place)
+        for tool in tools
+    }

@@ -1,0 +1,91 @@
+"""What the tools get from outside: directories, the environment, and small ports."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from siding.clock import Clock, SystemClock
+from siding.namedtuples import NamedTuple
+from siding.policy.paths import JudgingPlace
+from siding.tools.port import Progress
+
+
+class Asker(Protocol):
+    """Puts questions to a person and waits for the answers, as long as that takes."""
+
+    async def ask(self, call: str, questions: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+        """Return the answer to each question, by its text.
+
+        `questions` are those of the tool AskUserQuestion. Raises `NobodyAnswers`.
+        """
+        ...
+
+
+class NobodyAnswers(Exception):
+    """There is no person to ask, or they would not answer. The text says which."""
+
+
+class Broker(Protocol):
+    """Passes requests to the broker of the run (docs/broker.md)."""
+
+    async def request(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the answer: ``{"ok": true, "result": …}`` or ``{"ok": false, "error": …}``.
+
+        Raises OSError if there is no broker.
+        """
+        ...
+
+
+class Fetched(NamedTuple):
+    """The answer of an HTTP server, whole. `location`: where a redirect leads, "" if it is none."""
+
+    status: int
+    reason: str
+    kind: str  # the header Content-Type
+    body: bytes
+    location: str = ""
+    is_cut: bool = False  # there was more than `most` bytes
+
+
+class Http(Protocol):
+    """Fetches addresses, one request at a time: it follows no redirect."""
+
+    async def get(self, url: str, *, most: int, timeout_s: float) -> Fetched:
+        """Return the answer of a GET. Raises OSError or TimeoutError."""
+        ...
+
+
+def unheard(_progress: Progress) -> None:
+    """Take note of nothing."""
+
+
+class Place(NamedTuple):
+    """Where the tools of one conversation work. Paths are absolute and resolved.
+
+    `env` is the whole environment of commands. Large results are stored in `results`, which is made
+    when the first one is; the model may read there. `judging` is what the policy judges commands
+    by: without it no command counts as safe.
+    """
+
+    workspace: Path
+    results: Path
+    home: Path
+    env: Mapping[str, str]
+    extra: tuple[Path, ...] = ()  # further directories that may be changed
+    clock: Clock = SystemClock()
+    tell: Callable[[Progress], None] = unheard
+    note: Callable[[str], None] = lambda text: None  # noqa: ARG005 - a line for standard error
+    asker: Asker | None = None
+    broker: Broker | None = None
+    http: Http | None = None
+    judging: JudgingPlace | None = None
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The directories that may be changed."""
+        return (self.workspace, *self.extra)
+
+
+def file_name(name: str) -> str:
+    """Return a text as the name of a file; those that models give to calls stay as they are."""
+    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)[:100]

@@ -1,0 +1,1 @@
+"""The tools for commands: Bash, BashOutput, KillShell. `shells` runs them."""

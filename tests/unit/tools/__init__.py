@@ -1,0 +1,1 @@
+"""Laws of the tools of the built-in agent."""
