@@ -1,0 +1,1 @@
+"""``siding agent``: the built-in agent, for scripts, other programs and at a terminal."""
