@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class ScriptedModel:
     def __init__(self) -> None:
         self._failed: dict[tuple[object, ...], int] = {}  # how often a step has failed
 
-    async def answer(self, request: Request) -> AsyncIterator[ModelEvent]:
+    async def answer(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         """See `Model.answer`."""
         path = _path(request.model)
         chosen = choose(_script(path), request.messages, request.system)

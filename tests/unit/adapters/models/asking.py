@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from siding.adapters.models.any_model import AnyModel
 from siding.agent.messages import Message
 from siding.agent.model import BlockEnded, Ended, Model, ModelError, ModelEvent, Request, Started
 from siding.namedtuples import NamedTuple
@@ -54,7 +55,10 @@ def ask(model: Model, request: Request) -> Answer:
     """Read an answer to its end."""
 
     async def read() -> list[ModelEvent]:
-        return [event async for event in model.answer(request)]
+        try:
+            return [event async for event in model.answer(request)]
+        finally:
+            await _close(model)
 
     return Answer(asyncio.run(read()))
 
@@ -69,9 +73,16 @@ def failure(model: Model, request: Request) -> tuple[ModelError, list[ModelEvent
                 events.append(event)  # noqa: PERF401 -- what came before it failed is kept
         except ModelError as error:
             return error, events
+        finally:
+            await _close(model)
         raise AssertionError(f"it did not fail: {events}")
 
     return asyncio.run(read())
+
+
+async def _close(model: Model) -> None:
+    if isinstance(model, AnyModel):
+        await model.aclose()
 
 
 def request(model: str, *messages: Message | str, **more: Any) -> Request:
