@@ -31,6 +31,8 @@ DOORS = {
     "cli/decide/submit.py": "webbrowser",
     "cli/verbs/mcp.py": "the SDK of the protocol, an extra",
     "adapters/agents/headless/scripted_program.py": "yaml, for a table that is no JSON",
+    "adapters/models/any_model.py": "the libraries of models, an extra: 1 to 3 s",
+    "adapters/models/scripted.py": "yaml, for a script that is no JSON",
     "app/broker/answers.py": "workflows, for the few runs that start one",
     "app/waiting/inbox.py": "the states of workflows, where there are runs of any",
     "app/waiting/tasks.py": "the same",

@@ -1,0 +1,29 @@
+"""The HTTP client of requests to models."""
+
+import httpx2
+
+from siding.namedtuples import NamedTuple
+
+
+class Patience(NamedTuple):
+    """How long a server may take, in seconds.
+
+    `silence`: between two bytes of a stream; a ping is one. `whole`: until the first byte of an
+    answer that is not streamed.
+    """
+
+    connect: float = 15
+    silence: float = 300
+    whole: float = 900
+
+
+def client(patience: Patience, *, is_streamed: bool) -> httpx2.AsyncClient:
+    """Return a client that gives up on a server which says nothing. It follows no redirect.
+
+    (A key in a header of the provider's own would go to wherever the redirect leads.)
+    """
+    read = patience.silence if is_streamed else patience.whole
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(connect=patience.connect, read=read, write=60, pool=None),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+    )

@@ -1,0 +1,1 @@
+"""Servers of models on loopback, each faithful to the wire of a provider."""
