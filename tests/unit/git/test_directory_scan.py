@@ -139,19 +139,19 @@ def test_directories_of_somebody_else(root: bytes, monkeypatch: pytest.MonkeyPat
 
 def test_what_tells_one_state_of_a_file_from_another(tmp_path: Path) -> None:
     file = tmp_path / "file"
-    assert identity(file) is None
+    assert identity(str(file)) is None
     file.write_text("1")
-    first = identity(file)
+    first = identity(str(file))
     assert first == identity(os.fsencode(file))
     file.write_text("12")
     os.utime(file, ns=(0, 0))
-    second = identity(file)
+    second = identity(str(file))
     assert second != first
     os.utime(file, ns=(0, 1))
-    assert identity(file) != second
+    assert identity(str(file)) != second
     file.unlink()
     file.mkdir()
-    assert identity(file) != second
+    assert identity(str(file)) != second
 
 
 def test_why_a_files_bytes_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

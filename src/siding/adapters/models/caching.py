@@ -3,12 +3,12 @@
 Pure. The other providers keep prompts without being asked.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from siding.agent.messages import Block
 from siding.agent.model import Cache, Request
+from siding.hashing import sha256_hex
 
 _OFF = "DISABLE_PROMPT_CACHING"
 _FAMILIES = ("haiku", "sonnet", "opus")
@@ -53,4 +53,4 @@ def key_of(request: Request) -> str:
     """Return what OpenAI sends requests of one conversation to the same machine by."""
     first: Sequence[Block] = request.messages[0].content if request.messages else ()
     beginning = repr((request.model, tuple(request.system[: request.stable]), first))
-    return "siding-" + hashlib.sha256(beginning.encode()).hexdigest()[:32]
+    return "siding-" + sha256_hex(beginning.encode())[:32]

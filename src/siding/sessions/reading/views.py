@@ -107,6 +107,19 @@ def wire(
     - Unknown blocks, and unknown fields of blocks (signatures of thoughts), are kept.
     - Made-up answers at the end are left out: a model would take them for the start of its own.
     """
+    return [
+        {"role": record["type"], "content": content_of(record)}
+        for record in alternating(records, replacements=replacements, render=render)
+    ]
+
+
+def alternating(
+    records: Sequence[Record],
+    *,
+    replacements: Iterable[Record] = (),
+    render: Callable[[Record], str] | None = None,
+) -> list[Record]:
+    """Return the messages of `wire` as records: each still has the fields of its first line."""
     kept = [
         each
         for record in with_replacements(active(records), replacements)
@@ -114,10 +127,7 @@ def wire(
     ]
     while kept and is_silent_answer(kept[-1]):
         kept.pop()
-    return [
-        {"role": record["type"], "content": content_of(record)}
-        for record in _alternating(_paired(_merged_answers(kept)))
-    ]
+    return _alternating(_paired(_merged_answers(kept)))
 
 
 def _for_wire(record: Record, render: Callable[[Record], str] | None) -> Record | None:
