@@ -1,10 +1,10 @@
 """The port of what is remembered. Every method returns when what it was given is stored."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
 from siding.agent.messages import Block, Message, Usage
-from siding.agent.model import StopReason
+from siding.agent.model import Ended, Started
 from siding.tools.port import Call, Result
 
 
@@ -19,14 +19,13 @@ class Conversation(Protocol):
         """Store a prompt; `hidden`, if no person wrote it. Return its id."""
         ...
 
-    async def said(self, answer: str, model: str, block: Block, usage: Usage) -> str:
-        """Store a whole block of an answer. A call is on the disk when this returns."""
-        ...
+    async def said(
+        self, answer: Started, block: Block, usage: Usage, ended: Ended | None = None
+    ) -> str:
+        """Store a whole block of an answer; the last one comes with how the answer ended.
 
-    async def answered(
-        self, answer: str, usage: Usage, reason: StopReason, kept: Mapping[str, Any]
-    ) -> None:
-        """Store what is only known when an answer is whole."""
+        A call is on the disk when this returns.
+        """
         ...
 
     async def result(self, call: Call, result: Result) -> str:
@@ -37,6 +36,12 @@ class Conversation(Protocol):
         """Take the blocks of an answer back; return the ids of their messages."""
         ...
 
-    async def compact(self, summary: str, *, trigger: str, tokens: int) -> str:
-        """Go on with a summary in the place of what was said; return the id of the boundary."""
+    async def compact(
+        self, summary: str, *, trigger: str, tokens: int, keep_from: str | None
+    ) -> str:
+        """Go on with a summary in the place of what was said before the message `keep_from`.
+
+        None keeps nothing. Return the id of the boundary. Raises UsageError if nothing is left to
+        sum up.
+        """
         ...

@@ -1,0 +1,55 @@
+"""What a turn is begun with: ports and limits."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from siding.agent.conversation import Conversation
+from siding.agent.guard import Guard
+from siding.agent.messages import Block
+from siding.agent.model import Cache, Effort, Model, Thinking
+from siding.namedtuples import NamedTuple
+from siding.tools.port import Tool
+
+Content = str | Sequence[Block]
+
+
+def nothing_queued() -> Sequence[Content]:
+    """Return that the person has said nothing more."""
+    return ()
+
+
+async def no_objection(_text: str) -> str:
+    """Return that no hook objects to the end of the turn."""
+    return ""
+
+
+class Setup(NamedTuple):
+    """Everything that the loop is given. None is no limit.
+
+    `queued` returns what the person has said since it was last called. `stop_hooks` is asked, with
+    the last text, whether the turn may end: a text that it returns is for the model, which goes on.
+    `monotonic` and `sleep` are the clock; `spread` returns a number from 0 to 1.
+    """
+
+    conversation: Conversation
+    model: Model
+    guard: Guard
+    tools: Mapping[str, Tool]
+    name: str  # of the model: ``provider:name``
+    system: Sequence[str]
+    monotonic: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
+    spread: Callable[[], float]
+    fallback: str | None = None
+    stable: int = 1
+    effort: Effort | int | None = None
+    thinking: Thinking = Thinking.AUTO
+    cache: Cache = Cache.SHORT
+    most_requests: int | None = None
+    most_dollars: float | None = None
+    most_tokens: int | None = None
+    most_tries: int = 10
+    compacts: bool = True
+    schema: Mapping[str, Any] | None = None  # of an object that the turn has to end with
+    queued: Callable[[], Sequence[Content]] = nothing_queued
+    stop_hooks: Callable[[str], Awaitable[str]] = no_objection

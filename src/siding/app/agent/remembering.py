@@ -1,0 +1,95 @@
+"""The conversation of the built-in agent, in a session of the project."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from siding.agent.messages import Block, Message, Usage
+from siding.agent.model import Ended, Started
+from siding.sessions.session import AnswerPart, Session
+from siding.sessions.writing.compaction import Trigger
+from siding.tools.port import Call, Result
+
+T = TypeVar("T")
+
+
+class SessionConversation:
+    """Stores what is said in a session, one line after the other.
+
+    A flush may take long on a busy disk, so each is waited for in a thread.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._turn = asyncio.Lock()
+
+    def context(self) -> Sequence[Message]:
+        """Return what the model sees."""
+        return [
+            Message(
+                role="assistant" if each.role == "assistant" else "user",
+                content=_blocks(each.content),
+                kept=each.kept,
+            )
+            for each in self._session.context()
+        ]
+
+    async def user(self, content: str | Sequence[Block], *, hidden: bool = False) -> str:
+        """Store a prompt; return its id."""
+        line = await self._stored(lambda: self._session.user(content, hidden=hidden))
+        return str(line["uuid"])
+
+    async def said(
+        self, answer: Started, block: Block, usage: Usage, ended: Ended | None = None
+    ) -> str:
+        """Store a block of an answer; return the id of its line."""
+        part = AnswerPart(
+            answer=answer.id,
+            model=answer.model,
+            block=block,
+            usage={
+                "input_tokens": usage.input,
+                "cache_creation_input_tokens": usage.cache_write,
+                "cache_read_input_tokens": usage.cache_read,
+                "output_tokens": usage.output,
+            },
+            stop_reason=None if ended is None else ended.reason.value,
+            kept={} if ended is None else ended.kept,
+        )
+        line = await self._stored(lambda: self._session.said(part))
+        return str(line["uuid"])
+
+    async def result(self, call: Call, result: Result) -> str:
+        """Store the result of a call; return the id of its line."""
+        content = result.content
+        blocks = content if isinstance(content, str) else [dict(each) for each in content]
+        line = await self._stored(
+            lambda: self._session.result(
+                call.id, blocks, is_error=result.is_error, details=dict(result.details)
+            )
+        )
+        return str(line["uuid"])
+
+    async def withdraw(self, answer: str) -> Sequence[str]:
+        """Withdraw an answer; return the ids of its lines and of the results of its calls."""
+        return await self._stored(lambda: self._session.withdraw(answer))
+
+    async def compact(
+        self, summary: str, *, trigger: str, tokens: int, keep_from: str | None
+    ) -> str:
+        """Go on with a summary; return the id of the boundary."""
+        why = Trigger(trigger)
+        line = await self._stored(
+            lambda: self._session.compact(summary, trigger=why, tokens=tokens, keep_from=keep_from)
+        )
+        return str(line["uuid"])
+
+    async def _stored(self, write: Callable[[], T]) -> T:
+        async with self._turn:
+            return await asyncio.to_thread(write)
+
+
+def _blocks(content: object) -> list[Block]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [dict(each) for each in content] if isinstance(content, list) else []
