@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from importlib import import_module
 from typing import Any
 
@@ -15,7 +15,7 @@ from pydantic_ai.settings import ModelSettings
 from siding.adapters.models import caching, messages_body, thinking, translating
 from siding.adapters.models.failures import failure
 from siding.adapters.models.limits import limits_of
-from siding.adapters.models.making.http import Patience, client
+from siding.adapters.models.making.http import Patience, client, noted
 from siding.adapters.models.names import Named
 from siding.adapters.models.streaming import OutOfOrder, Telling, usage_of
 from siding.adapters.models.table import Access, Provider, Wire
@@ -150,12 +150,18 @@ async def _streamed(
     made: Model, sent: _Sent, telling: Telling, provider: str
 ) -> AsyncGenerator[ModelEvent, None]:
     is_started = False
-    async with model_request_stream(
-        made,
-        sent.messages,
-        model_settings=sent.settings,
-        model_request_parameters=sent.parameters,
-    ) as stream:
+    async with AsyncExitStack() as stack:
+        with noted() as responses:
+            stream = await stack.enter_async_context(
+                model_request_stream(
+                    made,
+                    sent.messages,
+                    model_settings=sent.settings,
+                    model_request_parameters=sent.parameters,
+                )
+            )
+        for response in responses:
+            stack.push_async_callback(response.aclose)
         async for event in stream:
             if not is_started:
                 is_started = True
