@@ -1,6 +1,6 @@
 """What models take and give, in tokens: data, by how a name begins. The longest beginning counts.
 
-As the providers' pages had it in November 2026.
+Written down without the providers' pages at hand; they are to be checked against them.
 """
 
 from siding.agent.model import Limits
