@@ -34,6 +34,7 @@ class Answering:
         self.execution = execution
         self.started: Started | None = None
         self.text = ""  # of the whole text blocks
+        self._asked = ""  # the model as the request names it
         self._setup = setup
         self._tell = tell
         self._waiting: Block | None = None
@@ -42,6 +43,7 @@ class Answering:
     async def receive(self, request: Request) -> Ended:
         """Have the answer; return how it ended. Raises ModelError."""
         ended: Ended | None = None
+        self._asked = request.model
         async with aclosing(self._setup.model.answer(request)) as events:  # type: ignore[type-var]
             async for event in events:
                 match event:
@@ -67,7 +69,7 @@ class Answering:
     async def end(self, ended: Ended) -> None:
         """Tell that the answer is whole."""
         assert self.started is not None
-        dollars = self._setup.model.dollars(self.started.model, ended.usage)
+        dollars = self._setup.model.dollars(self._asked, ended.usage)
         answer, model, _ = self.started
         await self._tell(Answered(answer, model, ended.reason, ended.usage, dollars))
 

@@ -312,7 +312,8 @@ class Turn:
 
     def _add(self, model: str, usage: Usage) -> None:
         before = self._by_model.get(model, ModelUse())
-        cost = self._setup.model.dollars(model, usage)
+        # A server names its models in its own way; the price is known by the name that was asked.
+        cost = self._setup.model.dollars(self._name, usage)
         is_known = cost is not None and before.dollars is not None
         self._by_model[model] = ModelUse(
             usage=before.usage.plus(usage),

@@ -84,7 +84,7 @@ class ScriptedModel:
                     continue
                 if not begun:
                     begun = True
-                    yield Started(f"a{number}", request.model)
+                    yield Started(f"a{number}", f"{request.model}-2026")
                 await asyncio.sleep(0)
                 yield event
         except GeneratorExit:
@@ -94,7 +94,8 @@ class ScriptedModel:
     def limits(self, _model: str) -> Limits:
         return Limits(window=self._window, output=1000, most_output=4000)
 
-    def dollars(self, _model: str, usage: Usage) -> float | None:
+    def dollars(self, model: str, usage: Usage) -> float | None:
+        assert model in ("one", "two")
         return usage.output / 100
 
 
