@@ -13,7 +13,6 @@ from siding.app.life.adoptable import FoundWorktree, base_of, find_worktree
 from siding.app.life.attempts import Attempt, payload_of
 from siding.app.life.binding import bind
 from siding.app.life.blockers import refuse_blocked
-from siding.app.life.inherited_mark import inherit_mark
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import keep_reserve
 from siding.app.life.start import StartRequest, check_name, put_on_board
@@ -23,6 +22,7 @@ from siding.app.place.locks import Hold, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import make_current, resolve
+from siding.app.recording.inherited_mark import inherit_mark
 from siding.app.recording.opening import open_recorder
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import UsageError

@@ -5,7 +5,6 @@ from siding.app.life.beginning import FROM, Beginning, StartPoint
 from siding.app.life.blockers import refuse_blocked
 from siding.app.life.carry import carry_changes
 from siding.app.life.include import copy_included
-from siding.app.life.inherited_mark import inherit_mark
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.startcard import StartCard, draw_card
 from siding.app.life.workspaces import create, undo_creation
@@ -16,6 +15,7 @@ from siding.app.place.project import Project
 from siding.app.place.selection import make_current, select
 from siding.app.policy.enforcement import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
+from siding.app.recording.inherited_mark import inherit_mark
 from siding.app.recording.opening import open_recorder
 from siding.errors import SidingError, UsageError
 from siding.git.errors import UnknownRevision

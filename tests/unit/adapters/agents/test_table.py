@@ -91,7 +91,14 @@ def test_a_run_loads_the_names_alone() -> None:
 
 def test_nothing_else_lists_agents() -> None:
     """A second list would soon differ from the first: the domains are given the names."""
-    others = [path for path in SOURCE.rglob("*.py") if not path.is_relative_to(MODULES)]
+    models = (
+        SOURCE / "adapters" / "models"
+    )  # families of models, some of which are called like agents
+    others = [
+        path
+        for path in SOURCE.rglob("*.py")
+        if not path.is_relative_to(MODULES) and not path.is_relative_to(models)
+    ]
     texts = {path: path.read_text(encoding="utf-8") for path in others}
     found = [
         f"{path.relative_to(SOURCE)}:{line}: {sorted(named)}"
