@@ -44,7 +44,7 @@ class Answering:
         """Have the answer; return how it ended. Raises ModelError."""
         ended: Ended | None = None
         self._asked = request.model
-        async with aclosing(self._setup.model.answer(request)) as events:  # type: ignore[type-var]
+        async with aclosing(self._setup.model.answer(request)) as events:
             async for event in events:
                 match event:
                     case Started():

@@ -6,7 +6,7 @@ that a model accepts: each call has a result.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 
 from siding.agent.events import Event
@@ -16,7 +16,9 @@ from siding.agent.turn import Turn
 _MOST_WAITING = 256  # events that are not taken yet; then the loop waits
 
 
-async def converse(setup: Setup, prompt: Content, stop: asyncio.Event) -> AsyncIterator[Event]:
+async def converse(
+    setup: Setup, prompt: Content, stop: asyncio.Event
+) -> AsyncGenerator[Event, None]:
     """Answer a prompt; yield what happens, at last `TurnEnded`.
 
     Setting `stop` interrupts the turn, which then ends in order. Closing the generator, or

@@ -1,6 +1,6 @@
 """The port of models: one request, streamed. What fails is a `ModelError` of a known kind."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -170,7 +170,7 @@ class Limits(NamedTuple):
 class Model(Protocol):
     """Answers requests."""
 
-    def answer(self, request: Request) -> AsyncIterator[ModelEvent]:
+    def answer(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         """Yield the answer: `Started`, then deltas and `BlockEnded`s, then `Ended`.
 
         Raises ModelError. It does not try again: that is the loop's. Cancelled, or closed with

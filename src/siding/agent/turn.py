@@ -15,6 +15,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 from siding.agent.answering import Answering
@@ -376,14 +377,15 @@ class Turn:
     async def _summary_of(self, messages: list[Message]) -> str:
         text, model = "", self._name
         request = self._request(is_streamed=True)._replace(messages=asking(messages))
-        async for event in self._setup.model.answer(request):
-            match event:
-                case Started():
-                    model = event.model
-                case BlockEnded(block={"type": "text", "text": str(said)}):
-                    text += said
-                case Ended():
-                    self._add(model, event.usage)
+        async with aclosing(self._setup.model.answer(request)) as events:
+            async for event in events:
+                match event:
+                    case Started():
+                        model = event.model
+                    case BlockEnded(block={"type": "text", "text": str(said)}):
+                        text += said
+                    case Ended():
+                        self._add(model, event.usage)
         if not text.strip():
             raise ModelError(Trouble.REQUEST, "the model wrote no summary")
         return clean_summary(text)

@@ -1,7 +1,7 @@
 """The loop against a model with a script: whatever fails, the conversation stays valid."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -70,7 +70,7 @@ class ScriptedModel:
         self._answers = list(answers)
         self._window = window
 
-    async def answer(self, request: Request) -> AsyncIterator[ModelEvent]:
+    async def answer(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         self.requests.append(request)
         _require_valid(request.messages)
         number = len(self.requests)
@@ -507,7 +507,7 @@ def test_who_stops_listening_ends_the_request() -> None:
         async for event in events:
             if isinstance(event, TextDelta):
                 break
-        await events.aclose()  # type: ignore[attr-defined]
+        await events.aclose()
         others = asyncio.all_tasks() - {asyncio.current_task()}
         assert others == set()
 
