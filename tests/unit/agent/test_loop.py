@@ -9,6 +9,7 @@ import pytest
 
 from siding.agent.conversation import Conversation
 from siding.agent.events import (
+    Answered,
     Compacted,
     CompactingFailed,
     Continued,
@@ -175,6 +176,7 @@ class Desk:
         self.change = Tooling("Change", safe=False)
         self.stop = asyncio.Event()
         self.events: list[Event] = []
+        self.turn = 0  # where the events of the turn begin
         ticks = count()
         self.setup = Setup(
             conversation=self.conversation,
@@ -199,6 +201,9 @@ class Desk:
         assert isinstance(last, TurnEnded)
         return last
 
+    def of_turn(self, *kinds: type) -> list[Any]:
+        return [each for each in self.events[self.turn :] if isinstance(each, kinds)]
+
     def of(self, *kinds: type) -> list[Any]:
         return [each for each in self.events if isinstance(each, kinds)]
 
@@ -221,6 +226,7 @@ def run(desk: Desk, *prompts: str, seen: Callable[[Event], None] = lambda _: Non
     async def all_of_them() -> TurnEnded:
         for prompt in prompts or ("Hello",):
             desk.stop.clear()
+            desk.turn = len(desk.events)
             ended = await desk.say(prompt, seen)
         return ended
 
@@ -487,8 +493,8 @@ def test_an_interrupt_while_a_tool_runs_gives_its_call_a_result() -> None:
     desk.change = Tooling("Change", safe=False, gate=asyncio.Event())
     desk.setup = desk.setup._replace(tools={"Change": desk.change})
 
-    def seen(event: Event) -> None:
-        if isinstance(event, ToolStarted):
+    def seen(_event: Event) -> None:
+        if desk.of_turn(ToolStarted) and desk.of_turn(Answered):  # so both calls are there
             desk.stop.set()
 
     run(desk, "Hello", "Go on", seen=seen)

@@ -233,7 +233,7 @@ class Gh:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: tuple[int, str, str]) -> None:
         self.asked: list[tuple[list[str], bytes]] = []
         self._answers = list(answers)
-        pushes(monkeypatch)
+        self.pushed = pushes(monkeypatch)
         monkeypatch.setattr(pull_request, "find_program", lambda *_: "/gh")
         monkeypatch.setattr(pull_request, "run_captured", self._run)
 
@@ -292,7 +292,7 @@ def test_one_that_is_not_known_to_be_open_is_made_anew(
 def test_where_gh_fails_it_is_pushed_and_the_address_stays(
     hosted: Desk, status: int, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Gh(monkeypatch, NONE, (0, "https://gh/pull/1", ""), NONE, (status, "", " one\ntwo\n"))
+    gh = Gh(monkeypatch, NONE, (0, "https://gh/pull/1", ""), NONE, (status, "", " one\ntwo\n"))
     hosted.write("one", "1\n")
     opened(hosted)
     hosted.write("one", "2\n")
@@ -300,7 +300,7 @@ def test_where_gh_fails_it_is_pushed_and_the_address_stays(
         opened(hosted)
     assert (why.value.hint or "").startswith(hint)
     assert told(hosted)["url"] == "https://gh/pull/1"
-    assert told(hosted)["commit"] == hosted.sandbox.git("rev-parse", prepared(hosted).commit)
+    assert f"{told(hosted)['commit']}:refs/heads/{hosted.branch}" == gh.pushed[-1][-1]
 
 
 def test_traps_that_nobody_has_seen_are_not_pushed(
