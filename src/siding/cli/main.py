@@ -33,6 +33,11 @@ def main(argv: list[str] | None = None) -> int:
     return guarded(lambda: _dispatch(words))
 
 
+def agent() -> int:
+    """Run the program ``siding-agent``, which is ``siding agent``."""
+    return main(["agent", *sys.argv[1:]])
+
+
 def _leave_quietly_on_ctrl_c() -> None:
     """Let Ctrl-C end the process at once; `guarded` changes that when there is work to clean up."""
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
@@ -118,6 +123,7 @@ def _run_verb(
     parsed = _parsed(parse, arguments, flags)
     for name, value in flags.items():  # given before the verb
         setattr(parsed, name, value)
+    parsed.typed = arguments
     context = context_from(parsed)
     gc.freeze()  # what is loaded by now stays until the end; later collections skip it
     gc.enable()

@@ -6,6 +6,7 @@ from typing import Any
 # verb -> (where its code is, see `load`; what it does). The help lists them in this order.
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("verbs.run", "run a command in the task's workspace and record it"),
+    "agent": ("agent.work", "work on a task with Siding's own agent"),
     "status": ("verbs.status", "where you are: task, workspace, last step"),
     "today": ("verbs.inbox:TODAY", "what waits, runs, broke, is ready, in every project"),
     "switch": ("task.switch", "choose the task that this terminal is about"),

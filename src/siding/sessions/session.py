@@ -104,7 +104,9 @@ class Session:
             background=True,
         )
         try:
-            made = cls(session_id, writer, source, _live(store, session_id, writer))
+            made = cls(
+                session_id, writer, source, live_records(store, session_id) if writer.exists else ()
+            )
         except BaseException:
             writer.close()
             raise
@@ -259,7 +261,7 @@ class Session:
             rewind_session(writer, transcript, target, now=ids.now(), uuid=ids.new_id())
         writer.flush()
         self._context = Context(
-            _live(store, self.id, writer), self.metadata.replacements_of(self.id)
+            live_records(store, self.id), self.metadata.replacements_of(self.id)
         )
 
     def branch(self, target: str) -> str:
@@ -286,10 +288,8 @@ class Session:
         return written
 
 
-def _live(store: SessionStore, session_id: str, writer: Writer) -> list[Record]:
+def live_records(store: SessionStore, session_id: str) -> list[Record]:
     """Return the messages that the model may still see, without what a model would refuse."""
-    if not writer.exists:
-        return []
     with store.live(session_id) as transcript:
         chain = active(list(transcript.records(transcript.chain())))
     open_ids = {call.get("id") for each in chain for call in tool_uses(each)}

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from siding.sessions.kinds import Record
 from siding.sessions.metadata import Metadata
-from siding.sessions.session import Source
+from siding.sessions.session import Session, Source, live_records
+from siding.sessions.store import SessionStore
 
 
 class UnstoredLines:
@@ -34,3 +35,8 @@ class UnstoredLines:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+def aside(store: SessionStore, session_id: str, *, source: Source) -> Session:
+    """Go on with what a session has, and store nothing of it. Raises NotFound."""
+    return Session(session_id, UnstoredLines(source), source, live_records(store, session_id))

@@ -71,6 +71,7 @@ class Reach(NamedTuple):
     read: Callable[[str], str] = _no_file  # reads a file that the command line names
     env: Mapping[str, str] = {}  # of the command
     settings: str = ""  # where a file of settings for this run can be written; "" for nowhere
+    sessions: str = ""  # the directory of the project's conversations
     follow: tuple[str, ...] = ()  # the beginning of the command line that starts and follows it
     of_root: Callable[[str], bool] = _nothing  # only root can write a file, and replace it
 

@@ -35,6 +35,13 @@ class Agent(NamedTuple):
 
 AGENTS = (
     Agent(
+        name="siding-agent",
+        programs=("siding-agent",),
+        module="siding_agent",
+        reports=True,
+        resumes=("siding", "agent", "--resume"),
+    ),
+    Agent(
         name="claude",
         programs=("claude",),
         obeys=(".claude/", "CLAUDE.md"),

@@ -21,7 +21,12 @@ class SessionConversation:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._turn = asyncio.Lock()
+        self._one = asyncio.Lock()
+        self._turn = ""
+
+    def turn_begins(self, turn: str) -> None:
+        """Have the next prompt be the beginning of the turn with this id."""
+        self._turn = turn
 
     def context(self) -> Sequence[Message]:
         """Return what the model sees."""
@@ -36,7 +41,8 @@ class SessionConversation:
 
     async def user(self, content: str | Sequence[Block], *, hidden: bool = False) -> str:
         """Store a prompt; return its id."""
-        line = await self._stored(lambda: self._session.user(content, hidden=hidden))
+        turn = "" if hidden else self._turn
+        line = await self._stored(lambda: self._session.user(content, hidden=hidden, turn=turn))
         return str(line["uuid"])
 
     async def said(
@@ -85,7 +91,7 @@ class SessionConversation:
         return str(line["uuid"])
 
     async def _stored(self, write: Callable[[], T]) -> T:
-        async with self._turn:
+        async with self._one:
             return await asyncio.to_thread(write)
 
 

@@ -23,7 +23,15 @@ from siding.agent.events import (
     Withdrawn,
 )
 from siding.agent.messages import Block, Usage
-from siding.agent.model import InputDelta, StopReason, TextDelta, ThinkingDelta, Trouble
+from siding.agent.model import (
+    Effort,
+    InputDelta,
+    StopReason,
+    TextDelta,
+    Thinking,
+    ThinkingDelta,
+    Trouble,
+)
 from siding.tools.port import Call, Progress, Result, Use
 
 __all__ = [
@@ -36,6 +44,7 @@ __all__ = [
     "CompactingFailed",
     "Continued",
     "Denial",
+    "Effort",
     "Ending",
     "Event",
     "FellBack",
@@ -47,6 +56,7 @@ __all__ = [
     "Said",
     "StopReason",
     "TextDelta",
+    "Thinking",
     "ThinkingDelta",
     "ToolDenied",
     "ToolEnded",

@@ -13,6 +13,7 @@ from siding.app.broker.limits import LONGEST_NOTE
 from siding.app.broker.questions import ask_person, collect
 from siding.app.broker.reports import report
 from siding.app.broker.request import VERSION, BadRequest, Request
+from siding.app.broker.taken_back import went_back
 from siding.app.decisions.lookup import open_questions
 from siding.app.phases.moves import PhaseRequest, move, moved_as_record
 from siding.app.phases.phases import PhaseMove
@@ -21,6 +22,7 @@ from siding.app.policy.in_force import is_judged
 from siding.app.policy.views import as_record, check_in
 from siding.app.running.checkpoint import TurnWords, record_turn
 from siding.app.waiting.short import short_status
+from siding.ledger.turns import reported_turns
 from siding.namedtuples import NamedTuple
 
 _LONGEST_LINE = 256 << 10  # characters of a shell line that is judged
@@ -90,6 +92,25 @@ def _status(desk: Desk, request: Request) -> Answered:
             "questions": [each.session_id for each in open_questions(project, task.id)],
         }
     )
+
+
+def _turns(desk: Desk, request: Request) -> Answered:
+    """Tell which turns of a conversation stand; nothing if no state was gone back to since."""
+    session = request.text("session", most=_LONGEST_TEXT, needed=True)
+    since = request.fields.get("since")
+    if not isinstance(since, int | None) or isinstance(since, bool):
+        raise BadRequest("turns: 'since' must be the number of a step")
+    ledger = desk.project.ledger(desk.task.id)
+    newest = ledger.last()
+    number = 0 if newest is None else newest.number
+    if since is not None and not went_back(ledger.newest_first(), since):
+        return Answered({"step": number, "turns": None})
+    told = [
+        {"turn": each.detail.turn, "stands": each.stands}
+        for each in reported_turns(ledger.steps())
+        if each.detail.session == session
+    ]
+    return Answered({"step": number, "turns": told}, {"turns": len(told)})
 
 
 def _check(desk: Desk, request: Request) -> Answered:
@@ -186,6 +207,7 @@ def _workflow(desk: Desk, request: Request) -> Answered:
 _ANSWERS: dict[str, Callable[[Desk, Request], Answered]] = {
     "hello": _hello,
     "status": _status,
+    "turns": _turns,
     "policy.check": _check,
     "ask": _ask,
     "phase": _phase,

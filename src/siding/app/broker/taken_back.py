@@ -39,7 +39,7 @@ def news(ledger: Ledger, before: Reported, session: str) -> News:
     if newest is None:
         return News("", 0)
     is_first = before.prompts == 0
-    is_known = before.is_new if is_first else not _went_back(ledger.newest_first(), before.seen)
+    is_known = before.is_new if is_first else not went_back(ledger.newest_first(), before.seen)
     if is_known:
         return News("", newest.number)
     steps = list(ledger.steps())
@@ -55,7 +55,8 @@ def news(ledger: Ledger, before: Reported, session: str) -> News:
     return News(_text(gone, back, moved=True), newest.number)
 
 
-def _went_back(newest_first: Iterable[Step], seen: int) -> bool:
+def went_back(newest_first: Iterable[Step], seen: int) -> bool:
+    """Tell whether the task went back, or forward again, since the step with the number `seen`."""
     for step in newest_first:
         if step.number <= seen:
             return False

@@ -77,6 +77,7 @@ def reporting(
         read=lambda name: (command.cwd / name).read_text(encoding="utf-8"),
         env=command.env,
         settings=str(settings_beside(broker)),
+        sessions=str(project.layout.root / "sessions"),
         of_root=lambda name: only_root_writes(str(command.cwd / name)),
     )
     goes_on = resumed(work, adapter, command, is_sandboxed=is_sandboxed)

@@ -122,4 +122,6 @@ def _task_for(project: Project, request: RunRequest) -> tuple[Task, "Started | N
 
 
 def _name_for(project: Project, request: RunRequest) -> str:
-    return name_after_command(project.redaction.knowing(request.env).words(request.argv))
+    # Of an agent that is asked something, the longest word need not be that.
+    argv = (request.argv[0], request.prompt) if request.prompt else request.argv
+    return name_after_command(project.redaction.knowing(request.env).words(argv))

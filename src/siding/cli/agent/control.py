@@ -5,7 +5,7 @@ side that asks.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from siding.namedtuples import NamedTuple
@@ -16,7 +16,7 @@ Line = dict[str, Any]
 class Prompt(NamedTuple):
     """Somebody says something. `line` is what is repeated to a client that wants it."""
 
-    content: str | list[dict[str, Any]]
+    content: str | Sequence[dict[str, Any]]
     line: Mapping[str, Any]
 
 

@@ -7,6 +7,7 @@ What that stream has no message for is a message `system` with a subtype of Sidi
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from siding.app.agent.costs import added
 from siding.app.agent.told import (
     Answered,
     AnswerStarted,
@@ -33,7 +34,6 @@ from siding.app.agent.told import (
 )
 from siding.cli.agent.partial import Partial, message_of
 from siding.cli.agent.results import result_of
-from siding.cli.agent.usage_words import added
 from siding.namedtuples import NamedTuple
 
 Line = dict[str, Any]

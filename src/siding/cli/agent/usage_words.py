@@ -31,23 +31,8 @@ def models_used(by_model: Mapping[str, ModelUse]) -> dict[str, Any]:
     }
 
 
-def added(one: Mapping[str, ModelUse], other: Mapping[str, ModelUse]) -> dict[str, ModelUse]:
-    """Return the sums by model. A sum with a part that is not known is not known."""
-    return {
-        model: _sum(one.get(model, ModelUse()), other.get(model, ModelUse()))
-        for model in dict.fromkeys((*one, *other))
-    }
-
-
 def dollars_of(by_model: Mapping[str, ModelUse]) -> float | None:
     """Return what all models cost; None if a price is not known."""
     costs = [use.dollars for use in by_model.values()]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
-
-
-def _sum(one: ModelUse, other: ModelUse) -> ModelUse:
-    dollars = None
-    if one.dollars is not None and other.dollars is not None:
-        dollars = one.dollars + other.dollars
-    return ModelUse(one.usage.plus(other.usage), dollars, one.requests + other.requests)

@@ -1,0 +1,60 @@
+"""Siding's own agent (`siding agent`): it reports in plain words, with no program in between.
+
+What it is told for a run is in one variable of its environment (`VARIABLE`). It goes on with a
+conversation as far as its turns stand by itself, before each prompt; so nothing has to be copied.
+"""
+
+import json
+from collections.abc import Mapping
+
+from siding.adapters.agents.plain_words import Plain
+from siding.adapters.agents.port import Injection, Reach
+from siding.namedtuples import NamedTuple
+from siding.process.sandbox.homes import AgentPlaces
+from siding.storage.fields import mapping, text
+
+NAME = PROGRAM = "siding-agent"
+VARIABLE = "SIDING_AGENT"
+
+PLACES = AgentPlaces(readable=(".config/siding",))
+
+
+class Told(NamedTuple):
+    """What the agent is told for one run.
+
+    `sessions` is the directory of the project's conversations. `judges`: each call is reported
+    before it runs; `requires`: without a verdict it does not run. `calls`: its end is reported.
+    """
+
+    sessions: str = ""
+    judges: bool = False
+    requires: bool = False
+    calls: bool = False
+
+
+def told_in(env: Mapping[str, str]) -> Told | None:
+    """Return what the agent was told; None if this is no run of which it is the command."""
+    try:
+        found = mapping(json.loads(env.get(VARIABLE) or "null"))
+    except ValueError:
+        return None
+    if not found:
+        return None
+    flags = {name: found.get(name) is True for name in ("judges", "requires", "calls")}
+    return Told(sessions=text(found.get("sessions")), **flags)
+
+
+class SidingAgent(Plain):
+    """The adapter of the agent."""
+
+    def injected(self, argv: tuple[str, ...], reach: Reach, /) -> Injection:
+        told = Told(
+            sessions=reach.sessions,
+            judges=reach.judges,
+            requires=reach.requires,
+            calls=reach.calls,
+        )
+        return Injection(argv, env={VARIABLE: json.dumps(told._asdict())})
+
+
+ADAPTER = SidingAgent()

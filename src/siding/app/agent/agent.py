@@ -1,0 +1,179 @@
+"""The built-in agent at work: one conversation, from its beginning to its end.
+
+`opened_agent` puts it together. The agent knows no front end: `say` yields what happens.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from pathlib import Path
+
+from siding.agent.events import Ending, Event, ModelUse, TurnEnded
+from siding.agent.loop import converse
+from siding.agent.setup import Content, Setup
+from siding.app.agent.costs import added, entry_of, used_in
+from siding.app.agent.guarding import RunGuard
+from siding.app.agent.remembering import SessionConversation
+from siding.app.agent.reporting import Reports
+from siding.app.agent.standing import going_on
+from siding.namedtuples import NamedTuple
+from siding.sessions.session import Session, Source
+from siding.sessions.store import SessionStore
+from siding.tools.port import Tool
+
+
+class Parts(NamedTuple):
+    """What a conversation stands on.
+
+    `store` is None if it is not kept, `reports` outside of a run.
+    """
+
+    session: Session
+    conversation: SessionConversation
+    workspace: Path
+    source: Source
+    guard: RunGuard
+    is_new: bool = True
+    store: SessionStore | None = None
+    reports: Reports | None = None
+
+
+class Agent:
+    """One conversation. One turn is under way at a time.
+
+    `used` is what its models have used, earlier processes included.
+    """
+
+    def __init__(self, setup: Setup, parts: Parts) -> None:
+        self.session = parts.session
+        self.workspace = parts.workspace
+        self.used: dict[str, ModelUse] = used_in(parts.session.metadata.cost_state)
+        self._parts = parts
+        self._setup = setup._replace(queued=self._taken)
+        self._usual = setup.name
+        self._stop = asyncio.Event()
+        self._is_busy = False
+        self._queue: list[Content] = []
+        self._has_begun = False
+        # The task's newest step when it was last asked what stands; None: never.
+        self._seen: int | None = 0 if parts.is_new else None
+
+    @property
+    def model(self) -> str:
+        """The model that answers the next prompt."""
+        return self._setup.name
+
+    @property
+    def mode(self) -> str:
+        """Whether it plans, or works: as Claude Code calls its modes."""
+        return "plan" if self._parts.guard.is_planning else "bypassPermissions"
+
+    def plan(self, *, wanted: bool) -> None:
+        """Have it change nothing from now on, or let it work."""
+        self._parts.guard.is_planning = wanted
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn is under way."""
+        return self._is_busy
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the turn that is under way was interrupted."""
+        return self._is_busy and self._stop.is_set()
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools, by name."""
+        return self._setup.tools
+
+    def set_model(self, name: str | None) -> None:
+        """Have another model answer from the next turn on; None: the one that it began with."""
+        self._setup = self._setup._replace(name=name or self._usual)
+
+    def queue(self, content: Content) -> None:
+        """Say something while a turn is under way: it is part of the next request."""
+        self._queue.append(content)
+
+    def take_waiting(self) -> Sequence[Content]:
+        """Return what was said too late to become part of a request: it begins a turn."""
+        return self._taken()
+
+    def interrupt(self) -> None:
+        """End the turn that is under way, in order."""
+        self._stop.set()
+
+    async def say(self, content: Content) -> AsyncGenerator[Event, None]:
+        """Answer a prompt; yield what happens, at last `TurnEnded`. Its step is recorded by then.
+
+        Closing the generator ends everything at once; what was stored stays.
+        """
+        await self._catch_up()
+        self._stop.clear()
+        self._is_busy = True
+        turn = self._parts.source.new_id()
+        self._parts.conversation.turn_begins(turn)
+        reported = asyncio.create_task(self._prompted(turn, content))
+        self._parts.guard.turn_begins(reported)
+        try:
+            async with aclosing(converse(self._setup, content, self._stop)) as events:
+                async for event in events:
+                    if isinstance(event, TurnEnded):
+                        await reported
+                        await self._ended(turn, event)
+                    yield event
+        finally:
+            self._is_busy = False
+            reported.cancel()
+            with suppress(asyncio.CancelledError):
+                await reported
+
+    async def _prompted(self, turn: str, content: Content) -> None:
+        if self._parts.reports is None:
+            return
+        if not self._has_begun:
+            self._has_begun = True
+            await self._parts.reports.begin(is_new=self._parts.is_new)
+        await self._parts.reports.prompted(turn, text_of(content))
+
+    async def _ended(self, turn: str, event: TurnEnded) -> None:
+        self.used = added(self.used, event.by_model)
+        self.session.set(entry_of(self.used, self._parts.source.now()))
+        if event.ending in (Ending.MODEL_ERROR, Ending.TOO_LONG) and event.error:
+            self.session.failed(event.error)
+        await asyncio.to_thread(self.session.flush)
+        if self._parts.reports is not None:
+            await self._parts.reports.ended(turn, failed=event.ending is Ending.MODEL_ERROR)
+
+    async def _catch_up(self) -> None:
+        """Go on after the newest turn that stands: others may have been taken back meanwhile."""
+        reports, begins = self._parts.reports, self._parts.is_new and not self._has_begun
+        if reports is None or self._parts.store is None or begins:
+            return
+        found = await reports.standing(self._seen)
+        if found is None:
+            return
+        self._seen = found.step
+        if all(stands for _turn, stands in found.turns):
+            return
+        await asyncio.to_thread(self._rewind, found.turns)
+
+    def _rewind(self, turns: Sequence[tuple[str, bool]]) -> None:
+        assert self._parts.store is not None
+        self.session.flush()
+        with self._parts.store.whole(self.session.id) as transcript:
+            records = list(transcript.records(transcript.tree.heads.values()))
+        found = going_on(records, self.session.records, turns)
+        if found is not None:
+            self.session.rewind(found.after)
+
+    def _taken(self) -> Sequence[Content]:
+        taken, self._queue = self._queue, []
+        return taken
+
+
+def text_of(content: Content) -> str:
+    """Return the words of a prompt."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(each["text"]) for each in content if each.get("type") == "text")

@@ -1,0 +1,133 @@
+"""Open the conversation that the built-in agent begins or goes on with."""
+
+import os
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+from siding.app.agent.options import Which
+from siding.errors import NotFound, UsageError
+from siding.namedtuples import NamedTuple
+from siding.sessions.heads import parsed
+from siding.sessions.session import Session, Source
+from siding.sessions.store import SessionStore, branch_session
+from siding.sessions.unstored import UnstoredLines, aside
+from siding.sessions.writing.writer import Stamp
+from siding.storage.codec import NotJson
+from siding.storage.locks import Holder
+
+_LINES = 20  # of the beginning of a transcript, in which its directory must be
+
+
+class Opened(NamedTuple):
+    """A conversation that is open. `transcript` is None if it is not stored."""
+
+    session: Session
+    is_new: bool
+    transcript: Path | None
+
+
+def opened(
+    store: SessionStore | None,
+    which: Which,
+    *,
+    workspace: Path,
+    source: Source,
+    stamp: Stamp,
+    holder: Holder,
+) -> Opened:
+    """Open the conversation that is asked for. Without a store nothing is kept.
+
+    Raises NotFound, UsageError, LockBusy, NewerVersion, OSError.
+    """
+    old = _old(store, which, workspace)
+    if store is None or (old is None and not which.persists):
+        session_id = which.id or source.new_id()
+        return Opened(Session(session_id, UnstoredLines(source), source), True, None)
+    if old is not None and not which.persists:
+        session = aside(store, old, source=source)
+        if which.after:
+            raise UsageError(
+                "a conversation that is not stored cannot go on after an earlier message",
+                hint="leave --no-persist out; --fork-session leaves the old one as it is",
+            )
+        return Opened(session, False, None)
+    session_id = old or which.id or source.new_id()
+    if old is not None and which.forks:
+        session_id = which.id or source.new_id()
+        _copy(store, old, session_id)
+    elif old is None and session_id in store.ids():
+        raise UsageError(
+            f"there is a conversation {session_id} already",
+            hint=f"--resume {session_id} goes on with it",
+        )
+    session = Session.open(store, session_id, stamp=stamp, source=source, holder=holder)
+    if which.after:
+        try:
+            session.rewind(which.after)
+        except BaseException:
+            session.close()
+            raise
+    return Opened(session, old is None, store.layout(session_id).transcript)
+
+
+def _old(store: SessionStore | None, which: Which, workspace: Path) -> str | None:
+    """Return the id of the conversation to go on with; None for a new one."""
+    if not which.resumes and not which.newest:
+        return None
+    if store is None:
+        raise NotFound(
+            "conversations cannot be seen here, so none can be gone on with",
+            hint="in a sandbox the agent sees the one that `siding agent` has opened for it",
+        )
+    if which.resumes:
+        return store.require(which.resumes)
+    rows = store.rows()
+    for row in rows:
+        if _is_of(row.path, workspace):
+            return row.id
+    raise NotFound(
+        "there is no conversation in this workspace to go on with",
+        hint="`siding session list` shows all; --resume SESSION goes on with one of them",
+    )
+
+
+def _is_of(transcript: Path, workspace: Path) -> bool:
+    """Tell whether a conversation was held in the workspace, by the first lines that say it."""
+    root = os.path.realpath(workspace)
+    with transcript.open("rb") as file:
+        for line in islice(file, _LINES):
+            try:
+                cwd = parsed(line).get("cwd")
+            except NotJson:
+                continue
+            if isinstance(cwd, str) and cwd:
+                return os.path.realpath(cwd) == root
+    return False
+
+
+def _copy(store: SessionStore, old: str, new: str) -> None:
+    try:
+        branch_session(store, old, new)
+    except FileExistsError:
+        raise UsageError(
+            f"there is a conversation {new} already", hint="leave --session-id out"
+        ) from None
+
+
+def cut_off(session: Session, changes_nothing: Callable[[str], bool]) -> int:
+    """Answer the calls of a conversation whose agent was killed; return how many there were.
+
+    `changes_nothing` tells of the name of a tool whether its calls may be made again.
+    """
+    calls = session.open_calls()
+    for call in calls:
+        again = changes_nothing(str(call.get("name")))
+        said = "It changes nothing: call it again if you need it." if again else _MAY_BE_DONE
+        session.result(
+            str(call.get("id")), f"[Cut off before it had a result. {said}]", is_error=True
+        )
+    return len(calls)
+
+
+_MAY_BE_DONE = "It may have done all, a part or nothing of it: look first, before you do it again."

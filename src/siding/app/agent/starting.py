@@ -1,0 +1,63 @@
+"""Start the built-in agent as the command of a run."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+
+from siding.adapters.agents.siding_agent import PROGRAM
+from siding.app.place.wiring import App
+from siding.errors import SidingError, UsageError
+from siding.process.command import TOKEN_VARIABLE
+
+# Model of an agent that is given none, by the variable that has the key of its provider.
+_USUAL = (
+    ("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-5"),
+    ("ANTHROPIC_AUTH_TOKEN", "anthropic:claude-sonnet-5"),
+    ("OPENAI_API_KEY", "openai:gpt-5.5"),
+    ("GEMINI_API_KEY", "google:gemini-3-pro"),
+    ("GOOGLE_API_KEY", "google:gemini-3-pro"),
+)
+MODEL_VARIABLE = "SIDING_AGENT_MODEL"
+
+
+class NoProgram(SidingError):
+    """Siding is installed without the program that runs as the agent."""
+
+    code = "no_program"
+
+
+def usual_model(env: Mapping[str, str]) -> str:
+    """Return the model of an agent that is given none; "" if nothing tells which."""
+    named = env.get(MODEL_VARIABLE)
+    return named or next((model for variable, model in _USUAL if env.get(variable)), "")
+
+
+def is_inside(app: App) -> bool:
+    """Return whether this process belongs to a run: then it is the agent, and starts none."""
+    return bool(app.env.get(TOKEN_VARIABLE))
+
+
+def command_of(app: App, words: Sequence[str]) -> tuple[str, ...]:
+    """Return the command line of a run that is the agent. Raises NoProgram."""
+    if shutil.which(PROGRAM, path=app.env.get("PATH")):
+        return (PROGRAM, *words)
+    beside = os.path.join(os.path.dirname(sys.executable), PROGRAM)
+    if os.access(beside, os.X_OK):
+        return (beside, *words)
+    raise NoProgram(
+        f"there is no program {PROGRAM!r}, which comes with Siding",
+        hint="install Siding again: pip install --force-reinstall 'siding[agent]'",
+    )
+
+
+def require_model(app: App, named: str) -> str:
+    """Return the model of an agent that is given this one, or "" for none. Raises UsageError."""
+    found = named or usual_model(app.env)
+    if not found:
+        raise UsageError(
+            "no model is named, and no key of a provider is set",
+            hint="set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; or --model local:NAME "
+            "for a server of your own",
+        )
+    return found

@@ -1,0 +1,107 @@
+"""``siding agent`` at a terminal: line by line, with nothing drawn.
+
+A line is a prompt. Ctrl-C ends the turn that is under way, Ctrl-D the conversation.
+"""
+
+import sys
+from contextlib import aclosing
+
+from siding.app.agent.agent import Agent
+from siding.app.agent.told import (
+    Compacted,
+    CompactingFailed,
+    Event,
+    TextDelta,
+    ToolDenied,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    Withdrawn,
+)
+from siding.cli.agent.printing import say_trouble
+from siding.cli.agent.results import exit_status
+from siding.cli.agent.typed import TypedLines
+from siding.cli.screen.screen import Screen, inert, shorten
+
+PROMPT = "> "
+_WIDE = 100
+
+
+class Lines:
+    """A conversation at a terminal."""
+
+    def __init__(self, agent: Agent, typed: TypedLines, screen: Screen) -> None:
+        self._agent = agent
+        self._typed = typed
+        self._screen = screen
+        self._at_start = True  # of a line
+
+    async def serve(self, first: str) -> int:
+        """Answer `first`, if it is not blank, and each line that is typed."""
+        status = 0
+        if first.strip():
+            status = await self._answer(first)
+        while True:
+            self._write(self._screen.style(PROMPT, "bold"))
+            line = await self._typed.next()
+            self._at_start = True
+            if line is None:
+                self._write("\n")
+                return status
+            if line.strip():
+                status = await self._answer(line.strip())
+
+    async def _answer(self, prompt: str) -> int:
+        status = 1
+        async with aclosing(self._agent.say(prompt)) as events:
+            async for event in events:
+                self._show(event)
+                if isinstance(event, TurnEnded):
+                    status = exit_status(event.ending)
+        return status
+
+    def _show(self, event: Event) -> None:
+        match event:
+            case TextDelta():
+                self._write(inert(event.text, lines=True))
+            case ToolStarted():
+                text = event.use.text or event.call.name
+                self._line(f"· {inert(shorten(text, _WIDE))}", "cyan")
+            case ToolDenied():
+                self._line(f"  not allowed: {inert(event.reason)}", "yellow")
+            case ToolEnded() if event.result.is_error:
+                shown = event.result.shown or str(event.result.content)
+                self._line(f"  {inert(shorten(shown, _WIDE))}", "red")
+            case ToolEnded() if event.result.shown:
+                self._line(f"  {inert(shorten(event.result.shown, _WIDE))}", "dim")
+            case Withdrawn():
+                self._line("the answer broke off and is asked for again", "yellow")
+            case Compacted():
+                self._line("summed up, to make room", "dim")
+            case CompactingFailed():
+                self._line(f"could not be summed up: {inert(event.why)}", "yellow")
+            case TurnEnded():
+                self._ended(event)
+            case _:
+                say_trouble(self._screen, event)
+
+    def _ended(self, event: TurnEnded) -> None:
+        if not self._at_start:
+            self._write("\n")
+        if event.error:
+            self._line(inert(event.error, lines=True), "red")
+        spent = "" if event.dollars is None else f" · ${event.dollars:.2f}"
+        usage = event.usage
+        figures = f"{usage.prompt:,} tokens sent, {usage.output:,} written{spent}"
+        self._line(f"{event.ending.value} · {event.wall_s:.1f} s · {figures}", "dim")
+
+    def _line(self, text: str, style: str) -> None:
+        if not self._at_start:
+            self._write("\n")
+        self._write(self._screen.style(text, style) + "\n")
+
+    def _write(self, text: str) -> None:
+        if text:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            self._at_start = text.endswith("\n")

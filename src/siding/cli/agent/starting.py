@@ -1,0 +1,66 @@
+"""``siding agent`` outside of a run: it becomes one."""
+
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from siding.app.agent.starting import command_of, require_model
+from siding.app.place.project import ensure_project
+from siding.app.running.run import RunRequest, Terminal, choose_stdin
+from siding.app.running.run import run as run_command
+from siding.cli.globals import Context
+from siding.cli.telling.rulings import asker
+from siding.cli.telling.runs import say_run
+from siding.cli.telling.sandbox_flags import sandbox_request
+from siding.cli.telling.seeing import ask_seen
+from siding.errors import UsageError
+
+if TYPE_CHECKING:
+    from siding.app.life.start import Started
+
+
+def start(arguments: Namespace, context: Context) -> int:
+    """Run the agent in the task's workspace; return its exit status."""
+    screen = context.screen
+    if arguments.print and not arguments.prompt and sys.stdin.isatty():
+        raise UsageError(
+            "there is no prompt", hint="siding agent -p 'fix the parser', or pipe one in"
+        )
+    require_model(context.app, arguments.model)
+    request = RunRequest(
+        argv=command_of(context.app, arguments.typed),
+        task=arguments.task,
+        prompt=" ".join(arguments.prompt),
+        sandbox=sandbox_request(arguments),
+    )
+    project, made = ensure_project(context.app)
+    screen.use_colour(project.settings.color)
+    if made:
+        screen.note(f"made a project of {project.paths.root}")
+    sys.stdout.flush()
+    result = run_command(
+        project,
+        request,
+        _terminal(arguments),
+        on_started=lambda started: _say_started(context, started),
+        ask=asker(screen),
+        ask_seen=ask_seen(screen),
+    )
+    say_run(context, result)
+    return result.exit_code
+
+
+def _terminal(arguments: Namespace) -> Terminal:
+    """Return which streams the agent gets: a terminal of its own only to talk with a person."""
+    talks = not arguments.print and arguments.output_format == "text"
+    pty = talks and sys.stdin.isatty() and sys.stdout.isatty()
+    # A client of the stream may wait for an answer before it says anything.
+    reads = arguments.input_format == "stream-json" or (arguments.print and not arguments.prompt)
+    plan, _withheld = choose_stdin(True if reads else None)
+    return Terminal(stdin=plan, pty=pty, out=1, err=2)
+
+
+def _say_started(context: Context, started: "Started") -> None:
+    from siding.cli.telling.started import say_started
+
+    say_started(context.screen, started)

@@ -1,0 +1,191 @@
+"""A conversation over two streams of JSON, as the SDKs of Claude Code hold it.
+
+The client sends prompts and requests, and answers ours; docs/agent.md lists them. A prompt that
+comes while a turn is under way becomes a part of it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing, suppress
+from typing import Any
+
+from siding.app.agent.agent import Agent
+from siding.app.agent.told import TurnEnded
+from siding.cli.agent.control import (
+    AnsweredAs,
+    Asked,
+    Cancelled,
+    Ignored,
+    Line,
+    Prompt,
+    Unreadable,
+    answering,
+    asking,
+    cancelling,
+    read,
+    refusing,
+)
+from siding.cli.agent.printing import print_lines
+from siding.cli.agent.results import exit_status
+from siding.cli.agent.stream_json import Translator
+from siding.cli.agent.typed import TypedLines
+from siding.errors import SidingError, UsageError
+
+
+class Unanswered(SidingError):
+    """The client has gone, or does not want to be asked any more."""
+
+    code = "unanswered"
+
+
+class Streaming:
+    """One conversation. `repeats`: each prompt is repeated to the client, with its id."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        translator: Translator,
+        typed: TypedLines,
+        *,
+        new_id: Callable[[], str],
+        repeats: bool = False,
+    ) -> None:
+        self._agent = agent
+        self._translator = translator
+        self._typed = typed
+        self._new_id = new_id
+        self._repeats = repeats
+        self._prompts: asyncio.Queue[Prompt | None] = asyncio.Queue()
+        self._waiting: dict[str, asyncio.Future[AnsweredAs]] = {}
+        self._is_busy = False
+        self._status = 0
+
+    async def serve(self) -> int:
+        """Hold the conversation until the client closes its end; return the exit status."""
+        reader = asyncio.create_task(self._read())
+        try:
+            while (prompt := await self._prompts.get()) is not None:
+                await self._answer(prompt)
+        finally:
+            reader.cancel()
+            with suppress(asyncio.CancelledError):
+                await reader
+        return self._status
+
+    async def ask(self, what: str, fields: Mapping[str, Any]) -> AnsweredAs:
+        """Put a request to the client, and return its answer. Raises Unanswered."""
+        request = self._new_id()
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting[request] = waiting
+        print_lines([asking(request, what, fields)])
+        try:
+            found: AnsweredAs = await waiting
+            return found
+        except asyncio.CancelledError:
+            if not waiting.cancelled():
+                raise
+            print_lines([cancelling(request)])
+            raise
+        finally:
+            self._waiting.pop(request, None)
+
+    async def _answer(self, prompt: Prompt) -> None:
+        self._is_busy = True
+        try:
+            async with aclosing(self._agent.say(prompt.content)) as events:
+                async for event in events:
+                    print_lines(self._translator.lines(event))
+                    if isinstance(event, TurnEnded):
+                        self._status = exit_status(event.ending)
+        finally:
+            self._is_busy = False
+        for content in self._agent.take_waiting():
+            self._prompts.put_nowait(Prompt(content, {}))
+
+    async def _read(self) -> None:
+        while (line := await self._typed.next()) is not None:
+            found = read(line)
+            match found:
+                case Prompt():
+                    self._prompted(found)
+                case Asked():
+                    await self._asked(found)
+                case AnsweredAs():
+                    self._answered(found)
+                case Unreadable():
+                    print_lines([_unreadable(found.why)])
+                case Cancelled() | Ignored():
+                    pass
+        for waiting in self._waiting.values():
+            waiting.set_exception(Unanswered("the client has closed its end"))
+        self._prompts.put_nowait(None)
+
+    def _prompted(self, prompt: Prompt) -> None:
+        if self._repeats:
+            line = {**prompt.line, "session_id": self._agent.session.id, "isReplay": True}
+            print_lines([{"uuid": self._new_id(), "parent_tool_use_id": None, **line}])
+        if self._is_busy:
+            self._agent.queue(prompt.content)
+        else:
+            self._prompts.put_nowait(prompt)
+
+    def _answered(self, answer: AnsweredAs) -> None:
+        waiting = self._waiting.get(answer.id)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer)
+
+    async def _asked(self, request: Asked) -> None:
+        act = _REQUESTS.get(request.what)
+        if act is None:
+            print_lines([refusing(request.id, f"siding agent does not know {request.what!r}")])
+            return
+        try:
+            print_lines([answering(request.id, await act(self._agent, request.fields))])
+        except SidingError as error:
+            print_lines([refusing(request.id, error.message)])
+
+
+def _unreadable(why: str) -> Line:
+    return {"type": "system", "subtype": "unreadable_input", "message": why}
+
+
+async def _initialize(agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        "commands": [],
+        "agents": [],
+        "output_style": "default",
+        "available_output_styles": ["default"],
+        "models": [{"value": agent.model, "displayName": agent.model, "description": ""}],
+        "account": {},
+    }
+
+
+async def _interrupt(agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    agent.interrupt()
+    return {}
+
+
+async def _set_model(agent: Agent, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    model = fields.get("model")
+    if not isinstance(model, str | None):
+        raise UsageError("set_model needs the name of a model")
+    agent.set_model(model)
+    return {}
+
+
+async def _set_mode(agent: Agent, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    agent.plan(wanted=fields.get("mode") == "plan")
+    return {"mode": agent.mode}
+
+
+async def _no_servers(_agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"mcpServers": []}
+
+
+_REQUESTS: Mapping[str, Callable[[Agent, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
+    "initialize": _initialize,
+    "interrupt": _interrupt,
+    "set_model": _set_model,
+    "set_permission_mode": _set_mode,
+    "mcp_status": _no_servers,
+}

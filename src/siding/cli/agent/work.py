@@ -1,0 +1,35 @@
+"""Work on a task with Siding's own agent: it needs a key of a model's provider, or a local model.
+
+It runs as `siding run` runs any agent: in the task's workspace, each turn recorded as a step that
+`siding undo` takes back with the conversation. With -p it answers one prompt and ends; at a
+terminal it goes on with what you type.
+
+  siding agent -p 'fix the parser'
+  siding agent --continue
+  git diff | siding agent -p 'review this' --output-format json
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.agent.starting import is_inside
+from siding.cli.agent import flags
+from siding.cli.globals import Context
+from siding.cli.telling.sandbox_flags import add_sandbox_arguments
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    flags.add_arguments(parser)
+    group = parser.add_argument_group("the run that it is")
+    group.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
+    add_sandbox_arguments(parser)
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    if is_inside(context.app):
+        from siding.cli.agent.serving import serve
+
+        return serve(arguments, context)
+    from siding.cli.agent.starting import start
+
+    flags.options_of(arguments, context.app.cwd)  # what is wrong with it is said before it begins
+    return start(arguments, context)
