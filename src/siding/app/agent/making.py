@@ -21,9 +21,11 @@ from siding.app.agent.starting import require_model
 from siding.app.place.wiring import App
 from siding.app.sessions.sessions import new_session_id
 from siding.errors import SidingError, UsageError
+from siding.sessions.kinds import Record
 from siding.sessions.session import Source
 from siding.sessions.writing.writer import Stamp
 from siding.storage.locks import Holder
+from siding.tools.checking import checked
 from siding.tools.factory import Memory, tools_of
 from siding.tools.place import Place
 from siding.tools.port import Tool
@@ -57,7 +59,7 @@ async def opened_agent(
         memory = Memory.of(place)
         try:
             tools = _chosen(tools_of(place, memory), options)
-            cut_off(session, lambda tool: tool in tools and tools[tool].is_safe({}))
+            cut_off(session, lambda name, given: _is_safe(tools.get(name), given))
             reports = _reports(here, found, say)
             guard = RunGuard(reports, here.workspace, is_planning=options.is_planning)
             parts = Parts(
@@ -143,12 +145,14 @@ def _reports(here: Surroundings, found: Opened, say: Callable[[str], None]) -> R
     return reports
 
 
+def _is_safe(tool: Tool | None, given: Record) -> bool:
+    return tool is not None and checked(tool.spec, given) is None and tool.is_safe(given)
+
+
 def _chosen(tools: Mapping[str, Tool], options: Options) -> dict[str, Tool]:
     unknown = {*(options.tools or ()), *options.without} - {*tools, *_OF_OTHERS}
     if unknown:
-        raise UsageError(
-            f"there is no tool {min(unknown)!r}", hint=f"there are {', '.join(tools)}"
-        )
+        raise UsageError(f"there is no tool {min(unknown)!r}", hint=f"there are {', '.join(tools)}")
     names = options.tools
     return {
         name: tool

@@ -9,11 +9,13 @@ from siding.app.agent.options import Which
 from siding.errors import NotFound, UsageError
 from siding.namedtuples import NamedTuple
 from siding.sessions.heads import parsed
+from siding.sessions.kinds import Record
 from siding.sessions.session import Session, Source
 from siding.sessions.store import SessionStore, branch_session
 from siding.sessions.unstored import UnstoredLines, aside
 from siding.sessions.writing.writer import Stamp
 from siding.storage.codec import NotJson
+from siding.storage.fields import mapping
 from siding.storage.locks import Holder
 
 _LINES = 20  # of the beginning of a transcript, in which its directory must be
@@ -115,14 +117,14 @@ def _copy(store: SessionStore, old: str, new: str) -> None:
         ) from None
 
 
-def cut_off(session: Session, changes_nothing: Callable[[str], bool]) -> int:
+def cut_off(session: Session, changes_nothing: Callable[[str, Record], bool]) -> int:
     """Answer the calls of a conversation whose agent was killed; return how many there were.
 
-    `changes_nothing` tells of the name of a tool whether its calls may be made again.
+    `changes_nothing` tells of a tool's name and what it was given whether it may be called again.
     """
     calls = session.open_calls()
     for call in calls:
-        again = changes_nothing(str(call.get("name")))
+        again = changes_nothing(str(call.get("name")), dict(mapping(call.get("input"))))
         said = "It changes nothing: call it again if you need it." if again else _MAY_BE_DONE
         session.result(
             str(call.get("id")), f"[Cut off before it had a result. {said}]", is_error=True
