@@ -13,6 +13,7 @@ import counted
 import forked
 import installed
 import left_to_prove
+import stacks
 from sandbox import Sandbox
 
 # A signal that whoever started the tests ignores or blocks (a shell does so for jobs in the
@@ -35,6 +36,7 @@ settings.register_profile(
 )
 settings.load_profile("siding")
 
+stacks.offer()
 gc.disable()  # until all is collected: what is loaded meanwhile stays
 
 
@@ -53,6 +55,16 @@ def pytest_collection_finish() -> None:
     """What is there by now stays until the end: no collection has to look at it again."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Say which test runs, to who waits too long for it."""
+    stacks.say(item.nodeid)
+
+
+def pytest_sessionfinish() -> None:
+    stacks.say("after the last test")
 
 
 @pytest.hookimpl(wrapper=True)
