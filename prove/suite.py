@@ -60,6 +60,7 @@ def _words(row: Row, seed: int, workers: int) -> list[str]:
         words += ["-k", " and ".join(chosen)]
     if row.draws:
         words.append(f"--hypothesis-seed={seed}")
+    words += [f"--ignore={path}" for path in row.ignore]
     return [*words, *row.select]
 
 

@@ -5,13 +5,15 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from prove import suite
 from prove.row import Outcome, Row
-from prove.rows import ROWS
+from prove.rows import ON_REQUEST, ROWS
 from prove.supervise import Elapsed, never_silent_for, no_longer_than, supervise
 
+import drawn_cases
 import left_to_prove
 from sandbox import alive
 
@@ -61,17 +63,23 @@ def rows_of(nodeid: str) -> list[str]:
         name
         for name, row in ROWS.items()
         if nodeid.startswith(row.select)
+        and not nodeid.startswith(row.ignore)
         and not any(word.lower() in nodeid.lower() for word in row.leave_out)
         and (not row.only or any(word.lower() in nodeid.lower() for word in row.only))
     ]
 
 
-@pytest.mark.parametrize("name", left_to_prove.KEPT)
-def test_what_the_suite_leaves_out_is_in_a_row(name: str) -> None:
-    path, *within, function = name.split("::")
-    defined = within[-1] if function == "runTest" else f"def {function}("  # a state machine's
-    assert defined in (ROOT / path).read_text(encoding="utf-8")
-    assert rows_of(name) or rows_of(f"{name}[err:EIO]"), "no row tries it"
+def test_what_the_suite_leaves_out_is_in_a_row() -> None:
+    texts = {name.split("::")[0]: "" for name in left_to_prove.KEPT}
+    for path in texts:
+        texts[path] = (ROOT / path).read_text(encoding="utf-8")
+    gone, nowhere = [], []
+    for name in left_to_prove.KEPT:
+        path, *within, function = name.split("::")
+        defined = within[-1] if function == "runTest" else f"def {function}("  # a state machine's
+        gone += [name] * (defined not in texts[path])
+        nowhere += [name] * (not rows_of(name) and not rows_of(f"{name}[err:EIO]"))
+    assert (gone, nowhere) == ([], []), "no test of that name; no row tries it"
 
 
 def test_what_the_suite_keeps_is_there(request: pytest.FixtureRequest) -> None:
@@ -86,6 +94,39 @@ def test_what_the_suite_keeps_is_there(request: pytest.FixtureRequest) -> None:
     assert [each for each in wanted if each not in there] == []
     left = {each for each in there if left_to_prove.is_left(each)}
     assert left_to_prove.ALL or not left
+
+
+class Item(NamedTuple):
+    nodeid: str
+
+
+TABLE = [Item(f"tests/test_a.py::test_a[{number}]") for number in range(11)]
+ALONE = [Item("tests/test_a.py::test_b"), *(Item(f"tests/test_a.py::test_c[{n}]") for n in "123")]
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, seed: int) -> list[str]:
+    monkeypatch.setenv("SIDING_FAULTS_SEED", str(seed))
+    return [item.nodeid for item in drawn_cases.drawn([*TABLE, *ALONE], 0.5)]
+
+
+def test_of_a_long_table_a_share_is_drawn_and_of_others_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SIDING_FAULTS", raising=False)
+    taken = drawn(monkeypatch, 1)
+    assert len(taken) == 6 + len(ALONE)
+    assert taken[6:] == [item.nodeid for item in ALONE]
+    assert drawn(monkeypatch, 1) == taken
+    found = {nodeid for seed in range(20) for nodeid in drawn(monkeypatch, seed)}
+    assert found == {item.nodeid for item in [*TABLE, *ALONE]}
+    monkeypatch.setenv("SIDING_FAULTS", "every")
+    assert len(drawn(monkeypatch, 1)) == len(TABLE) + len(ALONE)
+
+
+def test_the_rest_is_what_no_other_row_of_the_usual_table_tries() -> None:
+    by_others = [rows_of(f"{path.rstrip('/')}/test_x.py") for path in ROWS["rest"].ignore]
+    assert by_others
+    assert all(set(names) - set(ON_REQUEST) and "rest" not in names for names in by_others)
 
 
 def test_a_proof_tries_what_the_suite_leaves_out() -> None:

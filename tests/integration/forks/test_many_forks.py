@@ -18,7 +18,7 @@ from siding.app.forks.sweep import sweep
 
 from .bench import contents, dropped, git, git_says, left_of_the_pool, made, state
 
-THREADS, PROCESSES, FORKS = 16, 4, depth(48, prove=200)
+THREADS, PROCESSES, FORKS = 16, 4, depth(16, prove=100)
 
 WORK = """
 import os, sys
@@ -148,7 +148,7 @@ def carry_out(desk: Desk, edit: Edit) -> None:
         return
 
 
-@settings(max_examples=depth(3, prove=40), suppress_health_check=list(HealthCheck))
+@settings(max_examples=depth(3, prove=20), suppress_health_check=list(HealthCheck))
 @given(st.lists(EDIT, min_size=4, max_size=30), st.data())
 def test_a_fork_equals_the_recorded_state(
     edits: list[tuple[str, object, object]], data: st.DataObject
