@@ -13,9 +13,10 @@ from pathlib import Path
 
 from prove import compared, suite, table
 from prove.row import Outcome
-from prove.rows import ROWS
+from prove.rows import ON_REQUEST, ROWS
 
 NAMES = (*ROWS, compared.NAME)
+ALL = "all"
 
 
 def main(words: list[str]) -> int:
@@ -25,7 +26,7 @@ def main(words: list[str]) -> int:
     begun = time.monotonic()
     print(table.heading(), flush=True)
     outcomes: dict[str, Outcome] = {}
-    for name in asked.only or [each for each in NAMES if each not in asked.without]:
+    for name in asked.only or _usual(also=asked.also, without=asked.without):
         outcomes[name] = _run(name, seed, every=asked.every)
         print(table.line(name, outcomes[name], _seed_of(name, seed)), flush=True)
     print(table.ending(outcomes, time.monotonic() - begun), flush=True)
@@ -34,6 +35,15 @@ def main(words: list[str]) -> int:
         text = json.dumps({"seed": seed, "rows": told}, indent=1)
         Path(asked.json).write_text(text + "\n", encoding="utf-8")
     return 0 if all(outcome.holds for outcome in outcomes.values()) else 1
+
+
+def _usual(*, also: list[str], without: list[str]) -> list[str]:
+    """Return the rows of a table that names none, in their order."""
+    return [
+        name
+        for name in NAMES
+        if name not in without and (name not in ON_REQUEST or name in also or ALL in also)
+    ]
 
 
 def _run(name: str, seed: int, *, every: bool) -> Outcome:
@@ -57,6 +67,14 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument(
         "--without", action="append", default=[], choices=NAMES, metavar="ROW", help="all but this"
+    )
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        choices=(*ON_REQUEST, ALL),
+        metavar="ROW",
+        help=f"a row that is tried on request only: {', '.join(ON_REQUEST)}; or {ALL} of them",
     )
     parser.add_argument("--seed", type=int, help="the number that a table shows, to repeat a row")
     parser.add_argument(

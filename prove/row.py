@@ -3,21 +3,26 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+DEADLINE_S = 900.0  # a row takes two minutes at most on a quiet machine, and CI has no hour for one
+
 
 class Row(NamedTuple):
     """Tests of the project that are one proof.
 
-    `select` and `leave_out` are pytest's: paths or ids, and words of names that do not belong to
-    the proof. `variables` make the tests try more than in the suite. `draws` tells that a seed
-    decides about the cases.
+    `select`, `leave_out` and `ignore` are pytest's: paths or ids, words of names that do not belong
+    to the proof, and paths below `select` that another row has. `variables` make the tests try more
+    than in the suite. `draws` tells that a seed decides about the cases. Tests that take longer
+    than `deadline_s` seconds are killed, and the row has failed.
     """
 
     proves: str
     select: tuple[str, ...]
     leave_out: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
     variables: Mapping[str, str] = {}
     draws: bool = True
+    deadline_s: float = DEADLINE_S
 
 
 class Outcome(NamedTuple):

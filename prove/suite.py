@@ -1,7 +1,6 @@
 """A row that is made of tests: runs them with pytest and counts cases from its report."""
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -10,14 +9,13 @@ from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 from prove.row import Outcome, Row
+from prove.supervise import Ended, no_longer_than, supervise
 
 ROOT = Path(__file__).parents[1]
-TIMEOUT_S = 3600  # most rows take two minutes; real clients half an hour, a busy machine longer
 ALL = {"SIDING_PROVE": "1"}  # also the cases that the suite leaves out
 EVERY = {"SIDING_FAULTS": "every"}  # for rows whose gates take samples
-_EVERY_TIMEOUT_S = 24 * 3600
+_EVERY_DEADLINE_S = 24 * 3600
 _LINES = 60  # of what pytest said, shown for a row that failed
-_TOO_LONG = 124  # as of timeout(1)
 _NO_TESTS = (4, 5)  # pytest's exit status: a path that is not there; nothing was selected
 
 
@@ -36,19 +34,20 @@ def run(row: Row, seed: int, *, workers: int | None = None, every: bool = False)
     With `every` its gates strike every call instead of a sample; that takes hours.
     """
     if every:
-        row = row._replace(variables={**row.variables, **EVERY})
+        variables = {**row.variables, **EVERY}
+        row = row._replace(variables=variables, deadline_s=_EVERY_DEADLINE_S)
     count = 1 + len(os.sched_getaffinity(0)) if workers is None else workers
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="siding-prove-") as directory:
         report = Path(directory, "report.xml")
-        status, said = _pytest([*_words(row, seed, count), f"--junitxml={report}"], row, seed)
+        ended = _pytest([*_words(row, seed, count), f"--junitxml={report}"], row, seed)
         counts = counted(report.read_bytes()) if report.exists() else Counts()
     return Outcome(
         cases=counts.cases,
         passed=counts.cases - counts.failed,
         seconds=time.monotonic() - begun,
         note=_note(counts),
-        problem=_problem(counts, status, said),
+        problem=_problem(counts, ended),
     )
 
 
@@ -61,25 +60,18 @@ def _words(row: Row, seed: int, workers: int) -> list[str]:
         words += ["-k", " and ".join(chosen)]
     if row.draws:
         words.append(f"--hypothesis-seed={seed}")
+    words += [f"--ignore={path}" for path in row.ignore]
     return [*words, *row.select]
 
 
-def _pytest(words: list[str], row: Row, seed: int) -> tuple[int, str]:
+def _pytest(words: list[str], row: Row, seed: int) -> Ended:
     drawn = {"SIDING_SEARCH": "1", "SIDING_FAULTS_SEED": str(seed)} if row.draws else {}
-    try:
-        process = subprocess.run(
-            [sys.executable, "-m", "pytest", *words],
-            cwd=ROOT,
-            env={**os.environ, **ALL, **drawn, **row.variables},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-            timeout=_EVERY_TIMEOUT_S if EVERY.items() <= row.variables.items() else TIMEOUT_S,
-        )
-    except subprocess.TimeoutExpired as late:
-        return _TOO_LONG, (late.stdout or b"").decode("utf-8", "replace")
-    return process.returncode, process.stdout.decode("utf-8", "replace")
+    return supervise(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=ROOT,
+        env={**os.environ, **ALL, **drawn, **row.variables},
+        late=no_longer_than(row.deadline_s),
+    )
 
 
 def counted(report: bytes) -> Counts:
@@ -106,11 +98,14 @@ def _note(counts: Counts) -> str:
     return ", ".join(told)
 
 
-def _problem(counts: Counts, status: int, said: str) -> str:
-    if status == 0 and counts.cases:
+def _problem(counts: Counts, ended: Ended) -> str:
+    if ended.status == 0 and counts.cases:
         return ""
-    if status in _NO_TESTS or not counts.cases:
+    if ended.late:
+        why = ended.late
+    elif ended.status in _NO_TESTS or not counts.cases:
         why = "no case ran: a row that tries nothing proves nothing"
     else:
-        why = f"pytest ended with status {status}"
-    return why + "\n" + "\n".join(said.splitlines()[-_LINES:])
+        why = f"pytest ended with status {ended.status}"
+    lines = [*ended.said.splitlines()[-_LINES:], *ended.stacks.splitlines()]
+    return why + "\n" + "\n".join(lines)

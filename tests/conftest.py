@@ -7,12 +7,14 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 import counted
+import drawn_cases
 import forked
 import installed
 import left_to_prove
+import stacks
 from sandbox import Sandbox
 
 # A signal that whoever started the tests ignores or blocks (a shell does so for jobs in the
@@ -25,34 +27,55 @@ signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 # No example database: the suite must run on a read-only checkout, and in parallel.
 # Nothing about time: what is slow on a busy machine is no defect. The same examples each time, so
-# that the same code has the same verdict; SIDING_SEARCH=1 looks for others.
+# that the same code has the same verdict; SIDING_SEARCH=1 looks for others. A law that does not say
+# how many has a quarter in the suite; `run.py prove` tries it once more with all.
 settings.register_profile(
     "siding",
     database=None,
     deadline=None,
+    max_examples=100 if left_to_prove.ALL else 25,
     derandomize=os.environ.get("SIDING_SEARCH") != "1",
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("siding")
 
+stacks.offer()
 gc.disable()  # until all is collected: what is loaded meanwhile stays
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to `run.py prove` what it tries and the suite does not."""
-    if left_to_prove.ALL and not left_to_prove.ALONE:
-        return
-    left = [item for item in items if left_to_prove.is_left(item.nodeid)]
-    kept = [item for item in items if not left_to_prove.is_left(item.nodeid)]
-    items[:], others = (left, kept) if left_to_prove.ALONE else (kept, left)
-    if others:
-        config.hook.pytest_deselected(items=others)
+    if left_to_prove.ALONE:
+        taken = [each for each in items if left_to_prove.is_alone(each.nodeid) or _is_law(each)]
+    elif left_to_prove.ALL:
+        taken = drawn_cases.drawn(items)
+    else:
+        taken = [each for each in items if not left_to_prove.is_left(each.nodeid)]
+    if len(taken) < len(items):
+        chosen = set(taken)
+        config.hook.pytest_deselected(items=[each for each in items if each not in chosen])
+        items[:] = taken
+
+
+def _is_law(item: pytest.Item) -> bool:
+    """Return whether a test has more examples in `run.py prove` than in the suite."""
+    return isinstance(item, pytest.Function) and is_hypothesis_test(item.function)
 
 
 def pytest_collection_finish() -> None:
     """What is there by now stays until the end: no collection has to look at it again."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Say which test runs, to who waits too long for it."""
+    stacks.say(item.nodeid)
+
+
+def pytest_sessionfinish() -> None:
+    stacks.say("after the last test")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,14 +4,19 @@ A proof goes over many commands, faults or files. Most of its cases go the same 
 product, and each costs a second of a processor. The suite keeps those named here, which differ in
 kind; the row of `prove/rows.py` tries all. `tests/unit/test_prove.py` asserts that it has them.
 So are the mistakes that are planted to see whether a gate catches them: a kind of each stays.
+
+`left_by_cost.tsv` names more of them, chosen by what they cost. Where a test took more than 0.4 s
+of processor time in `tests/integration`, or a table of cases more than 0.6 s, others of its file
+stay, or one of its cases.
 """
 
 import os
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
 _WANTED = os.environ.get("SIDING_PROVE")  # `run.py prove` sets it
-ALL = _WANTED in ("1", "left")
-ALONE = _WANTED == "left"  # what the suite has tried is not tried again
+ALL = _WANTED in ("1", "left", "cost")
+ALONE = _WANTED in ("left", "cost")  # what the suite has tried is not tried again
 
 _FAULTS = "tests/faults/test_"
 _INTEGRATION = "tests/integration/test_"
@@ -75,8 +80,23 @@ _IN_BWRAP = (
     "nothing_is_left",
 )
 _IN_LANDLOCK = ("a_loopback_of_its_own_is_none", "what_is_left_is_listed")
+
+
+def _chosen_by_cost() -> Mapping[str, Collection[str]]:
+    """Read a file in a line, and below it its tests, each with the cases that the suite keeps."""
+    found: dict[str, tuple[str, ...]] = {}
+    file = ""
+    for line in Path(__file__).with_name("left_by_cost.tsv").read_text("utf-8").splitlines():
+        first, *others = line.split("\t")
+        if first:
+            file = first
+        else:
+            found[f"{file}::{others[0]}"] = tuple(others[1:])
+    return found
+
+
 # test -> its cases in the suite; none where another test of the suite covers the way through
-KEPT: Mapping[str, Collection[str]] = {
+_BY_KIND: Mapping[str, Collection[str]] = {
     f"{_FAULTS}aimed_writers.py::test_no_byte_of_a_writer_is_lost": ("undo of an apply",),
     f"{_FAULTS}anchor_faults.py::test_killed_at_every_call_from_the_line_to_the_end": ("first",),
     f"{_FAULTS}anchor_faults.py::test_killed_again_while_recovering": (),
@@ -368,9 +388,23 @@ KEPT: Mapping[str, Collection[str]] = {
     ),
 }
 
+KEPT: Mapping[str, Collection[str]] = {**_BY_KIND, **_chosen_by_cost()}
+
 
 def is_left(nodeid: str) -> bool:
     """Return whether the suite leaves a test to `run.py prove`."""
+    return _is_left(nodeid, KEPT)
+
+
+def is_alone(nodeid: str) -> bool:
+    """Return whether a row that tries only what the suite has left out tries a test.
+
+    With SIDING_PROVE=cost it is only what was left out because of what it costs.
+    """
+    return is_left(nodeid) and not (_WANTED == "cost" and _is_left(nodeid, _BY_KIND))
+
+
+def _is_left(nodeid: str, kept: Mapping[str, Collection[str]]) -> bool:
     name, _, case = nodeid.partition("[")
-    kept = KEPT.get(name)
-    return kept is not None and case.removesuffix("]") not in kept
+    cases = kept.get(name)
+    return cases is not None and case.removesuffix("]") not in cases

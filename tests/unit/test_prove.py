@@ -1,13 +1,21 @@
 """`run.py prove` counts cases and not tests, and a row that tries nothing has failed."""
 
+import os
+import signal
+import sys
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from prove import suite
 from prove.row import Outcome, Row
-from prove.rows import ROWS
+from prove.rows import ON_REQUEST, ROWS
+from prove.supervise import Elapsed, never_silent_for, no_longer_than, supervise
 
+import drawn_cases
 import left_to_prove
+from sandbox import alive
 
 ROOT = Path(__file__).parents[2]
 REPORT = b"""<testsuites><testsuite>
@@ -55,17 +63,23 @@ def rows_of(nodeid: str) -> list[str]:
         name
         for name, row in ROWS.items()
         if nodeid.startswith(row.select)
+        and not nodeid.startswith(row.ignore)
         and not any(word.lower() in nodeid.lower() for word in row.leave_out)
         and (not row.only or any(word.lower() in nodeid.lower() for word in row.only))
     ]
 
 
-@pytest.mark.parametrize("name", left_to_prove.KEPT)
-def test_what_the_suite_leaves_out_is_in_a_row(name: str) -> None:
-    path, *within, function = name.split("::")
-    defined = within[-1] if function == "runTest" else f"def {function}("  # a state machine's
-    assert defined in (ROOT / path).read_text(encoding="utf-8")
-    assert rows_of(name) or rows_of(f"{name}[err:EIO]"), "no row tries it"
+def test_what_the_suite_leaves_out_is_in_a_row() -> None:
+    texts = {name.split("::")[0]: "" for name in left_to_prove.KEPT}
+    for path in texts:
+        texts[path] = (ROOT / path).read_text(encoding="utf-8")
+    gone, nowhere = [], []
+    for name in left_to_prove.KEPT:
+        path, *within, function = name.split("::")
+        defined = within[-1] if function == "runTest" else f"def {function}("  # a state machine's
+        gone += [name] * (defined not in texts[path])
+        nowhere += [name] * (not rows_of(name) and not rows_of(f"{name}[err:EIO]"))
+    assert (gone, nowhere) == ([], []), "no test of that name; no row tries it"
 
 
 def test_what_the_suite_keeps_is_there(request: pytest.FixtureRequest) -> None:
@@ -82,9 +96,101 @@ def test_what_the_suite_keeps_is_there(request: pytest.FixtureRequest) -> None:
     assert left_to_prove.ALL or not left
 
 
+class Item(NamedTuple):
+    nodeid: str
+
+
+TABLE = [Item(f"tests/test_a.py::test_a[{number}]") for number in range(11)]
+ALONE = [Item("tests/test_a.py::test_b"), *(Item(f"tests/test_a.py::test_c[{n}]") for n in "123")]
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, seed: int) -> list[str]:
+    monkeypatch.setenv("SIDING_FAULTS_SEED", str(seed))
+    return [item.nodeid for item in drawn_cases.drawn([*TABLE, *ALONE], 0.5)]
+
+
+def test_of_a_long_table_a_share_is_drawn_and_of_others_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SIDING_FAULTS", raising=False)
+    taken = drawn(monkeypatch, 1)
+    assert len(taken) == 6 + len(ALONE)
+    assert taken[6:] == [item.nodeid for item in ALONE]
+    assert drawn(monkeypatch, 1) == taken
+    found = {nodeid for seed in range(20) for nodeid in drawn(monkeypatch, seed)}
+    assert found == {item.nodeid for item in [*TABLE, *ALONE]}
+    monkeypatch.setenv("SIDING_FAULTS", "every")
+    assert len(drawn(monkeypatch, 1)) == len(TABLE) + len(ALONE)
+
+
+def test_the_rest_is_what_no_other_row_of_the_usual_table_tries() -> None:
+    by_others = [rows_of(f"{path.rstrip('/')}/test_x.py") for path in ROWS["rest"].ignore]
+    assert by_others
+    assert all(set(names) - set(ON_REQUEST) and "rest" not in names for names in by_others)
+
+
 def test_a_proof_tries_what_the_suite_leaves_out() -> None:
     name = "tests/faults/test_commands_kill.py::test_killed_at_any_call"
     assert left_to_prove.is_left(f"{name}[init]")
     assert not left_to_prove.is_left(f"{name}[run]")
     assert not left_to_prove.is_left("tests/faults/test_commands_kill.py::another[init]")
     assert suite.ALL == {"SIDING_PROVE": "1"}
+
+
+HANGS = """
+import os, pathlib, subprocess, sys, time
+sys.path.insert(0, sys.argv[1])
+import stacks
+stacks.offer()
+stacks.say("tests/test_it.py::test_that_hangs[case]")
+sleeping = [sys.executable, "-c", "import time; time.sleep(600)"]
+one = subprocess.Popen(sleeping, start_new_session=True)
+print("began", flush=True)
+pathlib.Path(sys.argv[2]).write_text(str(one.pid))
+def a_function_that_waits():
+    time.sleep(600)
+a_function_that_waits()
+"""
+
+
+def test_who_takes_too_long_says_where_it_is_and_is_killed_with_all_it_began(
+    tmp_path: Path,
+) -> None:
+    begun = tmp_path / "begun"
+    ended = supervise(
+        [sys.executable, "-c", HANGS, str(ROOT / "tests"), str(begun)],
+        cwd=tmp_path,
+        env=dict(os.environ),
+        late=lambda _: "it hangs" if begun.exists() and begun.read_text() else "",
+    )
+    assert (ended.status, ended.late, ended.said) == (-signal.SIGKILL, "it hangs", "began\n")
+    assert "tests/test_it.py::test_that_hangs[case]" in ended.stacks
+    assert "in a_function_that_waits" in ended.stacks
+    while alive(int(begun.read_text())):  # a signal takes a moment to arrive
+        time.sleep(0.01)
+
+
+def test_a_process_that_is_left_behind_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """It holds the output; whoever read a pipe would wait for it."""
+    leave = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid)"
+    ended = supervise(
+        [sys.executable, "-c", leave], cwd=tmp_path, env=dict(os.environ), late=lambda _: ""
+    )
+    os.kill(int(ended.said), signal.SIGKILL)
+    assert (ended.status, ended.late) == (0, "")
+
+
+def test_how_long_is_too_long() -> None:
+    assert no_longer_than(900)(Elapsed(running=900, silent=0)) == ""
+    assert no_longer_than(900)(Elapsed(running=901, silent=0)) == "took longer than 900 s"
+    assert never_silent_for(600)(Elapsed(running=9000, silent=600)) == ""
+    assert never_silent_for(600)(Elapsed(running=9000, silent=601)) == "no test ended for 600 s"
+
+
+def test_a_row_that_takes_too_long_has_failed_and_says_where(tmp_path: Path) -> None:
+    test = tmp_path / "test_hangs.py"
+    test.write_text("import time\ndef test_it():\n    time.sleep(600)\n")
+    row = Row("nothing", (str(test),), deadline_s=0)
+    outcome = suite.run(row, 1, workers=0)
+    assert (outcome.cases, outcome.holds) == (0, False)
+    assert outcome.problem.startswith("took longer than 0 s")

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from faults.arena import depth
 from integration.undo.desk import Desk
 from prepared import prepared
+from siding.app.forks import returning
 from siding.app.forks.bring_back import BroughtBack, bring_back
 from siding.app.forks.sweep import sweep
+from siding.tasks.slots import Slot, SlotBooks
 
 from .bench import contents, dropped, git, git_says, left_of_the_pool, made, state
 
-THREADS, PROCESSES, FORKS = 16, 4, depth(48, prove=200)
+THREADS, PROCESSES, FORKS = 16, 4, depth(16, prove=100)
 
 WORK = """
 import os, sys
@@ -97,6 +99,27 @@ def test_sixteen_forks_come_back_at_once(desk: Desk) -> None:
         assert (desk.root / f"of{number}").read_text() == f"{number}\n"
 
 
+def test_no_more_wait_than_are_kept_if_another_is_put_back_meanwhile(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes between the look at how many wait and the entry of one more."""
+    at, books = state(desk), SlotBooks(desk.project.layout.forks)
+    first, second = made(desk, at, "c0"), made(desk, at, "c1")
+    entering = SlotBooks.put_back
+
+    def meanwhile(entered: SlotBooks, slot: Slot) -> None:
+        monkeypatch.setattr(SlotBooks, "put_back", entering)
+        dropped(desk.project, second)
+        assert [each.name for each in books.free()] != []
+        entering(entered, slot)
+
+    monkeypatch.setattr(returning, "at_once", lambda _project: 1)
+    monkeypatch.setattr(SlotBooks, "put_back", meanwhile)
+    dropped(desk.project, first)
+    assert len(books.free()) == 1
+    assert len(os.listdir(desk.project.layout.forks.workspaces_dir)) == 1
+
+
 Edit = tuple[str, object, object]
 NAMES = st.sampled_from(["a", "b", "d/a", "d/b", "d/e/f", "src/a.py", "hello.txt", "ü\n", "-x"])
 GIT = ("add -A", "commit -qm x --allow-empty", "rm -qr --cached .", "reset -q", "switch -q -d HEAD")
@@ -148,7 +171,7 @@ def carry_out(desk: Desk, edit: Edit) -> None:
         return
 
 
-@settings(max_examples=depth(3, prove=40), suppress_health_check=list(HealthCheck))
+@settings(max_examples=depth(3, prove=20), suppress_health_check=list(HealthCheck))
 @given(st.lists(EDIT, min_size=4, max_size=30), st.data())
 def test_a_fork_equals_the_recorded_state(
     edits: list[tuple[str, object, object]], data: st.DataObject

@@ -227,6 +227,10 @@ def put_back(project: Project, slot: Slot, owner: TaskId, *, keep: int) -> Path 
         return throw_away(project, books, slot.name)
     take_back(project.snapshots, owner, slot.name)
     books.put_back(slot)
+    if len(books.free()) > keep:
+        # Others put theirs back since we counted. Of too many the last one to be entered counts
+        # all of them, so too many never stay.
+        return throw_away(project, books, slot.name)
     return None
 
 
