@@ -181,7 +181,8 @@ def main() -> None:
 def _started_again(scratch: Path) -> int:
     """Run this program again, with the copy first on the path of all that it starts."""
     path = f"{scratch / 'src'}:{CHECKOUT}"
-    env = {**os.environ, "PYTHONPATH": path, _SCRATCH: str(scratch)}
+    all_tests = {"SIDING_PROVE": "1"}  # also those that only `run.py prove` tries
+    env = {**os.environ, **all_tests, "PYTHONPATH": path, _SCRATCH: str(scratch)}
     words = [sys.executable, "-m", "tools.mutate", *sys.argv[1:]]
     return subprocess.run(words, cwd=Path.cwd(), env=env, check=False).returncode
 

@@ -17,6 +17,7 @@ CHANGE = SCRATCH / "change"  # the name of the module that is changed
 NOTING = SCRATCH / "noting"  # the paths of the modules whose lines are noted
 LINES = SCRATCH / "lines"
 
+_open, _write, _close = os.open, os.write, os.close  # a test may put others into their place
 seen: set[tuple[str, int]] = set()
 _noted: frozenset[str] = frozenset()
 _changed = ""
@@ -50,9 +51,9 @@ def _on_line(frame: FrameType, _event: str, _argument: object) -> Any:
     if place not in seen:
         seen.add(place)
         # Opened each time: a command may close whatever it finds open at its start.
-        out = os.open(LINES, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        os.write(out, f"{place[1]} {place[0]}\n".encode())
-        os.close(out)
+        out = _open(LINES, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        _write(out, f"{place[1]} {place[0]}\n".encode())
+        _close(out)
     return _on_line
 
 

@@ -3,7 +3,7 @@
 Git is not started if HEAD is at the task's base or the ledger has no rollback.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from shlex import quote
 
 from siding.app.applying.content import Sources
@@ -63,10 +63,10 @@ def gone_back(sources: Sources, tips: Sequence[Sha]) -> GoneBack:
     if all(tip == base for tip in tips):
         return NOTHING
     steps = list(sources.project.ledger(sources.task.id).steps())
-    returns = returns_in(steps, sources.workspace.base_snapshot or "")
+    returns = returns_in(steps, sources.workspace.base_snapshot)
     if not returns:
         return NOTHING
-    heads: Mapping[int, Sha | None] = {0: base, **_heads(sources.bench, steps)}
+    heads = _heads(sources.bench, steps)
     known = [head for head in dict.fromkeys(heads.values()) if head]
     graph = parents_of(sources.bench, [*tips, *known], without=base)
     left = left_behind(returns, heads, tips, graph)

@@ -7,7 +7,7 @@ person removed.
 
 from siding.app.place.project import Project
 from siding.ledger.left_behind import abandoned_steps, returns_in
-from siding.ledger.step import Step, StepKind
+from siding.ledger.step import Step
 from siding.runs.reported import first_line
 from siding.runs.store import Runs
 from siding.tasks.names import name_after_command
@@ -38,7 +38,7 @@ def title_of(project: Project, task: Task, base_snapshot: str) -> str:
         return first_line(asked)
     if first.number not in abandoned:
         return task.name
-    runs = [step for step in stand if step.kind == StepKind.RUN and step.cmd]
+    runs = [step for step in stand if step.cmd]
     return name_after_command(list(runs[-1].cmd)) if runs else f"task {task.id}"
 
 
@@ -60,4 +60,4 @@ def _is_named_after(task: Task, step: Step) -> bool:
 def _is_called(task: Task, command: tuple[str, ...]) -> bool:
     """Tell whether the task's name is made from a command."""
     made = name_after_command(list(command))
-    return bool(made) and made[:_COMPARED] == task.name[:_COMPARED]
+    return made[:_COMPARED] == task.name[:_COMPARED]

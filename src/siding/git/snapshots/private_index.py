@@ -6,7 +6,7 @@ a directory of their own (`incoming`), from which a capture puts them into the s
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from siding.files.regular import read_small
@@ -84,7 +84,7 @@ class PrivateIndex:
         """Make the index again from a tree, with nothing known of the disk."""
         self.discard()
         read_tree(self.store, self.task, tree, keep_fds=self.keep_fds)
-        if self.sparse and git_dir is not None:
+        if self.sparse:
             leave_out_sparse(self.store, self.task, git_dir, keep_fds=self.keep_fds)
 
     def prepare(self, tree: Sha, git_dir: Path | None) -> None:
@@ -99,14 +99,14 @@ class PrivateIndex:
         data = read_small(self.task.index_file, _INDEX_LIMIT) or b""
         return read_gitlinks(data, self.store.repository.hash_size // 2)
 
-    def open_nested(self, opening: Mapping[bytes, str]) -> None:
-        """Put a file that is not there into each: git then takes it for a plain directory."""
+    def open_nested(self, paths: Iterable[bytes]) -> None:
+        """Put a file that is not there into each: git then takes it for a plain directory.
+
+        It replaces the entry of a submodule.
+        """
         empty = objects.object_id("blob", b"", self.store.repository.object_format)
-        lines = []
-        for path, gitlink in opening.items():
-            if gitlink:
-                lines.append(f"0 {'0' * len(empty)}\t".encode() + path)
-            lines.append(f"100644 {empty}\t".encode() + path + b"/" + _PLACEHOLDER)
+        about = f"100644 {empty}\t".encode()
+        lines = [about + path + b"/" + _PLACEHOLDER for path in paths]
         self._edit(lines, "looking into nested repositories")
 
     def close_if_empty(self, path: bytes, gitlink: str, made: IndexPlan) -> None:

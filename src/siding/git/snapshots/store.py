@@ -236,9 +236,10 @@ class SnapshotStore:
         at = 0
         for sha, size in sizes.items():
             begin = at + len(sha) + 1
-            if output[at:begin] != f"{sha}\n".encode("ascii"):
-                break  # a damaged object ended git: what follows is not known
-            found[sha] = output[begin : begin + size]
+            body = output[begin : begin + size]
+            if objects.object_id("blob", body, self.repository.object_format) != sha:
+                break  # of a damaged object git writes less: where the next one begins is not known
+            found[sha] = body
             at = begin + size + 1
         return found
 
@@ -327,7 +328,7 @@ class SnapshotStore:
         for index in sorted((self.objects / "pack").glob("*.idx")):
             pack = index.with_suffix(".pack")
             done = self.git.attempt(self.place(), ["verify-pack", str(index)])
-            if done.returncode or not pack.is_file():
+            if done.returncode:
                 moved += sorted(pack.parent.glob(f"{index.stem}.*"))
         for path in sorted(self.objects.glob("[0-9a-f][0-9a-f]/*")):
             sha = path.parent.name + path.name
@@ -355,7 +356,7 @@ def remove_tree(path: Path) -> None:
 
     One that is not there is fine. (`shutil` has the same, and loads three compressors.)
     """
-    for attempt in range(4):
+    for is_last in (False, False, False, True):
         try:
             fd = os.open(path, _DIRECTORY)
         except FileNotFoundError:
@@ -364,7 +365,7 @@ def remove_tree(path: Path) -> None:
             _remove_below(fd)
             path.rmdir()
         except OSError:  # somebody, a git of ours that is about to end, still writes there
-            if attempt == 3:
+            if is_last:
                 raise
             time.sleep(0.01)
         else:

@@ -32,6 +32,21 @@ def test_a_name_that_a_person_gave_stays(told: Told) -> None:
     assert title(told, "ours") == "ours"
 
 
+def test_a_name_is_of_a_command_only_where_the_first_step_says_so(told: Told) -> None:
+    asked(told, " \n")
+    told.run(cmd=FIRST)
+    asked(told, "do it")
+    made = name_after_command(FIRST)
+    assert title(told) == made
+
+
+def test_a_name_that_is_of_no_command_stays_after_a_first_prompt(told: Told) -> None:
+    asked(told, "do it")
+    told.run(cmd=FIRST)
+    assert title(told, "ours") == "ours"
+    assert title(told) == "do it"
+
+
 def test_the_first_prompt_that_stands_says_more_than_a_command(told: Told) -> None:
     made = name_after_command(FIRST)
     told.run(cmd=FIRST, snapshot=told.base)
