@@ -29,9 +29,9 @@ REMEMBERED = "an answer in this conversation"  # the source of such rules
 # with would allow far more than the person has just seen.
 _TOO_BROAD = names("""
     . ash awk bash bun builtin chmod chown command csh curl dash dd deno docker doas env eval exec
-    expect find fish gawk go kill killall ksh ln lua make mv nc nice node nohup npx parallel perl php
-    pkill pnpm podman powershell pwsh python python2 python3 rm rsync ruby scp script sed setsid sh
-    shred source ssh su sudo tar tclsh tcsh tee timeout tmux uv uvx watch wget xargs yarn zsh
+    expect find fish gawk go kill killall ksh ln lua make mv nc nice node nohup npx parallel perl
+    php pkill pnpm podman powershell pwsh python python2 python3 rm rsync ruby scp script sed setsid
+    sh shred source ssh su sudo tar tclsh tcsh tee timeout tmux uv uvx watch wget xargs yarn zsh
 """)
 _HAS_SUBCOMMANDS = names("""
     apt brew bundle cargo composer dotnet gem gh git glab go gradle helm hg jj just kubectl mvn npm
