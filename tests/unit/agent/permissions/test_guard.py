@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from siding.agent.guard import Allowed, Denied
+from siding.agent.guard import Allowed, Denied, Guard
 from siding.agent.permissions.facts import PermissionGround
 from siding.agent.permissions.guard import (
     PermissionGuard,
@@ -91,7 +91,7 @@ def call(command: str) -> Call:
     return Call("c1", "Bash", {"command": command})
 
 
-def ruled(guard: PermissionGuard, *commands: str) -> list[Allowed | Denied]:
+def ruled(guard: Guard, *commands: str) -> list[Allowed | Denied]:
     async def all_of() -> list[Allowed | Denied]:
         return list(await asyncio.gather(*(guard.rule(call(each), Shell()) for each in commands)))
 
@@ -101,7 +101,7 @@ def ruled(guard: PermissionGuard, *commands: str) -> list[Allowed | Denied]:
 def test_what_the_permissions_decide_nobody_is_asked() -> None:
     person = Person()
     state = PermissionState(rules=rules(allow="Bash(make:*)", deny="Bash(rm:*)"))
-    guard = PermissionGuard(state, ground, asker=person)
+    guard: Guard = PermissionGuard(state, ground, asker=person)
     made, removed = ruled(guard, "make all", "rm a")
     assert made == Allowed({"command": "make all"})
     assert isinstance(removed, Denied)

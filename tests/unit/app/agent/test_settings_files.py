@@ -8,6 +8,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from siding.agent.model import Effort
+from siding.agent.permissions.guard import PermissionKeeper
 from siding.agent.permissions.rules import parse_rules
 from siding.agent.permissions.updates import PermissionUpdate, Scope
 from siding.agent.settings.combining import AgentValues, combined_layers
@@ -155,7 +156,7 @@ def test_layers_are_handed_over_whole_and_stay_untrusted(desk: Desk, managed: Pa
 
 def test_answers_are_kept_beside_the_settings_of_the_person(desk: Desk, managed: Path) -> None:
     config = desk.project.layout.config_yaml.read_bytes()
-    keeper = ProjectAnswers(desk.project)
+    keeper: PermissionKeeper = ProjectAnswers(desk.project)
     for text in ("Bash(make:*)", "Bash(git commit:*)", "Bash(make:*)"):
         update = PermissionUpdate(Scope.PROJECT, rules=parse_rules([text]))
         asyncio.run(keeper.keep(update))
