@@ -6,10 +6,11 @@ from enum import IntEnum
 
 from siding.agent.permissions.globs import Glob, literal, meet, of_field, of_text
 from siding.agent.permissions.line_use import LineCommand
-from siding.policy.fields import MARKS
+from siding.policy.fields import MARKS, known
 
 _BLANK = "\x1f"  # a blank within a word, so that it does not look like one between two
 _AS_LETTER = str.maketrans(dict.fromkeys(MARKS, "\ufffd"))
+_LONGEST = 10_000  # characters of a command that a pattern with a `*` is compared with
 _MOST_OPTIONS = 6  # words between a program and its subcommand that a rule looks behind
 
 
@@ -49,8 +50,15 @@ def _fits(pattern: str, words: tuple[str, ...], text: str) -> Fit:
     if pattern.endswith(":*"):
         prefix = of_text(_joined(_words_of(pattern.removesuffix(":*"))))
         rest = of_text(" *")  # a blank and anything, or nothing
+        begin = joined[: len(prefix) + 2]
+        if "*" not in pattern[:-2] and known(begin):
+            joined = begin  # what follows may be anything
+        elif len(joined) > _LONGEST:
+            return Fit.MAYBE
         return fit_of((*prefix, *rest), joined)
     if "*" in pattern:
+        if len(joined) > _LONGEST or len(text) > _LONGEST:
+            return Fit.MAYBE
         glob = of_text(pattern)
         found = fit_of(glob, " ".join(words))
         return max(found, fit_of(glob, text)) if text else found

@@ -146,6 +146,8 @@ DENIED = "Bash(rm:*); Bash(git push:*); Bash(* --force); Bash(curl *)"
         ("$X a", "ask"),
         ("$X", "ask"),
         ("git $X", "ask"),
+        ("$X push origin", "ask"),
+        ("$X pull", "ask"),
         ("eval $X", "ask"),
         ("rm 'a", "ask"),
         ("echo $X", "ask"),
@@ -326,6 +328,15 @@ def test_what_the_modes_do_without_rules(call: tuple[str, Use, bool], outcomes: 
     modes = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
     found = [outcome(call, mode=PermissionMode(mode)) for mode in modes]
     assert found == outcomes.split()
+
+
+def test_a_long_command_is_compared_with_what_it_begins_with_and_else_asked_about() -> None:
+    commit = bash(f"git commit -m '{'a b ' * 20_000}'")
+    assert outcome(commit, rules(allow="Bash(git commit:*)")) == "allow"
+    assert outcome(commit, rules(allow="Bash(git * -m *)")) == "ask"
+    assert outcome(commit, rules(allow="Bash", deny="Bash(rm:*)")) == "allow"
+    assert outcome(commit, rules(allow="Bash", deny="Bash(git commit:*)")) == "deny"
+    assert outcome(commit, rules(allow="Bash", deny="Bash(* --force)")) == "ask"
 
 
 def test_a_rule_that_asks_goes_before_one_that_allows_and_before_the_mode() -> None:
