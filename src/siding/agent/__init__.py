@@ -2,5 +2,6 @@
 
 `loop` is an asynchronous generator of events. It knows no screen and no disk: what must last goes
 through the port `conversation`, which is awaited; the model is behind the port `model`; whether a
-tool may be used is asked of the port `guard`. `permissions` and `compacting` are pure.
+tool may be used is asked of the port `guard`, which `permissions.guard` implements. The rest of
+`permissions`, `settings`, `effort` and `compacting` are pure.
 """

@@ -160,6 +160,11 @@ class ProjectLayout(NamedTuple):
         return self.root / "config.yaml"
 
     @property
+    def agent_json(self) -> Path:
+        """What the person has answered about the built-in agent, for this project."""
+        return self.root / "agent.json"
+
+    @property
     def state_json(self) -> Path:
         return self.root / "state.json"
 
@@ -261,6 +266,11 @@ class Home(NamedTuple):
     def guard_json(self) -> Path:
         """What the person has answered about how agents run."""
         return self.root / "guard.json"
+
+    @property
+    def agent_json(self) -> Path:
+        """What the person has answered about the built-in agent, for all projects."""
+        return self.root / "agent.json"
 
     @property
     def projects_dir(self) -> Path:

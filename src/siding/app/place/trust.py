@@ -1,9 +1,9 @@
 """Record what a person has trusted of the files of a repository, in ``trust.json``.
 
 Trust is stored by digest: for hooks, of all hooks together; for a policy that permits more, of its
-bytes; for sandbox settings that permit more, of these settings; for a workflow, of its script; for
-a file that a run left and another program runs, of its path and content.
-After any change the digest differs, and the person is asked again.
+bytes; for settings of sandboxes or of the built-in agent that permit more, of these settings; for a
+workflow, of its script; for a file that a run left and another program runs, of its path and
+content. After any change the digest differs, and the person is asked again.
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 TRUST_VERSION = 1
 # Sections: digest -> details.
 HOOKS, POLICIES, SANDBOXES, WORKFLOWS = "trusted", "policies", "sandboxes", "workflows"
-TRAPS = "traps"
-_SECTIONS = (HOOKS, POLICIES, SANDBOXES, WORKFLOWS, TRAPS)
+TRAPS, AGENTS = "traps", "agents"
+_SECTIONS = (HOOKS, POLICIES, SANDBOXES, WORKFLOWS, TRAPS, AGENTS)
 
 
 def trusted_hooks(path: Path | None) -> dict[str, Any]:
@@ -40,6 +40,11 @@ def trusted_sandboxes(path: Path | None) -> dict[str, Any]:
 def trusted_workflows(path: Path | None) -> dict[str, Any]:
     """Return the trusted scripts of workflows, by digest."""
     return _section(path, WORKFLOWS)
+
+
+def trusted_agents(path: Path | None) -> dict[str, Any]:
+    """Return the trusted settings of the built-in agent, by digest."""
+    return _section(path, AGENTS)
 
 
 def trusted_traps(path: Path | None) -> dict[str, Any]:

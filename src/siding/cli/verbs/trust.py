@@ -3,7 +3,8 @@
 Hooks are shell commands in the repository's `.siding/config.yaml`; they never run before you
 allowed them. Its policy, `.siding/policy.yaml`, may always forbid more; what it permits beyond the
 built-in rules counts once you allowed it. Sandbox settings and limits in `.siding/config.yaml` may
-always make a run narrower; wider only once you allowed it. Workflows in `.siding/workflows` run
+always make a run narrower; wider only once you allowed it. So may settings of the built-in agent
+there: what they permit counts once you allowed it. Workflows in `.siding/workflows` run
 agents and commands; each is allowed by its content. Any change asks again.
 
 With --task it is about files that runs left in the workspace of that task and that another program
@@ -14,6 +15,8 @@ apply`, `siding pr` and runs without a sandbox are held, if the task has had a r
 from argparse import ArgumentParser, Namespace
 from shlex import quote
 
+from siding.app.agent.settings_files import repository_settings
+from siding.app.agent.trusting import AskedOfAgent, asked_of_agent, trust_agent
 from siding.app.place.project import Project, ensure_project
 from siding.app.place.trust import forget_all
 from siding.app.policy.hooks import RepositoryHooks, repository_hooks, trust
@@ -52,11 +55,14 @@ def run(arguments: Namespace, context: Context) -> int:
     hooks = repository_hooks(project)
     policy = loosening_policy(ground_of(project))
     sandbox = widening(project)
+    agent = asked_of_agent(project, repository_settings(project))
     flows = of_repository(project)
-    if not hooks.hooks and policy is None and sandbox is None and not flows:
+    brings = bool(hooks.hooks) or bool(flows)
+    if not brings and policy is None and sandbox is None and agent is None:
         screen.note("this repository brings no hooks, and no policy that permits more")
         return 0
     _show(screen, hooks, policy, sandbox)
+    _show_agent(screen, agent)
     new = [flow for flow in flows if not is_trusted(project, flow)]
     for flow in flows:
         _show_workflow(screen, flow, is_new=flow in new)
@@ -64,6 +70,7 @@ def run(arguments: Namespace, context: Context) -> int:
         (bool(hooks.hooks) and not hooks.trusted)
         or (policy is not None and not policy.trusted)
         or (sandbox is not None and not sandbox.trusted)
+        or (agent is not None and not agent.trusted)
     )
     if not needed:
         screen.note("they are allowed")
@@ -81,6 +88,8 @@ def run(arguments: Namespace, context: Context) -> int:
             trust_policy(project, policy)
         if sandbox is not None:
             trust_sandbox(project, sandbox)
+        if agent is not None:
+            trust_agent(project, agent)
         for flow in new:
             trust_workflow(project, flow)
         screen.note("allowed, as long as they stay exactly these", "green")
@@ -134,3 +143,8 @@ def _show(
         screen.print(f"{'policy':<12} {inert(each)}")
     for each in () if sandbox is None else sandbox.lines:
         screen.print(f"{'sandbox':<12} {inert(each)}")
+
+
+def _show_agent(screen: Screen, agent: AskedOfAgent | None) -> None:
+    for each in () if agent is None else agent.lines:
+        screen.print(f"{'agent':<12} {inert(each)}")

@@ -5,7 +5,7 @@ changes files. Here a line counts only if every command of it is of a short list
 are known, and the engine has nothing to say against it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from siding.policy.budget import TooMuch
 from siding.policy.engine import check_line
@@ -100,9 +100,14 @@ def _reads_only(command: Simple) -> bool:
     if command.assignments or not all(map(_is_harmless, command.redirects)):
         return False
     words = [_literal(word) for word in command.words]
-    if not words or None in words:
+    return None not in words and words_only_read([word for word in words if word is not None])
+
+
+def words_only_read(words: Sequence[str]) -> bool:
+    """Return whether a program with these arguments changes nothing, whatever it reads."""
+    if not words:
         return False
-    program, *rest = [word for word in words if word is not None]
+    program, *rest = words
     if program == "git":
         return _git_reads_only(rest)
     if program == "uniq":  # its second file is written
