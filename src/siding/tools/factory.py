@@ -11,6 +11,9 @@ from siding.tools.files.read import Read
 from siding.tools.files.write import Write
 from siding.tools.place import Place
 from siding.tools.port import Tool
+from siding.tools.search.glob import Glob
+from siding.tools.search.grep import Grep
+from siding.tools.search.searching import Searches
 from siding.tools.shell.bash import Bash
 from siding.tools.shell.shells import Shells
 
@@ -23,11 +26,12 @@ class Memory(NamedTuple):
 
     files: KnownFiles
     shells: Shells
+    searches: Searches
 
     @classmethod
     def of(cls, place: Place) -> "Memory":
         """Return the memory of a conversation that begins."""
-        return cls(KnownFiles(), Shells(place))
+        return cls(KnownFiles(), Shells(place), Searches(place))
 
     async def close(self) -> None:
         """End all commands that still run. Call it when the conversation ends, in any case."""
@@ -43,6 +47,8 @@ def tools_of(place: Place, memory: Memory) -> dict[str, Tool]:
         Write(changer),
         Edit(changer),
         MultiEdit(changer),
+        Glob(place, paths, memory.searches),
+        Grep(place, paths, memory.searches),
         Bash(place, memory.shells),
     )
     return {
