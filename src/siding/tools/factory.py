@@ -15,6 +15,8 @@ from siding.tools.search.glob import Glob
 from siding.tools.search.grep import Grep
 from siding.tools.search.searching import Searches
 from siding.tools.shell.bash import Bash
+from siding.tools.shell.bash_output import BashOutput
+from siding.tools.shell.kill_shell import KillShell
 from siding.tools.shell.shells import Shells
 
 # Their results are as large as they may be already, or are parts of a file that is there.
@@ -50,6 +52,8 @@ def tools_of(place: Place, memory: Memory) -> dict[str, Tool]:
         Glob(place, paths, memory.searches),
         Grep(place, paths, memory.searches),
         Bash(place, memory.shells),
+        BashOutput(memory.shells, memory.searches),
+        KillShell(memory.shells),
     )
     return {
         tool.spec.name: tool if tool.spec.name in _FIT_BY_THEMSELVES else Bounded(tool, place)
