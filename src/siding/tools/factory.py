@@ -6,9 +6,12 @@ from siding.tools.files.changing import Changer
 from siding.tools.files.edit import Edit
 from siding.tools.files.known import KnownFiles
 from siding.tools.files.multi_edit import MultiEdit
+from siding.tools.files.notebook_edit import NotebookEdit
 from siding.tools.files.paths import Paths
 from siding.tools.files.read import Read
 from siding.tools.files.write import Write
+from siding.tools.person.ask_user_question import AskUserQuestion
+from siding.tools.person.todo_write import Todos, TodoWrite
 from siding.tools.place import Place
 from siding.tools.port import Tool
 from siding.tools.search.glob import Glob
@@ -29,11 +32,12 @@ class Memory(NamedTuple):
     files: KnownFiles
     shells: Shells
     searches: Searches
+    todos: Todos
 
     @classmethod
     def of(cls, place: Place) -> "Memory":
         """Return the memory of a conversation that begins."""
-        return cls(KnownFiles(), Shells(place), Searches(place))
+        return cls(KnownFiles(), Shells(place), Searches(place), Todos())
 
     async def close(self) -> None:
         """End all commands that still run. Call it when the conversation ends, in any case."""
@@ -49,11 +53,14 @@ def tools_of(place: Place, memory: Memory) -> dict[str, Tool]:
         Write(changer),
         Edit(changer),
         MultiEdit(changer),
+        NotebookEdit(changer),
         Glob(place, paths, memory.searches),
         Grep(place, paths, memory.searches),
         Bash(place, memory.shells),
         BashOutput(memory.shells, memory.searches),
         KillShell(memory.shells),
+        TodoWrite(memory.todos),
+        AskUserQuestion(place),
     )
     return {
         tool.spec.name: tool if tool.spec.name in _FIT_BY_THEMSELVES else Bounded(tool, place)
