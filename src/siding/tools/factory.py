@@ -21,6 +21,7 @@ from siding.tools.shell.bash import Bash
 from siding.tools.shell.bash_output import BashOutput
 from siding.tools.shell.kill_shell import KillShell
 from siding.tools.shell.shells import Shells
+from siding.tools.web.web_fetch import WebFetch
 
 # Their results are as large as they may be already, or are parts of a file that is there.
 _FIT_BY_THEMSELVES = frozenset({"Read", "Bash", "BashOutput"})
@@ -59,6 +60,7 @@ def tools_of(place: Place, memory: Memory) -> dict[str, Tool]:
         Bash(place, memory.shells),
         BashOutput(memory.shells, memory.searches),
         KillShell(memory.shells),
+        WebFetch(place),
         TodoWrite(memory.todos),
         AskUserQuestion(place),
     )

@@ -11,8 +11,8 @@ from siding.policy.agents import KnownAgents
 from siding.policy.paths import JudgingPlace
 from siding.tools.factory import tools_of
 from siding.tools.place import Place
+from siding.tools.program import USUAL, Limits
 from siding.tools.search.choosing import Searcher, Source, choose
-from siding.tools.search.program import USUAL, Limits
 from siding.tools.search.searching import Searches
 from unit.tools.setting import Bench, place_in, with_tools
 
@@ -269,11 +269,11 @@ def test_a_search_that_takes_too_long_or_finds_too_much_is_ended(place: Place) -
 
     async def slow(at: Bench) -> None:
         text = await at.error("Grep", pattern="(a+)+$", path="slow")
-        assert text.startswith("Nothing is known: the search took more than 0.5 s.")
+        assert text.startswith("Nothing is known: it took more than 0.5 s.")
 
     async def much(at: Bench) -> None:
         text = await at.text("Grep", pattern="line", path="much", output_mode="content")
-        assert text.endswith("Not all is here: more than 1 MB were found. Narrow the search.")
+        assert text.endswith("Not all is here: more than 1 MB were printed. Narrow the search.")
 
     Search(_PYTHON, Limits(longest_s=0.5))(place, slow)
     Search(_PYTHON, Limits(most_bytes=1 << 20))(place, much)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from siding.process.errors import CannotStart
+from siding.tools import program
 from siding.tools.place import Place
-from siding.tools.search import program, python_search, ripgrep
+from siding.tools.search import python_search, ripgrep
 from siding.tools.search.choosing import Searcher, Source, choose
 from siding.tools.search.parsing import parsed
 from siding.tools.search.request import Found, Mode, Request, SearchFailed

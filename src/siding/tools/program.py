@@ -1,4 +1,4 @@
-"""Running a program that searches: ended after a time, and when it has printed too much."""
+"""Running a helper program: ended after a time, and when it has printed too much."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ _MOST_ERRORS = 1 << 16
 
 
 class Limits(NamedTuple):
-    """How long a search may take, and how many bytes it may print."""
+    """How long a program may take, and how many bytes it may print."""
 
     longest_s: float = 20.0
     most_bytes: int = 20 << 20
@@ -64,10 +64,8 @@ async def run(
     said = stderr.decode("utf-8", "replace")
     if is_full.is_set():
         return Output(
-            None, bytes(stdout), said, f"more than {limits.most_bytes >> 20} MB were found"
+            None, bytes(stdout), said, f"more than {limits.most_bytes >> 20} MB were printed"
         )
     if ended is None:
-        return Output(
-            None, bytes(stdout), said, f"the search took more than {limits.longest_s:g} s"
-        )
+        return Output(None, bytes(stdout), said, f"it took more than {limits.longest_s:g} s")
     return Output(ended.code, bytes(stdout), said)
