@@ -92,6 +92,7 @@ DOORS = {
     "app/life/archives.py": "tarfile",
     "app/life/collection.py": "shutil",
     "workflows/structured.py": "jsonschema: 90 ms, and most calls have no schema",
+    "tools/search/choosing.py": "importlib.metadata with email, until something is searched",
     "tools/checking.py": "jsonschema: 90 ms, until a tool is called",
     # A step: what only some kinds and some questions need.
     "ledger/step.py": "everything but the fields that all steps have",

@@ -6,13 +6,22 @@ from siding.tools.files.changing import Changer
 from siding.tools.files.edit import Edit
 from siding.tools.files.known import KnownFiles
 from siding.tools.files.multi_edit import MultiEdit
+from siding.tools.files.notebook_edit import NotebookEdit
 from siding.tools.files.paths import Paths
 from siding.tools.files.read import Read
 from siding.tools.files.write import Write
+from siding.tools.person.ask_user_question import AskUserQuestion
+from siding.tools.person.todo_write import Todos, TodoWrite
 from siding.tools.place import Place
 from siding.tools.port import Tool
+from siding.tools.search.glob import Glob
+from siding.tools.search.grep import Grep
+from siding.tools.search.searching import Searches
 from siding.tools.shell.bash import Bash
+from siding.tools.shell.bash_output import BashOutput
+from siding.tools.shell.kill_shell import KillShell
 from siding.tools.shell.shells import Shells
+from siding.tools.web.web_fetch import WebFetch
 
 # Their results are as large as they may be already, or are parts of a file that is there.
 _FIT_BY_THEMSELVES = frozenset({"Read", "Bash", "BashOutput"})
@@ -23,11 +32,13 @@ class Memory(NamedTuple):
 
     files: KnownFiles
     shells: Shells
+    searches: Searches
+    todos: Todos
 
     @classmethod
     def of(cls, place: Place) -> "Memory":
         """Return the memory of a conversation that begins."""
-        return cls(KnownFiles(), Shells(place))
+        return cls(KnownFiles(), Shells(place), Searches(place), Todos())
 
     async def close(self) -> None:
         """End all commands that still run. Call it when the conversation ends, in any case."""
@@ -43,7 +54,15 @@ def tools_of(place: Place, memory: Memory) -> dict[str, Tool]:
         Write(changer),
         Edit(changer),
         MultiEdit(changer),
+        NotebookEdit(changer),
+        Glob(place, paths, memory.searches),
+        Grep(place, paths, memory.searches),
         Bash(place, memory.shells),
+        BashOutput(memory.shells, memory.searches),
+        KillShell(memory.shells),
+        WebFetch(place),
+        TodoWrite(memory.todos),
+        AskUserQuestion(place),
     )
     return {
         tool.spec.name: tool if tool.spec.name in _FIT_BY_THEMSELVES else Bounded(tool, place)

@@ -59,6 +59,10 @@ def unheard(_progress: Progress) -> None:
     """Take note of nothing."""
 
 
+def unsaid(_line: str) -> None:
+    """Say nothing."""
+
+
 class Place(NamedTuple):
     """Where the tools of one conversation work. Paths are absolute and resolved.
 
@@ -74,7 +78,7 @@ class Place(NamedTuple):
     extra: tuple[Path, ...] = ()  # further directories that may be changed
     clock: Clock = SystemClock()
     tell: Callable[[Progress], None] = unheard
-    note: Callable[[str], None] = lambda text: None  # noqa: ARG005 - a line for standard error
+    note: Callable[[str], None] = unsaid  # a line for standard error
     asker: Asker | None = None
     broker: Broker | None = None
     http: Http | None = None

@@ -69,11 +69,11 @@ class Tool(Protocol):
         """What the model is told of it."""
         ...
 
-    def is_safe(self, given: Mapping[str, Any]) -> bool:
+    def is_safe(self, given: Mapping[str, Any], /) -> bool:
         """Tell whether the call changes nothing: it may run beside others, and again."""
         ...
 
-    def use(self, given: Mapping[str, Any]) -> Use:
+    def use(self, given: Mapping[str, Any], /) -> Use:
         """Return what the call is about to do. `given` has been checked against the schema."""
         ...
 

@@ -71,3 +71,12 @@ def with_tools(place: Place, act: Callable[[Bench], Awaitable[T]]) -> T:
             await bench.memory.close()
 
     return asyncio.run(run())
+
+
+def lives(pid: int) -> bool:
+    """Tell whether a process runs; one that nobody has reaped does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return ") Z" not in Path(f"/proc/{pid}/stat").read_text()

@@ -13,7 +13,7 @@ from siding.policy.paths import JudgingPlace
 from siding.process import job
 from siding.tools.place import Place
 from siding.tools.port import Call, Progress
-from unit.tools.setting import Bench, place_in, with_tools
+from unit.tools.setting import Bench, lives, place_in, with_tools
 
 _PATIENCE_S = 30
 
@@ -28,15 +28,6 @@ async def _until(what: object) -> None:
     while not what():  # type: ignore[operator]
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    with open(f"/proc/{pid}/stat") as file:
-        return ") Z" not in file.read()
 
 
 def test_a_command_prints_and_fails(place: Place) -> None:
@@ -80,7 +71,7 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started(place: Place
         assert result.details["interrupted"]
         assert str(result.content).startswith("begun\nIt was ended after 1.5 s.")
         for name in ("pid", "other"):
-            assert not _lives(int((at.root / name).read_text()))
+            assert not lives(int((at.root / name).read_text()))
 
     with_tools(place, act)
 
@@ -101,7 +92,7 @@ def test_cancelling_leaves_no_process(
         with pytest.raises(asyncio.CancelledError):
             await running
         for name in ("pid", "other"):
-            assert not _lives(int((at.root / name).read_text()))
+            assert not lives(int((at.root / name).read_text()))
 
     with_tools(place, act)
 
@@ -115,7 +106,7 @@ def test_a_command_that_kills_its_parent_does_not_take_the_agent_along(place: Pl
         assert "Exit code 1" in str((await at.call("Bash", command="kill 0; sleep 9")).content)
 
     with_tools(place, act)
-    assert not _lives(int((place.workspace / "pid").read_text()))
+    assert not lives(int((place.workspace / "pid").read_text()))
 
 
 def test_what_a_command_leaves_behind_ends_with_the_agent(place: Place) -> None:
@@ -126,11 +117,11 @@ def test_what_a_command_leaves_behind_ends_with_the_agent(place: Place) -> None:
             "Bash", command="nohup setsid sleep 300 >/dev/null 2>&1 & echo $! >far; sleep 0.2"
         )
         assert "Still running" in quiet
-        assert _lives(int((at.root / "pid").read_text()))
+        assert lives(int((at.root / "pid").read_text()))
 
     with_tools(place, act)
     for name in ("pid", "far"):
-        assert not _lives(int((place.workspace / name).read_text()))
+        assert not lives(int((place.workspace / name).read_text()))
 
 
 def test_long_output_is_stored_and_its_ends_are_shown(place: Place) -> None:

@@ -31,7 +31,7 @@ class MultiEdit:
             "edits",
         )
 
-    def is_safe(self, given: Mapping[str, Any]) -> bool:  # noqa: ARG002
+    def is_safe(self, _given: Mapping[str, Any], /) -> bool:
         return False
 
     def use(self, given: Mapping[str, Any]) -> Use:

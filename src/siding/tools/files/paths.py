@@ -97,6 +97,11 @@ class Paths:
     @contextmanager
     def to_read(self, given: str) -> Iterator[Opened]:
         """Open the directory of a file to be read. Raises PathRefused and OSError."""
+        with self._opened(self.as_judged(given)) as opened:
+            yield opened
+
+    def as_judged(self, given: str) -> Path:
+        """Return where a path leads. Raises PathRefused if it led elsewhere when it was judged."""
         path = self.named(given)
         real = _real(path)
         if self._told.get(path, real) != real:
@@ -104,8 +109,7 @@ class Paths:
                 f"{given} leads elsewhere than when the call was judged, so it was not read. "
                 "Try again."
             )
-        with self._opened(real) as opened:
-            yield opened
+        return real
 
     @contextmanager
     def to_write(self, given: str) -> Iterator[Opened]:

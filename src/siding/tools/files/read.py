@@ -37,7 +37,7 @@ class Read:
             "file_path",
         )
 
-    def is_safe(self, given: Mapping[str, Any]) -> bool:  # noqa: ARG002
+    def is_safe(self, _given: Mapping[str, Any], /) -> bool:
         return True
 
     def use(self, given: Mapping[str, Any]) -> Use:

@@ -52,6 +52,11 @@ class OutputKeeper:
         told = f" All of it is in {where}: look there with Read or Grep." if where else ""
         return f"{whole[:half]}\n\n[… {left_out}the output is left out here.{told}]\n\n{end}"
 
+    @property
+    def has_news(self) -> bool:
+        """Tell whether there is output that `fresh` has not returned."""
+        return self.size > self._shown
+
     def fresh(self, most: int) -> str:
         """Return what was printed since the last call, its end if it is more than `most`."""
         new = self.size - self._shown

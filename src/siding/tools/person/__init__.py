@@ -1,0 +1,1 @@
+"""The tools that are about the person: what is planned, and questions."""

