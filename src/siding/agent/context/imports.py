@@ -15,6 +15,7 @@ _IMPORT = re.compile(r"(?:^|(?<=\s))@((?:\\ |[^\s\\])+)")
 _ENDS_SENTENCE = ".,;:!?)]}'\"*_"
 
 
+@lru_cache(maxsize=32)  # the same files are looked at before each prompt
 def imports_of(text: str) -> tuple[str, ...]:
     """Return what a text imports, each once, in its order. ``\\ `` is a blank in a name."""
     if _IMPORT.search(text) is None:
