@@ -124,6 +124,7 @@ DOORS = {
     "process/pausing/suspending.py": "the stopping of a whole tree, at Ctrl-Z without a terminal",
     "web/command.py": "webbrowser",
     "prose.py": "the Markdown parser",
+    "agent/context/imports.py": "the same, for instruction files that import something",
     "web/syntax.py": "the lexers",
 }
 

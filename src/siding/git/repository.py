@@ -7,7 +7,7 @@ from pathlib import Path
 from siding.git import refs
 from siding.git.command import Git, Place, output_of
 from siding.git.discovery import RepositoryPaths, read_settings
-from siding.git.errors import GitError, NoCommits, UnknownRevision
+from siding.git.errors import CommandFailed, GitError, NoCommits, UnknownRevision
 from siding.git.refs import Head, as_sha, head_of
 from siding.git.settings import UserSettings
 from siding.git.status import ARGUMENTS, EntryKind, parse
@@ -96,6 +96,10 @@ class Repository:
     def summary(self, sha: Sha) -> CommitSummary:
         """Return what to show of a commit."""
         return self._summaries(["-1", "--no-walk", sha])[0]
+
+    def recent(self, sha: Sha, most: int) -> list[CommitSummary]:
+        """Return a commit and what it stands on, newest first, at most so many."""
+        return self._summaries([f"--max-count={most}", sha])
 
     def merge_base(self, one: Sha, other: Sha) -> Sha | None:
         """Return the best common ancestor of two commits, None if they have none."""
@@ -192,11 +196,16 @@ class Repository:
 
     def _summaries(self, arguments: Sequence[str]) -> list[CommitSummary]:
         listing = ["rev-list", "--format=%H%x00%an%x00%at%x00%s", "--no-commit-header"]
-        if self.git.version() < (2, 33):
-            raise GitError("git is too old", hint="install git 2.34 or newer")
-        output = self._run([*listing, *arguments], "reading commits")
+        try:
+            output = self._run([*listing, *arguments], "reading commits")
+        except CommandFailed as error:
+            # Asked only now: it is a process of its own.
+            if self.git.version() < (2, 33):
+                raise GitError("git is too old", hint="install git 2.34 or newer") from error
+            raise
         found = []
-        for line in output.decode("utf-8", "replace").splitlines():
+        # Not `splitlines`: a subject may have characters that it takes for ends of lines.
+        for line in output.decode("utf-8", "replace").rstrip("\n").split("\n"):
             sha, author, time, subject = line.split("\0", 3)
             found.append(
                 CommitSummary(sha=Sha(sha), subject=subject, author=author, time=int(time))

@@ -209,3 +209,11 @@ def test_what_a_commit_will_lack(world: World, tmp_path: Path) -> None:
     shallow = tmp_path / "shallow"
     world.user("clone", "-q", "--depth=1", f"file://{world.root}", str(shallow))
     assert Repository(world.git, find_repository(shallow)).is_shallow()
+
+
+def test_a_subject_may_have_what_python_takes_for_ends_of_lines(world: World) -> None:
+    subject = "one\x0btwo\x0cthree\x1cfour\x85five\u2028six"
+    first, second = world.head(), world.commit({"x": "y"}, subject)
+    assert world.repository.summary(second).subject == subject
+    assert [each.sha for each in world.repository.recent(second, 5)] == [second, first]
+    assert [each.sha for each in world.repository.recent(second, 1)] == [second]
