@@ -4,8 +4,9 @@ import re
 from functools import lru_cache
 
 _REMEMBERED = 2048  # judgements of each kind: what is printed is often printed again
+# Matched against values in lower case, so that each alternative is told apart by its first byte.
 _REFERENCE = re.compile(
-    rb"""(?ix)
+    rb"""(?x)
     \$(?:\{|\(|\$|[a-z_]\w*(?:$|[/.:}\])\s])) | \{\{ | \{% | %\( | %s\b | %[a-z_]+% | <[a-z%/!$-]
     | \[?<?redacted\b | \#\{
     | \[(?:redacted|hidden|filtered|masked|removed|secret) | op:// | vault: | ssm: | arn:
@@ -15,15 +16,24 @@ _REFERENCE = re.compile(
        |request|req|ctx|context|input|form|response|res|body|user|credentials?)(?:\.|\[|->)\w
     | keyring | getpass | https?:// | ~/ | [a-z]:\\ | sha\d+[:-]
     | @microsoft | @@?[a-z_./-]+$
-    | projects/ | aws-sm | gcp-sm | ref\+ | ENC\[
-    | !(?:ref|sub|getatt|join|vault|secret|env|include)\w*\b | (?-i:\*[a-z_]+$)
+    | projects/ | aws-sm | gcp-sm | ref\+ | enc\[
+    | !(?:ref|sub|getatt|join|vault|secret|env|include)\w*\b
     | function\s*\( | lambda\b | new\s | await\s
     | \(\)
     """
 )
-_PATH = re.compile(rb"(?:~|\.{1,2})?(?:/(?:[a-z0-9._@+-]+|[A-Z][a-z]+|[A-Z_]+))+/?$")
+# What a value of letters and digits alone can match of `_REFERENCE` and `_PLACEHOLDER`.
+_PLAIN_WORD = re.compile(
+    rb"getenv|keyring|getpass|lambda\Z|(?:foo(?:bar)?(?:baz)?|abc(?:d(?:ef?)?)?(?:123)?)\Z"
+    rb"|(?:todo|fixme|tbd|x+)\Z"
+)
+_FEW = re.compile(rb"(?s)(?:(.)\1*+(?:(.)(?:\1|\2)*+)?)?\Z")  # two different bytes at most
+_FORM = re.compile(  # a path, an alias of YAML, or code between two quoted texts
+    rb"(?:~|\.{1,2})?(?:/(?:[a-z0-9._@+-]+|[A-Z][a-z]+|[A-Z_]+))+/?$"
+    rb"|\*[a-z_]+$|[,;)\]}] ?[A-Za-z_(]|[,;)\]}]+$| ?\+ "
+)
 _PLACEHOLDER = re.compile(
-    rb"""(?ix)
+    rb"""(?x)
     (?:your|my|our|the|some|insert|enter|put|paste|change|replace|add|set|use|type|dummy|fake
     |sample|placeholder
        |todo|fixme|example|redacted|none|not|no|invalid|missing|unset|todo|any|test|secret
@@ -32,27 +42,9 @@ _PLACEHOLDER = re.compile(
     | -+$ | _+$ | \#+$
     """
 )
-_INSIDE = (
-    b"example",
-    b"placeholder",
-    b"changeme",
-    b"change-me",
-    b"change_me",
-    b"changeit",
-    b"change-it",
-    b"change_it",
-    b"replaceme",
-    b"replace-me",
-    b"replace_me",
-    b"redacted",
-    b"dummy",
-    b"xxxx",
-    b"****",
-    b"...",
-    b"\xe2\x80\xa6",
-    b"\xe2\x80\xa2\xe2\x80\xa2",
-    b"your-",
-    b"your_",
+_INSIDE = re.compile(
+    rb"example|placeholder|change[-_]?(?:me|it)|replace[-_]?me|redacted|dummy|xxxx|\*\*\*\*|\.\.\."
+    rb"|\xe2\x80\xa6|\xe2\x80\xa2\xe2\x80\xa2|your[-_]"
 )
 _WORDS = frozenset(
     b"password passwd secret token none null nil true false undefined yes no on off string str "
@@ -67,12 +59,11 @@ _WORDS = frozenset(
 _NAME_WORDS = re.compile(rb"(?i)passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
 _DOTTED = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
-_BETWEEN = re.compile(rb"[,;)\]}] ?[A-Za-z_(]|[,;)\]}]+$| ?\+ ")  # code between two quoted texts
 _TEMPLATE = re.compile(rb"\{[A-Za-z_][\w.()\[\]'\"]*\}")
 _CALL = re.compile(rb"[A-Za-z_][\w.:]*[(\[{]")
 _WORDY = re.compile(rb"_*[A-Za-z]+(?:[-_/.:|,+ ][A-Za-z]*)*$")
 _HARMLESS = re.compile(
-    rb"""(?ix)
+    rb"""(?x)
     v?\d+(?:\.\d+)*(?:[-+.]?(?:rc|beta|alpha|dev|post)\d*)?$ | \d{4}-\d\d-\d\d
     | [\d.,:]+\s*[a-z%]{0,3}$ | 0x[0-9a-f]{1,8}$
     | \w+\.(?:py|js|ts|tsx|go|rs|java|json|ya?ml|toml|md|txt|sh|pem|crt|key|pub|env|cfg|conf|html
@@ -86,16 +77,22 @@ _BRACKETS = (b"(", b"[", b"{", b"|")
 @lru_cache(maxsize=_REMEMBERED)
 def stands_for_one(value: bytes) -> bool:
     """Return whether the value is a placeholder, or a reference to a secret kept elsewhere."""
+    lower = value.lower()
+    if lower in _WORDS or _INSIDE.search(lower) or _FEW.match(value):
+        return not (value.startswith(b"$") and _crypted(value))
+    if value.isalnum():
+        return _PLAIN_WORD.match(lower) is not None
     if value.startswith(b"$") and _crypted(value):
         return False
-    if _TEMPLATE.search(value) or _BETWEEN.match(value):
-        return True
-    if _REFERENCE.match(value) or b"${" in value or b"$(" in value or b"{{" in value:
-        return True
-    if _PATH.match(value) or len(set(value)) <= 2 or value.lower() in _WORDS:
-        return True
-    lower = value.lower()
-    return any(each in lower for each in _INSIDE) or _PLACEHOLDER.match(value) is not None
+    return (
+        _PLACEHOLDER.match(lower) is not None
+        or _REFERENCE.match(lower) is not None
+        or _FORM.match(value) is not None
+        or b"${" in value
+        or b"$(" in value
+        or b"{{" in value
+        or (b"{" in value and _TEMPLATE.search(value) is not None)
+    )
 
 
 def _crypted(value: bytes) -> bool:
@@ -132,7 +129,7 @@ def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
 @lru_cache(maxsize=_REMEMBERED)
 def is_token(value: bytes, *, quoted: bool) -> bool:
     """Return whether the value of a name that means a token looks made by a machine, or is long."""
-    if len(value) < 8 or stands_for_one(value) or _HARMLESS.match(value):
+    if len(value) < 8 or stands_for_one(value) or _HARMLESS.match(value.lower()):
         return False
     if not quoted and value[:1] in _BRACKETS:
         return False
@@ -148,7 +145,7 @@ def is_token(value: bytes, *, quoted: bool) -> bool:
 @lru_cache(maxsize=_REMEMBERED)
 def is_random(value: bytes) -> bool:
     """Return whether a value is long and looks random; for names that can mean other things."""
-    if len(value) < 16 or stands_for_one(value) or _HARMLESS.match(value) or b" " in value:
+    if len(value) < 16 or stands_for_one(value) or _HARMLESS.match(value.lower()) or b" " in value:
         return False
     if re.match(rb"[A-Fa-f0-9]{8}-[A-Fa-f0-9]{4}-", value) or _CALL.match(value):
         return False
