@@ -23,6 +23,8 @@ DOORS = {
     "cli/verbs/show.py": "the screens of programs that draw",
     "cli/verbs/status.py": "the broker; all that the whole status looks at, for the short one",
     "cli/verbs/run.py": "what is said of a task that a run started; the background",
+    "cli/agent/work.py": "the loop and its tools, within a run; runs, outside of one",
+    "cli/agent/starting.py": "what is said of a task that a run started",
     "cli/screen/screen.py": "progress lines with their thread; tables of characters",
     "cli/screen/pager.py": "the pager's process",
     "cli/telling/step_lines.py": "policy, sandbox and coverage, for the steps that have them",
