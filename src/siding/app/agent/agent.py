@@ -12,6 +12,7 @@ from siding.agent.events import Ending, Event, ModelUse, TurnEnded
 from siding.agent.loop import converse
 from siding.agent.setup import Content, Setup
 from siding.app.agent.costs import added, entry_of, used_in
+from siding.app.agent.following_context import FollowingContext
 from siding.app.agent.guarding import RunGuard
 from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
@@ -36,6 +37,7 @@ class Parts(NamedTuple):
     is_new: bool = True
     store: SessionStore | None = None
     reports: Reports | None = None
+    context: FollowingContext | None = None
 
 
 class Agent:
@@ -109,6 +111,7 @@ class Agent:
         Closing the generator ends everything at once; what was stored stays.
         """
         await self._catch_up()
+        await self._tell_changes()
         self._stop.clear()
         self._is_busy = True
         turn = self._parts.source.new_id()
@@ -157,6 +160,15 @@ class Agent:
         if all(stands for _turn, stands in found.turns):
             return
         await asyncio.to_thread(self._rewind, found.turns)
+
+    async def _tell_changes(self) -> None:
+        """Tell the model what changed of the files that instruct it, and the day."""
+        context = self._parts.context
+        if context is None or not self._has_begun:
+            return
+        text = await context.changed_since()
+        if text:
+            await self._parts.conversation.user(text, hidden=True)
 
     def _rewind(self, turns: Sequence[tuple[str, bool]]) -> None:
         assert self._parts.store is not None

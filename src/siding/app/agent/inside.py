@@ -27,6 +27,7 @@ class Surroundings(NamedTuple):
     """
 
     workspace: Path
+    directory: Path  # in which the agent was started
     home: Path
     temporary: Path
     env: Mapping[str, str]
@@ -45,6 +46,7 @@ def surroundings(app: App) -> Surroundings:
     ground = PolicyGround(app=app, root=None, settings=Settings(), trust_json=None, cache=None)
     return Surroundings(
         workspace=workspace,
+        directory=_within(workspace, app.cwd),
         home=home,
         temporary=Path(tempfile.gettempdir()),
         env={name: value for name, value in app.env.items() if name != VARIABLE},
@@ -53,6 +55,11 @@ def surroundings(app: App) -> Surroundings:
         told=told,
         broker=RunBroker(socket) if socket else None,
     )
+
+
+def _within(workspace: Path, cwd: Path) -> Path:
+    real = Path(os.path.realpath(cwd))
+    return real if real.is_relative_to(workspace) else workspace
 
 
 def _store(app: App, told: Told | None) -> SessionStore | None:

@@ -9,8 +9,11 @@ from contextlib import asynccontextmanager
 from siding import __version__
 from siding.adapters.models.any_model import AnyModel
 from siding.adapters.prices import Prices, own_prices
+from siding.adapters.web_client import WebClient
 from siding.agent.setup import Setup
 from siding.app.agent.agent import Agent, Parts
+from siding.app.agent.briefing import Facts, briefing
+from siding.app.agent.following_context import FollowingContext
 from siding.app.agent.guarding import RunGuard
 from siding.app.agent.inside import Surroundings, surroundings
 from siding.app.agent.opening import Opened, cut_off, opened
@@ -18,6 +21,7 @@ from siding.app.agent.options import Options
 from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
 from siding.app.agent.starting import require_model
+from siding.app.agent.system_prompt import SystemPrompt, system_prompt
 from siding.app.place.wiring import App
 from siding.app.sessions.sessions import new_session_id
 from siding.errors import SidingError, UsageError
@@ -73,7 +77,10 @@ async def opened_agent(
                 reports=reports,
             )
             asked = options._replace(model=name)
-            yield Agent(_setup(asked, parts, model, tools, _system(options, here)), parts)
+            told = await briefing(Facts(place, model=name, directory=here.directory))
+            prompt = system_prompt(told, base=options.system, more=options.more_system)
+            parts = parts._replace(context=FollowingContext(told))
+            yield Agent(_setup(asked, parts, model, tools, prompt), parts)
         finally:
             await memory.close()
             await model.aclose()
@@ -84,7 +91,7 @@ def _setup(
     parts: Parts,
     model: AnyModel,
     tools: Mapping[str, Tool],
-    system: tuple[str, ...],
+    prompt: SystemPrompt,
 ) -> Setup:
     return Setup(
         conversation=parts.conversation,
@@ -92,7 +99,8 @@ def _setup(
         guard=parts.guard,
         tools=tools,
         name=options.model,
-        system=system,
+        system=prompt.system,
+        stable=prompt.stable,
         monotonic=time.monotonic,
         sleep=asyncio.sleep,
         spread=random.random,
@@ -105,17 +113,6 @@ def _setup(
         most_tokens=options.most_tokens,
         schema=options.schema,
     )
-
-
-def _system(options: Options, here: Surroundings) -> tuple[str, ...]:
-    base = _BASE if options.system is None else options.system
-    return (base, f"Your workspace is {here.workspace}.\n\n{options.more_system}".strip())
-
-
-_BASE = (
-    "You are Siding's coding agent. You work in a git worktree of your own, with the tools that you"
-    " are given. Each of your turns is recorded and can be taken back. Be short."
-)
 
 
 def _place(
@@ -132,6 +129,7 @@ def _place(
         extra=options.extra,
         note=say,
         broker=here.broker,
+        http=WebClient(here.env),
         judging=here.judging,
     )
 
@@ -164,8 +162,7 @@ def _chosen(tools: Mapping[str, Tool], options: Options) -> dict[str, Tool]:
 # Tools of Claude Code that there are not here: programs that drive it name them.
 _OF_OTHERS = frozenset(
     """
-    Agent AskUserQuestion BashOutput EnterPlanMode ExitPlanMode Glob Grep KillShell LSP NotebookEdit
-    Skill Task TaskCreate TaskUpdate TodoWrite ToolSearch WebFetch WebSearch
+    Agent EnterPlanMode ExitPlanMode LSP Skill Task TaskCreate TaskUpdate ToolSearch WebSearch
     """.split()
 )
 
