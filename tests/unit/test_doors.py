@@ -35,7 +35,7 @@ DOORS = {
     "adapters/agents/headless/scripted_program.py": "yaml, for a table that is no JSON",
     "adapters/models/any_model.py": "the libraries of models, an extra: 1 to 3 s",
     "adapters/models/scripted.py": "yaml, for a script that is no JSON",
-    "app/broker/answers.py": "workflows, for the few runs that start one",
+    "app/broker/answers.py": "workflows and patches, for the few runs that ask for them",
     "app/waiting/inbox.py": "the states of workflows, where there are runs of any",
     "app/waiting/tasks.py": "the same",
     "app/waiting/today.py": "the same",

@@ -10,6 +10,7 @@ from siding.tools.files.notebook_edit import NotebookEdit
 from siding.tools.files.paths import Paths
 from siding.tools.files.read import Read
 from siding.tools.files.write import Write
+from siding.tools.own.siding import Siding
 from siding.tools.person.ask_user_question import AskUserQuestion
 from siding.tools.person.todo_write import Todos, TodoWrite
 from siding.tools.place import Place
@@ -63,6 +64,7 @@ def tools_of(place: Place, memory: Memory) -> dict[str, Tool]:
         WebFetch(place),
         TodoWrite(memory.todos),
         AskUserQuestion(place),
+        Siding(place),
     )
     return {
         tool.spec.name: tool if tool.spec.name in _FIT_BY_THEMSELVES else Bounded(tool, place)

@@ -431,3 +431,17 @@ def test_a_command_that_is_sent_elsewhere_is_about_what_is_there(task: Sandbox) 
     done = task.siding("run", "-t", "asks", "--", *SIDING, "checkpoint", "-t", "other", "-m", "x")
     assert b"other" in done.stderr
     assert task.steps("other")[-1]["message"] == "x"
+
+
+def test_a_run_reads_the_steps_of_its_own_task(plain: Foothold) -> None:
+    line = plain.line()
+    (plain.workspace / "made").write_text("made\n")
+    made = line.result("checkpoint", message="half way")
+    found = line.result("steps", limit=1)["steps"]
+    assert (found[0]["message"], found[0]["files"]) == ("half way", made["files"])
+    patch = line.result("patch", step=found[0]["step"])
+    assert "+made\n" in patch["patch"]
+    assert patch["cut"] is False
+    assert line.ask("patch", step=99)["ok"] is False
+    assert line.ask("patch")["error"]["code"] == "bad_request"
+    assert line.ask("steps", limit=True)["error"]["code"] == "bad_request"

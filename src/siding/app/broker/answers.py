@@ -197,8 +197,20 @@ def _report(desk: Desk, request: Request) -> Answered:
     return Answered(noted.answer._asdict(), noted.brief)
 
 
+def _steps(desk: Desk, request: Request) -> Answered:
+    from siding.app.broker.records import steps
+
+    return Answered(steps(desk, request))
+
+
+def _patch(desk: Desk, request: Request) -> Answered:
+    from siding.app.broker.records import patch
+
+    return Answered(patch(desk, request))
+
+
 def _workflow(desk: Desk, request: Request) -> Answered:
-    # Imported here: few runs start workflows, and each request would pay for what they need.
+    # Imported here: few runs start workflows or read steps, and each request would pay for it.
     from siding.app.broker.workflows import workflow
 
     return Answered(*workflow(desk, request))
@@ -213,6 +225,8 @@ _ANSWERS: dict[str, Callable[[Desk, Request], Answered]] = {
     "phase": _phase,
     "checkpoint": _checkpoint,
     "note": _note,
+    "steps": _steps,
+    "patch": _patch,
     "report": _report,
     "workflow": _workflow,
 }
