@@ -54,6 +54,10 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "integrate": (reads("integrate --list"),),  # writes no file of the home
     "turns": (reads("turns"), reads("turns --json")),
     "usage": (reads("usage"), reads("usage --cost")),
+    "agent": (
+        reads("agent -p x", status=2),  # no model is named
+        writes("agent -p x --model scripted:none"),
+    ),
     "mcp": (reads("mcp", status=2),),  # this is no run
     "note": (reads("note text", status=2),),  # this is no run
     "stop": (reads("stop --all"),),
