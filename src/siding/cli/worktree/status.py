@@ -46,8 +46,9 @@ def run(arguments: Namespace, context: Context) -> int:
         screen.print(f"since the base: {total}")
         for name in stat.get("file_list", []):
             screen.print(f"  {inert(name)}")
-        if found.untold:
-            screen.print(inert(f"not recorded yet: cannot be told: {found.untold}"))
+        if found.unrecorded is None and (found.untold or found.problems):
+            why = found.untold or found.problems[-1]
+            screen.print(inert(f"not recorded yet: cannot be told: {why}"))
         if found.unrecorded:
             screen.print(f"not recorded yet: {counted(found.unrecorded, 'file')}")
     return 0
