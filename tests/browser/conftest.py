@@ -1,5 +1,6 @@
 """A real browser, one for all tests here. Where there is none they are skipped, and say so."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -45,9 +46,25 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
             args=SWITCHES,
             env={"HOME": str(tmp_path_factory.mktemp("browser-home")), "TZ": "UTC"},
         )
+        loop = asyncio.get_running_loop()
+        _LOOPS.append(loop)
+        asyncio.events._set_running_loop(None)
         yield found
+        asyncio.events._set_running_loop(loop)
         with _driver_ends(), suppress(Error):
             found.close()
+
+
+# Playwright's loop counts as running between its calls, too: a test after these that begins a loop
+# of its own in the same process could not. So it counts while a test of these runs.
+_LOOPS: list[asyncio.AbstractEventLoop] = []
+
+
+@pytest.fixture(autouse=True)
+def _loop_of_the_browser(browser: Browser) -> Iterator[None]:
+    asyncio.events._set_running_loop(_LOOPS[-1])
+    yield
+    asyncio.events._set_running_loop(None)
 
 
 @contextmanager
