@@ -59,6 +59,11 @@ def unheard(_progress: Progress) -> None:
     """Take note of nothing."""
 
 
+def open_to_all(_path: str) -> bool:
+    """Deny nothing."""
+    return False
+
+
 def unsaid(_line: str) -> None:
     """Say nothing."""
 
@@ -68,7 +73,8 @@ class Place(NamedTuple):
 
     `env` is the whole environment of commands. Large results are stored in `results`, which is made
     when the first one is; the model may read there. `judging` is what the policy judges commands
-    by: without it no command counts as safe.
+    by: without it no command counts as safe. Files of which `is_denied` is true, told by their
+    resolved path, are left out by searches.
     """
 
     workspace: Path
@@ -83,6 +89,7 @@ class Place(NamedTuple):
     broker: Broker | None = None
     http: Http | None = None
     judging: JudgingPlace | None = None
+    is_denied: Callable[[str], bool] = open_to_all
 
     @property
     def roots(self) -> tuple[Path, ...]:

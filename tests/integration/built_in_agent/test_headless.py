@@ -68,14 +68,15 @@ class Done(NamedTuple):
     err: str
 
 
-def said(sandbox: Sandbox, *words: str) -> Done:
-    model = ("--model", f"scripted:{sandbox.directory / 'script.yaml'}")
-    done = sandbox.siding("agent", "-p", *words, *model, status=None)
+def said(sandbox: Sandbox, *words: str, allowed: str = "Bash,Edit") -> Done:
+    flags = ["--model", f"scripted:{sandbox.directory / 'script.yaml'}"]
+    flags += ["--allowed-tools", allowed] if allowed else []
+    done = sandbox.siding("agent", "-p", *words, *flags, status=None)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def whole(sandbox: Sandbox, *words: str) -> dict[str, Any]:
-    done = said(sandbox, *words, "--output-format", "json")
+def whole(sandbox: Sandbox, *words: str, allowed: str = "Bash,Edit") -> dict[str, Any]:
+    done = said(sandbox, *words, "--output-format", "json", allowed=allowed)
     assert done.status == 0, done
     found: dict[str, Any] = json.loads(done.out)
     return found
@@ -177,7 +178,7 @@ def test_an_object_is_handed_over(agent: Sandbox) -> None:
 
 def test_a_client_talks_over_streams_of_json(agent: Sandbox) -> None:
     words = ["siding", "agent", "-p", "--input-format", "stream-json"]
-    words += ["--output-format", "stream-json", "--verbose"]
+    words += ["--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits"]
     words += ["--model", f"scripted:{agent.directory / 'script.yaml'}"]
     process = subprocess.Popen(
         words,

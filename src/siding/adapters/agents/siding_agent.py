@@ -15,6 +15,7 @@ from siding.storage.fields import mapping, text
 
 NAME = PROGRAM = "siding-agent"
 VARIABLE = "SIDING_AGENT"
+SETTINGS_VARIABLE = "SIDING_AGENT_SETTINGS"  # the settings of files, read by who has started it
 
 PLACES = AgentPlaces(readable=(".config/siding",))
 

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from siding.agent.events import Ending, Event, ModelUse, TurnEnded
 from siding.agent.loop import converse
+from siding.agent.permissions.guard import PermissionGuard
+from siding.agent.permissions.modes import mode_named
 from siding.agent.setup import Content, Setup
 from siding.app.agent.costs import added, entry_of, used_in
 from siding.app.agent.following_context import FollowingContext
-from siding.app.agent.guarding import RunGuard
+from siding.app.agent.judging import RunJudge
 from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
 from siding.app.agent.standing import going_on
@@ -33,10 +35,11 @@ class Parts(NamedTuple):
     conversation: SessionConversation
     workspace: Path
     source: Source
-    guard: RunGuard
+    guard: PermissionGuard
     is_new: bool = True
     store: SessionStore | None = None
     reports: Reports | None = None
+    judge: RunJudge | None = None  # in a run of its own
     context: FollowingContext | None = None
 
 
@@ -67,12 +70,12 @@ class Agent:
 
     @property
     def mode(self) -> str:
-        """Whether it plans, or works: as Claude Code calls its modes."""
-        return "plan" if self._parts.guard.is_planning else "bypassPermissions"
+        """The mode of its permissions."""
+        return self._parts.guard.state.mode.value
 
-    def plan(self, *, wanted: bool) -> None:
-        """Have it change nothing from now on, or let it work."""
-        self._parts.guard.is_planning = wanted
+    def set_mode(self, name: str) -> None:
+        """Have other permissions in force from now on. Raises UsageError."""
+        self._parts.guard.set_mode(mode_named(name))
 
     @property
     def is_busy(self) -> bool:
@@ -117,7 +120,8 @@ class Agent:
         turn = self._parts.source.new_id()
         self._parts.conversation.turn_begins(turn)
         reported = asyncio.create_task(self._prompted(turn, content))
-        self._parts.guard.turn_begins(reported)
+        if self._parts.judge is not None:
+            self._parts.judge.turn_begins(reported)
         try:
             async with aclosing(converse(self._setup, content, self._stop)) as events:
                 async for event in events:

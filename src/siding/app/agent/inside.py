@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from siding.adapters.agents.siding_agent import VARIABLE, Told, told_in
+from siding.adapters.agents.siding_agent import SETTINGS_VARIABLE, VARIABLE, Told, told_in
 from siding.app.agent.broker import RunBroker
 from siding.app.place.project import find_project
 from siding.app.place.settings import Settings
@@ -18,6 +18,8 @@ from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 from siding.process.broker.place import SOCKET_VARIABLE
 from siding.sessions.store import SessionStore
+
+_OF_THE_AGENT = (VARIABLE, SETTINGS_VARIABLE)  # its commands have no use for them
 
 
 class Surroundings(NamedTuple):
@@ -49,7 +51,7 @@ def surroundings(app: App) -> Surroundings:
         directory=_within(workspace, app.cwd),
         home=home,
         temporary=Path(tempfile.gettempdir()),
-        env={name: value for name, value in app.env.items() if name != VARIABLE},
+        env={name: value for name, value in app.env.items() if name not in _OF_THE_AGENT},
         store=_store(app, told),
         judging=place_for(ground, cwd=workspace, workspace=workspace, policy=Policy()),
         told=told,

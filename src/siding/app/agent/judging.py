@@ -1,61 +1,50 @@
-"""Calls of the built-in agent are judged by the broker of the run that it is in.
+"""Who judges the calls of the built-in agent: the broker of its run.
 
-It reports in plain words (`adapters.agents.plain_words`), as any agent may. Where the broker of a
-run cannot be asked, or answers nonsense, the call does not run: whoever has a policy wants a
-verdict, and nobody can tell from here that there is none.
+In a run of its own the agent was told whether calls are judged there (`RunJudge`). In another
+agent's run it was told nothing: it reports in plain words (`adapters.agents.plain_words`), as any
+agent may (`BrokerJudge`). Where that broker cannot be asked, or answers nonsense, the call does not
+run: whoever has a policy wants a verdict, and nobody can tell from here that there is none.
 """
 
 import asyncio
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from siding.adapters.acp.broker import denied_in
 from siding.adapters.agents.table import ANY
-from siding.process.broker.client import VARIABLE, NoBroker
+from siding.agent.permissions.guard import CallJudge
+from siding.app.agent.reporting import Reports
 from siding.storage.fields import mapping, text
 from siding.tools.place import Broker
 from siding.tools.port import Call, Use
 
-_LONGEST = 4 << 20  # bytes of an answer
 _TRIES = 3  # a broker that was killed is started again for who comes next
 
 
-class RunBroker:
-    """The broker of a run, asked over its socket. A request that is cancelled hangs up."""
+class RunJudge:
+    """Judges in a run of the agent's own.
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    No call runs before its turn is reported: what it changes would not be of the turn's step.
+    """
 
-    async def request(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the answer to a request. Raises OSError."""
-        line = json.dumps(fields).encode() + b"\n"
-        reader, writer = await asyncio.open_unix_connection(self._path, limit=_LONGEST)
-        try:
-            with suppress(ConnectionError):  # why it hung up stands in what it has sent
-                writer.write(line)
-                await writer.drain()
-            answer = await reader.readline()
-        except ValueError:
-            raise NoBroker("the broker's answer is too long") from None
-        finally:
-            writer.close()
-        if not answer.endswith(b"\n"):
-            raise NoBroker("the broker went away before it answered")
-        try:
-            found = json.loads(answer)
-        except (ValueError, RecursionError):
-            raise NoBroker("the broker's answer cannot be read") from None
-        if not isinstance(found, dict):
-            raise NoBroker("the broker's answer is no object")
-        return found
+    def __init__(self, reports: Reports) -> None:
+        self._reports = reports
+        self._begun: asyncio.Task[None] | None = None
 
+    def turn_begins(self, reported: asyncio.Task[None]) -> None:
+        """Let no call run before this task is done."""
+        self._begun = reported
 
-def broker_in(env: Mapping[str, str]) -> RunBroker | None:
-    """Return the broker of the run whose environment this is; None outside of a run."""
-    path = env.get(VARIABLE, "")
-    return RunBroker(path) if path else None
+    async def refuses(self, call: Call, use: Use, cwd: str) -> str:
+        """See `CallJudge.refuses`."""
+        if self._begun is not None:
+            await asyncio.shield(self._begun)
+        return await self._reports.judged(call, use, cwd)
+
+    async def ended(self, call: Call, use: Use) -> None:
+        """See `CallJudge.ended`."""
+        await self._reports.called(call, use)
 
 
 class BrokerJudge:
@@ -105,3 +94,10 @@ def _payload(call: Call, use: Use, cwd: str) -> dict[str, Any] | None:
     for touch in use.touches.touches:
         said.setdefault(touch.effect.value, []).append(touch.what)
     return said
+
+
+def judge_of(broker: Broker | None, reports: Reports | None) -> CallJudge | None:
+    """Return who judges calls; None outside of a run."""
+    if reports is not None:
+        return RunJudge(reports)
+    return None if broker is None else BrokerJudge(broker)

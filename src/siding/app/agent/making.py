@@ -1,30 +1,40 @@
 """Put the built-in agent together: its conversation, model, tools and guard."""
 
 import asyncio
+import os
 import random
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from siding import __version__
 from siding.adapters.models.any_model import AnyModel
 from siding.adapters.prices import Prices, own_prices
 from siding.adapters.web_client import WebClient
+from siding.agent.effort import VARIABLE as EFFORT_VARIABLE
+from siding.agent.effort import effort_in_force
+from siding.agent.settings.combining import AgentValues
 from siding.agent.setup import Setup
 from siding.app.agent.agent import Agent, Parts
 from siding.app.agent.briefing import Facts, briefing
 from siding.app.agent.following_context import FollowingContext
-from siding.app.agent.guarding import RunGuard
 from siding.app.agent.inside import Surroundings, surroundings
+from siding.app.agent.judging import RunJudge, judge_of
 from siding.app.agent.opening import Opened, cut_off, opened
 from siding.app.agent.options import Options
+from siding.app.agent.people import NOBODY, People
+from siding.app.agent.permitting import Ground, hidden_from_search, permission_guard
 from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
+from siding.app.agent.settling import project_or_none, values_here
 from siding.app.agent.starting import require_model
 from siding.app.agent.system_prompt import SystemPrompt, system_prompt
+from siding.app.place.sandbox_inside import home_is_hidden
 from siding.app.place.wiring import App
 from siding.app.sessions.sessions import new_session_id
 from siding.errors import SidingError, UsageError
+from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import Record
 from siding.sessions.session import Source
 from siding.sessions.writing.writer import Stamp
@@ -35,18 +45,31 @@ from siding.tools.place import Place
 from siding.tools.port import Tool
 
 
+class _Wanted(NamedTuple):
+    """What a conversation is to be. `say` shows the person a sentence."""
+
+    app: App
+    options: Options
+    values: AgentValues
+    name: str  # of the model
+    people: People
+    say: Callable[[str], None]
+
+
 @asynccontextmanager
 async def opened_agent(
-    app: App, options: Options, *, say: Callable[[str], None]
+    app: App, options: Options, people: People = NOBODY, *, say: Callable[[str], None]
 ) -> AsyncIterator[Agent]:
     """Yield the agent with its conversation; end what it has started.
 
-    `say` shows the person a sentence. Raises SidingError and OSError.
+    `people` can be asked; `say` shows a sentence. Raises SidingError and OSError.
     """
-    here = surroundings(app)
+    values = values_here(app, options.flags)
+    app = app._replace(env={**app.env, **values.env})
+    wanted = _Wanted(app, options, values, require_model(app, values.model or ""), people, say)
     model = AnyModel(app.env, prices=_prices(app))
-    name = require_model(app, options.model)
-    model.warm(name)
+    model.warm(wanted.name)
+    here = surroundings(app)
     source = Source(new_id=lambda: new_session_id(app), now=app.now)
     found = opened(
         here.store,
@@ -59,79 +82,109 @@ async def opened_agent(
     if found.transcript is None and options.which.persists:
         say("the conversation is not kept: Siding's home cannot be seen here")
     with found.session as session:
-        place = _place(here, options, found, say)
-        memory = Memory.of(place)
-        try:
-            tools = _chosen(tools_of(place, memory), options)
+        async with _parts(wanted, here, found, source) as (parts, tools, place):
             cut_off(session, lambda name, given: _is_safe(tools.get(name), given))
-            reports = _reports(here, found, say)
-            guard = RunGuard(reports, here.workspace, is_planning=options.is_planning)
-            parts = Parts(
-                session,
-                SessionConversation(session),
-                here.workspace,
-                source,
-                guard,
-                is_new=found.is_new,
-                store=None if found.transcript is None else here.store,
-                reports=reports,
-            )
-            asked = options._replace(model=name)
-            told = await briefing(Facts(place, model=name, directory=here.directory))
+            told = await briefing(Facts(place, model=wanted.name, directory=here.directory))
             prompt = system_prompt(told, base=options.system, more=options.more_system)
-            parts = parts._replace(context=FollowingContext(told))
-            yield Agent(_setup(asked, parts, model, tools, prompt), parts)
-        finally:
-            await memory.close()
-            await model.aclose()
+            setup = _setup(wanted, parts, model, tools, prompt)
+            try:
+                yield Agent(setup, parts._replace(context=FollowingContext(told)))
+            finally:
+                await model.aclose()
+
+
+@asynccontextmanager
+async def _parts(
+    wanted: _Wanted, here: Surroundings, found: Opened, source: Source
+) -> AsyncIterator[tuple[Parts, dict[str, Tool], Place]]:
+    """Yield what the conversation stands on, and its tools; at the end no command of them runs."""
+    app, values = wanted.app, wanted.values
+    roots = tuple(_resolved(each, here.home) for each in values.directories)
+    results = here.temporary / f"siding-agent-{found.session.id}"
+    if found.transcript is not None:
+        results = found.transcript.with_suffix("") / "tool-results"
+    ground = Ground(here.judging, here.env, roots=roots, readable=(results,))
+    reports = _reports(here, found, wanted.say)
+    judge = judge_of(here.broker, reports)
+    guard = permission_guard(
+        values,
+        ground,
+        wanted.people,
+        judge,
+        project_or_none(app),
+        is_sandboxed=home_is_hidden(app),
+        tell=wanted.say,
+    )
+    place = Place(
+        workspace=here.workspace,
+        results=results,
+        home=here.home,
+        env=here.env,
+        extra=roots,
+        note=wanted.say,
+        asker=wanted.people.questions,
+        broker=here.broker,
+        http=WebClient(here.env),
+        judging=here.judging,
+        is_denied=hidden_from_search(guard, ground),
+    )
+    memory = Memory.of(place)
+    ground.cwd = lambda: memory.shells.cwd
+    parts = Parts(
+        found.session,
+        SessionConversation(found.session),
+        here.workspace,
+        source,
+        guard,
+        is_new=found.is_new,
+        store=None if found.transcript is None else here.store,
+        reports=reports,
+        judge=judge if isinstance(judge, RunJudge) else None,
+    )
+    try:
+        yield parts, _chosen(tools_of(place, memory), wanted.options), place
+    finally:
+        await memory.close()
 
 
 def _setup(
-    options: Options,
+    wanted: _Wanted,
     parts: Parts,
     model: AnyModel,
     tools: Mapping[str, Tool],
     prompt: SystemPrompt,
 ) -> Setup:
+    options, values = wanted.options, wanted.values
+    effort = effort_in_force(
+        flag=options.effort,
+        variable=wanted.app.env.get(EFFORT_VARIABLE),
+        settings=values.effort,
+    )
     return Setup(
         conversation=parts.conversation,
         model=model,
         guard=parts.guard,
         tools=tools,
-        name=options.model,
+        name=wanted.name,
         system=prompt.system,
         stable=prompt.stable,
         monotonic=time.monotonic,
         sleep=asyncio.sleep,
         spread=random.random,
-        fallback=options.fallback or None,
-        effort=options.effort,
+        fallback=values.fallback_model,
+        effort=effort.effort,
         thinking=options.thinking,
         cache=options.cache,
-        most_requests=options.most_requests,
-        most_dollars=options.most_dollars,
-        most_tokens=options.most_tokens,
+        most_requests=values.max_turns,
+        most_dollars=values.max_dollars,
+        most_tokens=values.max_tokens,
         schema=options.schema,
     )
 
 
-def _place(
-    here: Surroundings, options: Options, found: Opened, say: Callable[[str], None]
-) -> Place:
-    results = here.temporary / f"siding-agent-{found.session.id}"
-    if found.transcript is not None:
-        results = found.transcript.with_suffix("") / "tool-results"
-    return Place(
-        workspace=here.workspace,
-        results=results,
-        home=here.home,
-        env=here.env,
-        extra=options.extra,
-        note=say,
-        broker=here.broker,
-        http=WebClient(here.env),
-        judging=here.judging,
-    )
+def _resolved(directory: str, home: Path) -> Path:
+    named = home / directory[2:] if directory.startswith("~/") else Path(directory)
+    return Path(os.path.realpath(named))
 
 
 def _reports(here: Surroundings, found: Opened, say: Callable[[str], None]) -> Reports | None:
@@ -149,6 +202,7 @@ def _is_safe(tool: Tool | None, given: Record) -> bool:
 
 def _chosen(tools: Mapping[str, Tool], options: Options) -> dict[str, Tool]:
     unknown = {*(options.tools or ()), *options.without} - {*tools, *_OF_OTHERS}
+    unknown = {each for each in unknown if not each.startswith(_SERVERS)}
     if unknown:
         raise UsageError(f"there is no tool {min(unknown)!r}", hint=f"there are {', '.join(tools)}")
     names = options.tools
@@ -159,6 +213,7 @@ def _chosen(tools: Mapping[str, Tool], options: Options) -> dict[str, Tool]:
     }
 
 
+_SERVERS = "mcp__"  # tools of servers begin so, of which there are none here
 # Tools of Claude Code that there are not here: programs that drive it name them.
 _OF_OTHERS = frozenset(
     """

@@ -1,10 +1,10 @@
 """What a conversation of the built-in agent is begun with."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from siding.agent.model import Cache, Effort, Thinking
+from siding.agent.model import Cache, Thinking
+from siding.app.agent.settings_files import NO_FLAGS, AgentFlags
 from siding.namedtuples import NamedTuple
 
 
@@ -27,22 +27,16 @@ class Which(NamedTuple):
 class Options(NamedTuple):
     """The options of one conversation. None is no limit, or what is usual.
 
-    `model` is ``provider:name``, or the name alone; "" is the one of the settings.
+    `flags` is what the command line says of what files of settings may say as well.
     """
 
     which: Which = Which()
-    model: str = ""
-    fallback: str = ""
-    effort: Effort | int | None = None
+    flags: AgentFlags = NO_FLAGS
+    effort: str | None = None  # as `effort_named` reads it
     thinking: Thinking = Thinking.AUTO
     cache: Cache = Cache.SHORT
-    is_planning: bool = False  # it changes nothing
     tools: tuple[str, ...] | None = None  # there are these alone
     without: frozenset[str] = frozenset()  # names of tools that there are not
-    extra: tuple[Path, ...] = ()  # further directories that may be changed
     system: str | None = None  # in the place of the usual text
     more_system: str = ""  # behind it
     schema: Mapping[str, Any] | None = None
-    most_requests: int | None = None  # of each turn
-    most_dollars: float | None = None
-    most_tokens: int | None = None

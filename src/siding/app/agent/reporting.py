@@ -20,6 +20,7 @@ _NO_VERDICT = (
     "In this run each command and tool is judged before it runs, and Siding did not answer. "
     "Do not try again."
 )
+_TRIES = 3  # a broker that was killed is started again for who comes next
 
 
 class Standing(NamedTuple):
@@ -61,13 +62,15 @@ class Reports:
         """Return "" if the call may run, else why not. A person may be asked meanwhile."""
         if not self._told.judges or not (use.command or use.touches):
             return ""
-        try:
-            answer = await self._sent(Moment.TOOL, {"call": call.id, "cwd": cwd, **_touched(use)})
-        except OSError:
-            return _NO_VERDICT if self._told.requires else ""
-        if answer is None:
-            return _NO_VERDICT
-        return text(answer.get("deny"))
+        fields = {"call": call.id, "cwd": cwd, **_touched(use)}
+        for _ in range(_TRIES):
+            try:
+                answer = await self._sent(Moment.TOOL, fields)
+            except OSError:
+                continue
+            denied = _NO_VERDICT if answer is None else answer.get("deny", "")
+            return denied if isinstance(denied, str) else _NO_VERDICT
+        return _NO_VERDICT if self._told.requires else ""
 
     async def standing(self, since: int | None) -> Standing | None:
         """Return which turns stand; none if nothing was gone back to after the step `since`.

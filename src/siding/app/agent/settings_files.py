@@ -51,6 +51,7 @@ class AgentFlags(NamedTuple):
     directories: Sequence[str] = ()
     max_turns: int | None = None
     max_dollars: float | None = None
+    max_tokens: int | None = None
 
 
 NO_FLAGS = AgentFlags()
@@ -97,6 +98,7 @@ def layers_of_flags(flags: AgentFlags, cwd: Path) -> list[SettingsLayer]:
         directories=tuple(os.path.realpath(cwd / each) for each in flags.directories),
         max_turns=flags.max_turns,
         max_dollars=flags.max_dollars,
+        max_tokens=flags.max_tokens,
     )
     if said != SaidSettings():
         found.append(SettingsLayer(SettingsLevel.FLAGS, "the command line", said))

@@ -1,5 +1,6 @@
 """What the built-in agent tells, for front ends."""
 
+from siding.agent.effort import effort_in_force
 from siding.agent.events import (
     Answered,
     AnswerStarted,
@@ -32,6 +33,7 @@ from siding.agent.model import (
     ThinkingDelta,
     Trouble,
 )
+from siding.agent.permissions.rules import split_list
 from siding.tools.port import Call, Progress, Result, Use
 
 __all__ = [
@@ -68,4 +70,6 @@ __all__ = [
     "Usage",
     "Use",
     "Withdrawn",
+    "effort_in_force",
+    "split_list",
 ]

@@ -5,17 +5,18 @@ of Claude Code pass a great many.
 """
 
 import json
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace, _ArgumentGroup
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from siding.app.agent.options import Options, Which
-from siding.app.agent.told import Effort, Thinking
+from siding.app.agent.settings_files import AgentFlags
+from siding.app.agent.told import Effort, Thinking, effort_in_force, split_list
 from siding.errors import UsageError
 
 FORMATS = ("text", "json", "stream-json")
-MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
+MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "manual")
 _EFFORTS = tuple(each.value for each in Effort)
 
 # Taken from clients of Claude Code: True, if a value follows.
@@ -26,19 +27,14 @@ WITHOUT_EFFECT: Mapping[str, bool] = {
     "--include-hook-events": False,
     "--session-mirror": False,
     "--mcp-config": True,
-    "--settings": True,
-    "--allowed-tools": True,
-    "--allowedTools": True,
     "--agents": True,
     "--setting-sources": True,
     "--betas": True,
     "--plugin-dir": True,
-    "--permission-prompt-tool": True,
     "--max-thinking-tokens": True,
     "--thinking-display": True,
     "--debug-to-stderr": False,
     "--resume-drops-turn": False,
-    "--dangerously-skip-permissions": False,
     "--allow-dangerously-skip-permissions": False,
 }
 
@@ -149,20 +145,38 @@ def _add_limits(parser: ArgumentParser) -> None:
 def _add_permissions(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("what it may do")
     group.add_argument(
-        "--permission-mode", choices=MODES, default="default", help="plan: it changes nothing"
+        "--permission-mode",
+        choices=MODES,
+        help="what happens to what no rule decides (default: you are asked; in a sandbox, it runs)",
     )
     group.add_argument(
-        "--disallowed-tools",
-        "--disallowedTools",
-        action="append",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="it does not have these tools",
+        "--dangerously-skip-permissions",
+        dest="permission_mode",
+        action="store_const",
+        const="bypassPermissions",
+        help=SUPPRESS,
     )
+    _add_rules(group, "allowed", "runs without a question: 'Bash(make check)', 'Edit(src/**)'")
+    _add_rules(group, "disallowed", "never runs; a name alone: it does not have this tool")
+    group.add_argument(
+        "--settings", metavar="FILE", help="more settings: a file, or an object of JSON"
+    )
+    group.add_argument("--permission-prompt-tool", help=SUPPRESS)
     group.add_argument("--tools", metavar="NAMES", help="it has these tools alone")
     group.add_argument(
         "--add-dir", action="append", nargs="+", default=[], metavar="DIR", help="may be changed"
+    )
+
+
+def _add_rules(group: _ArgumentGroup, kind: str, text: str) -> None:
+    group.add_argument(
+        f"--{kind}-tools",
+        f"--{kind}Tools",
+        action="append",
+        nargs="+",
+        default=[],
+        metavar="RULE",
+        help=text,
     )
 
 
@@ -170,23 +184,32 @@ def options_of(arguments: Namespace, cwd: Path) -> Options:
     """Return the options of a command line. Raises UsageError."""
     return Options(
         which=_which(arguments),
-        model=arguments.model,
-        fallback=arguments.fallback_model,
+        flags=_flags(arguments),
         effort=_effort(arguments.effort),
         thinking=_THINKING[arguments.thinking],
-        is_planning=arguments.permission_mode == "plan",
         tools=None if arguments.tools in (None, "default") else _names(arguments.tools),
         without=_without(arguments.disallowed_tools),
-        extra=tuple((cwd / each).resolve() for group in arguments.add_dir for each in group),
         system=_text(arguments.system_prompt, arguments.system_prompt_file, cwd),
         more_system=_text(
             arguments.append_system_prompt or None, arguments.append_system_prompt_file, cwd
         )
         or "",
         schema=_schema(arguments.json_schema, cwd),
-        most_requests=_positive("--max-turns", arguments.max_turns),
-        most_dollars=_positive("--max-budget", arguments.max_budget),
-        most_tokens=_positive("--max-tokens", arguments.max_tokens or arguments.task_budget),
+    )
+
+
+def _flags(arguments: Namespace) -> AgentFlags:
+    return AgentFlags(
+        settings=arguments.settings,
+        model=arguments.model or None,
+        fallback_model=arguments.fallback_model or None,
+        mode=arguments.permission_mode,
+        allowed=_all_of(arguments.allowed_tools),
+        disallowed=_all_of(arguments.disallowed_tools),
+        directories=_all_of(arguments.add_dir),
+        max_turns=_positive("--max-turns", arguments.max_turns),
+        max_dollars=_positive("--max-budget", arguments.max_budget),
+        max_tokens=_positive("--max-tokens", arguments.max_tokens or arguments.task_budget),
     )
 
 
@@ -227,12 +250,13 @@ def _which(arguments: Namespace) -> Which:
     )
 
 
-def _effort(text: str | None) -> Effort | int | None:
-    if text is None or text in _EFFORTS:
-        return None if text is None else Effort(text)
-    if text.isascii() and text.isdigit() and int(text):
-        return int(text)
-    raise UsageError(f"--effort {text!r} is no effort", hint=f"{', '.join(_EFFORTS)}, or tokens")
+def _effort(text: str | None) -> str | None:
+    effort_in_force(flag=text)  # so that a mistake is said before anything begins
+    return text
+
+
+def _all_of(groups: list[list[str]]) -> tuple[str, ...]:
+    return tuple(each for group in groups for each in group)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -240,14 +264,9 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _without(groups: list[list[str]]) -> frozenset[str]:
-    names = [each for group in groups for text in group for each in _names(text)]
-    patterns = [each for each in names if "(" in each]
-    if patterns:
-        raise UsageError(
-            f"--disallowed-tools takes names of tools, and {patterns[0]!r} is a rule",
-            hint="rules about commands and files belong to the policy (docs/policy.md)",
-        )
-    return frozenset(names)
+    """Return the tools that it does not have; what has a pattern is a rule, about some calls."""
+    texts = [each for group in groups for text in group for each in split_list(text)]
+    return frozenset(each for each in texts if "(" not in each and "*" not in each)
 
 
 def _text(text: str | None, file: str | None, cwd: Path) -> str | None:

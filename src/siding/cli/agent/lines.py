@@ -3,7 +3,6 @@
 A line is a prompt. Ctrl-C ends the turn that is under way, Ctrl-D the conversation.
 """
 
-import sys
 from contextlib import aclosing
 
 from siding.app.agent.agent import Agent
@@ -18,6 +17,7 @@ from siding.app.agent.told import (
     TurnEnded,
     Withdrawn,
 )
+from siding.cli.agent.output import Output
 from siding.cli.agent.printing import say_trouble
 from siding.cli.agent.results import exit_status
 from siding.cli.agent.typed import TypedLines
@@ -30,11 +30,11 @@ _WIDE = 100
 class Lines:
     """A conversation at a terminal."""
 
-    def __init__(self, agent: Agent, typed: TypedLines, screen: Screen) -> None:
+    def __init__(self, agent: Agent, typed: TypedLines, output: Output, screen: Screen) -> None:
         self._agent = agent
         self._typed = typed
         self._screen = screen
-        self._at_start = True  # of a line
+        self._output = output
 
     async def serve(self, first: str) -> int:
         """Answer `first`, if it is not blank, and each line that is typed."""
@@ -42,11 +42,10 @@ class Lines:
         if first.strip():
             status = await self._answer(first)
         while True:
-            self._write(self._screen.style(PROMPT, "bold"))
+            self._output.ask(PROMPT)
             line = await self._typed.next()
-            self._at_start = True
             if line is None:
-                self._write("\n")
+                self._output.write("\n")
                 return status
             if line.strip():
                 status = await self._answer(line.strip())
@@ -63,45 +62,32 @@ class Lines:
     def _show(self, event: Event) -> None:
         match event:
             case TextDelta():
-                self._write(inert(event.text, lines=True))
+                self._output.write(inert(event.text, lines=True))
             case ToolStarted():
                 text = event.use.text or event.call.name
-                self._line(f"· {inert(shorten(text, _WIDE))}", "cyan")
+                self._output.line(f"· {inert(shorten(text, _WIDE))}", "cyan")
             case ToolDenied():
-                self._line(f"  not allowed: {inert(event.reason)}", "yellow")
+                self._output.line(f"  not allowed: {inert(event.reason)}", "yellow")
             case ToolEnded() if event.result.is_error:
                 shown = event.result.shown or str(event.result.content)
-                self._line(f"  {inert(shorten(shown, _WIDE))}", "red")
+                self._output.line(f"  {inert(shorten(shown, _WIDE))}", "red")
             case ToolEnded() if event.result.shown:
-                self._line(f"  {inert(shorten(event.result.shown, _WIDE))}", "dim")
+                self._output.line(f"  {inert(shorten(event.result.shown, _WIDE))}", "dim")
             case Withdrawn():
-                self._line("the answer broke off and is asked for again", "yellow")
+                self._output.line("the answer broke off and is asked for again", "yellow")
             case Compacted():
-                self._line("summed up, to make room", "dim")
+                self._output.line("summed up, to make room", "dim")
             case CompactingFailed():
-                self._line(f"could not be summed up: {inert(event.why)}", "yellow")
+                self._output.line(f"could not be summed up: {inert(event.why)}", "yellow")
             case TurnEnded():
                 self._ended(event)
             case _:
                 say_trouble(self._screen, event)
 
     def _ended(self, event: TurnEnded) -> None:
-        if not self._at_start:
-            self._write("\n")
         if event.error:
-            self._line(inert(event.error, lines=True), "red")
+            self._output.line(inert(event.error, lines=True), "red")
         spent = "" if event.dollars is None else f" · ${event.dollars:.2f}"
         usage = event.usage
         figures = f"{usage.prompt:,} tokens sent, {usage.output:,} written{spent}"
-        self._line(f"{event.ending.value} · {event.wall_s:.1f} s · {figures}", "dim")
-
-    def _line(self, text: str, style: str) -> None:
-        if not self._at_start:
-            self._write("\n")
-        self._write(self._screen.style(text, style) + "\n")
-
-    def _write(self, text: str) -> None:
-        if text:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-            self._at_start = text.endswith("\n")
+        self._output.line(f"{event.ending.value} · {event.wall_s:.1f} s · {figures}", "dim")

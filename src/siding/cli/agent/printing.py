@@ -10,6 +10,12 @@ from siding.cli.agent.results import exit_status, said_at_end
 from siding.cli.agent.stream_json import Line, Translator
 from siding.cli.screen.screen import Screen, inert
 
+_ASKING = ("default", "acceptEdits")  # modes in which somebody may be asked, and here nobody can
+_HOW_TO_ALLOW = (
+    "--permission-mode acceptEdits lets it change files, --allowed-tools 'Bash(make check)' run a "
+    "command; in a sandbox (--sandbox) it needs neither"
+)
+
 
 async def answered(
     agent: Agent, prompt: str, translator: Translator, screen: Screen, output: str
@@ -31,7 +37,7 @@ async def answered(
                 if output == "json":
                     print_lines(lines)
                 elif output == "text":
-                    _print_text(screen, event)
+                    _print_text(screen, event, agent.mode)
     return status
 
 
@@ -55,7 +61,7 @@ def say_trouble(screen: Screen, event: Event) -> None:
         screen.note(f"{event.model} answers instead of {event.instead_of}: {inert(event.why)}")
 
 
-def _print_text(screen: Screen, event: TurnEnded) -> None:
+def _print_text(screen: Screen, event: TurnEnded, mode: str) -> None:
     text = said_at_end(event)
     if event.object is not None:
         text = json.dumps(event.object, ensure_ascii=False)
@@ -68,3 +74,5 @@ def _print_text(screen: Screen, event: TurnEnded) -> None:
         screen.warn(f"the turn ended before it was done: {event.ending.value}")
     for denial in event.denials:
         screen.note(f"not allowed: {denial.call.name}: {inert(denial.reason)}", "yellow")
+    if event.denials and mode in _ASKING:
+        screen.note(_HOW_TO_ALLOW)

@@ -10,15 +10,20 @@ from typing import Any
 from siding import __version__
 from siding.app.agent.agent import Agent
 from siding.app.agent.making import opened_agent
+from siding.app.agent.people import People
 from siding.app.sessions.sessions import new_session_id
+from siding.cli.agent.asking_person import TerminalPermissions, TerminalQuestions
+from siding.cli.agent.client import ASKED_BY_CLIENT, AskedPermissions, AskedQuestions, Client
 from siding.cli.agent.flags import WITHOUT_EFFECT, options_of
 from siding.cli.agent.lines import Lines
+from siding.cli.agent.output import Output
 from siding.cli.agent.printing import answered
 from siding.cli.agent.stream_json import Facts, Translator
 from siding.cli.agent.streaming import Streaming
 from siding.cli.agent.typed import TypedLines
 from siding.cli.globals import Context
 from siding.errors import UsageError
+from siding.namedtuples import NamedTuple
 
 _ENDED = 143  # the exit status after SIGTERM
 
@@ -30,8 +35,10 @@ def serve(arguments: Namespace, context: Context) -> int:
     _say_without_effect(arguments, context)
 
     async def run() -> int:
-        async with opened_agent(context.app, options, say=context.screen.note) as agent:
-            return await _interruptible(agent, lambda: _held(agent, prompt, arguments, context))
+        front = _front(arguments, context)
+        app, say = context.app, context.screen.note
+        async with opened_agent(app, options, front.people, say=say) as agent:
+            return await _interruptible(agent, lambda: front.hold(agent, prompt))
 
     return asyncio.run(run())
 
@@ -55,30 +62,76 @@ def _prompt(arguments: Namespace) -> str:
     return typed
 
 
-async def _held(agent: Agent, prompt: str, arguments: Namespace, context: Context) -> int:
-    def new_id() -> str:
-        return new_session_id(context.app)
+class _Front(NamedTuple):
+    """How a conversation is held: who can be asked in it, and what a prompt begins."""
 
-    translator = Translator(
-        Facts(
-            session=agent.session.id,
-            cwd=str(agent.workspace),
-            model=agent.model,
-            mode=agent.mode,
-            tools=tuple(agent.tools),
-            version=__version__,
-        ),
-        new_id,
+    people: People
+    hold: Callable[[Agent, str], Coroutine[Any, Any, int]]
+
+
+def _front(arguments: Namespace, context: Context) -> _Front:
+    if arguments.input_format == "stream-json":
+        return _streaming(arguments, context)
+    if arguments.print or arguments.output_format != "text":
+        return _printing(arguments, context)
+    return _lines(context)
+
+
+def _streaming(arguments: Namespace, context: Context) -> _Front:
+    client = Client(lambda: new_session_id(context.app))
+    is_asked = arguments.permission_prompt_tool == ASKED_BY_CLIENT
+    people = People(AskedPermissions(client), AskedQuestions(client)) if is_asked else People()
+
+    async def hold(agent: Agent, _prompt: str) -> int:
+        translator = _translator(agent, arguments, context)
+        streaming = Streaming(
+            agent,
+            translator,
+            TypedLines(),
+            client,
+            new_id=lambda: new_session_id(context.app),
+            repeats=arguments.replay_user_messages,
+        )
+        return await streaming.serve()
+
+    return _Front(people, hold)
+
+
+def _printing(arguments: Namespace, context: Context) -> _Front:
+    async def hold(agent: Agent, prompt: str) -> int:
+        translator = _translator(agent, arguments, context)
+        return await answered(agent, prompt, translator, context.screen, arguments.output_format)
+
+    return _Front(People(), hold)
+
+
+def _lines(context: Context) -> _Front:
+    typed, output = TypedLines(), Output(context.screen)
+    people = People(TerminalPermissions(typed, output), TerminalQuestions(typed, output))
+    return _Front(people, lambda agent, prompt: _lined(agent, prompt, typed, output, context))
+
+
+async def _lined(
+    agent: Agent, prompt: str, typed: TypedLines, output: Output, context: Context
+) -> int:
+    return await Lines(agent, typed, output, context.screen).serve(prompt)
+
+
+def _translator(agent: Agent, arguments: Namespace, context: Context) -> Translator:
+    facts = Facts(
+        session=agent.session.id,
+        cwd=str(agent.workspace),
+        model=agent.model,
+        mode=agent.mode,
+        tools=tuple(agent.tools),
+        version=__version__,
+    )
+    return Translator(
+        facts,
+        lambda: new_session_id(context.app),
         has_partial=arguments.include_partial_messages,
         used=agent.used,
     )
-    if arguments.input_format == "stream-json":
-        repeats = arguments.replay_user_messages
-        typed = TypedLines()
-        return await Streaming(agent, translator, typed, new_id=new_id, repeats=repeats).serve()
-    if arguments.print or arguments.output_format != "text":
-        return await answered(agent, prompt, translator, context.screen, arguments.output_format)
-    return await Lines(agent, TypedLines(), context.screen).serve(prompt)
 
 
 async def _interruptible(agent: Agent, act: Callable[[], Coroutine[Any, Any, int]]) -> int:
@@ -107,7 +160,7 @@ async def _interruptible(agent: Agent, act: Callable[[], Coroutine[Any, Any, int
 
 
 def _say_without_effect(arguments: Namespace, context: Context) -> None:
-    quiet = ("--debug-to-stderr", "--replay-user-messages", "--permission-prompt-tool")
+    quiet = ("--debug-to-stderr", "--replay-user-messages")
     given = [
         name
         for name in WITHOUT_EFFECT

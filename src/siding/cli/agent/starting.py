@@ -4,6 +4,8 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from siding.app.agent.options import Options
+from siding.app.agent.settling import values_here, with_settings
 from siding.app.agent.starting import command_of, require_model
 from siding.app.place.project import ensure_project
 from siding.app.running.run import RunRequest, Terminal, choose_stdin
@@ -19,21 +21,22 @@ if TYPE_CHECKING:
     from siding.app.life.start import Started
 
 
-def start(arguments: Namespace, context: Context) -> int:
+def start(arguments: Namespace, options: Options, context: Context) -> int:
     """Run the agent in the task's workspace; return its exit status."""
     screen = context.screen
     if arguments.print and not arguments.prompt and sys.stdin.isatty():
         raise UsageError(
             "there is no prompt", hint="siding agent -p 'fix the parser', or pipe one in"
         )
-    require_model(context.app, arguments.model)
+    app = with_settings(context.app, options.flags)
+    require_model(app, values_here(app, options.flags).model or "")
     request = RunRequest(
-        argv=command_of(context.app, arguments.typed),
+        argv=command_of(app, arguments.typed),
         task=arguments.task,
         prompt=" ".join(arguments.prompt),
         sandbox=sandbox_request(arguments),
     )
-    project, made = ensure_project(context.app)
+    project, made = ensure_project(app)
     screen.use_colour(project.settings.color)
     if made:
         screen.note(f"made a project of {project.paths.root}")

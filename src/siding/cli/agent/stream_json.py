@@ -73,6 +73,10 @@ class Translator:
         self._partial = Partial() if has_partial else None
         self._used = dict(used or {})
 
+    def now(self, *, model: str, mode: str) -> None:
+        """Say from now on that this model answers, and these permissions are in force."""
+        self.facts = self.facts._replace(model=model, mode=mode)
+
     def lines(self, event: Event) -> list[Line]:
         """Return the lines of one event."""
         match event:

@@ -11,6 +11,7 @@ from typing import Any
 
 from siding.app.agent.agent import Agent
 from siding.app.agent.told import TurnEnded
+from siding.cli.agent.client import Client
 from siding.cli.agent.control import (
     AnsweredAs,
     Asked,
@@ -20,8 +21,6 @@ from siding.cli.agent.control import (
     Prompt,
     Unreadable,
     answering,
-    asking,
-    cancelling,
     read,
     refusing,
 )
@@ -32,12 +31,6 @@ from siding.cli.agent.typed import TypedLines
 from siding.errors import SidingError, UsageError
 
 
-class Unanswered(SidingError):
-    """The client has gone, or does not want to be asked any more."""
-
-    code = "unanswered"
-
-
 class Streaming:
     """One conversation. `repeats`: each prompt is repeated to the client, with its id."""
 
@@ -46,6 +39,7 @@ class Streaming:
         agent: Agent,
         translator: Translator,
         typed: TypedLines,
+        client: Client,
         *,
         new_id: Callable[[], str],
         repeats: bool = False,
@@ -53,10 +47,10 @@ class Streaming:
         self._agent = agent
         self._translator = translator
         self._typed = typed
+        self._client = client
         self._new_id = new_id
         self._repeats = repeats
         self._prompts: asyncio.Queue[Prompt | None] = asyncio.Queue()
-        self._waiting: dict[str, asyncio.Future[AnsweredAs]] = {}
         self._is_busy = False
         self._status = 0
 
@@ -72,25 +66,9 @@ class Streaming:
                 await reader
         return self._status
 
-    async def ask(self, what: str, fields: Mapping[str, Any]) -> AnsweredAs:
-        """Put a request to the client, and return its answer. Raises Unanswered."""
-        request = self._new_id()
-        waiting = asyncio.get_running_loop().create_future()
-        self._waiting[request] = waiting
-        print_lines([asking(request, what, fields)])
-        try:
-            found: AnsweredAs = await waiting
-            return found
-        except asyncio.CancelledError:
-            if not waiting.cancelled():
-                raise
-            print_lines([cancelling(request)])
-            raise
-        finally:
-            self._waiting.pop(request, None)
-
     async def _answer(self, prompt: Prompt) -> None:
         self._is_busy = True
+        self._translator.now(model=self._agent.model, mode=self._agent.mode)
         try:
             async with aclosing(self._agent.say(prompt.content)) as events:
                 async for event in events:
@@ -111,13 +89,12 @@ class Streaming:
                 case Asked():
                     await self._asked(found)
                 case AnsweredAs():
-                    self._answered(found)
+                    self._client.answered(found)
                 case Unreadable():
                     print_lines([_unreadable(found.why)])
                 case Cancelled() | Ignored():
                     pass
-        for waiting in self._waiting.values():
-            waiting.set_exception(Unanswered("the client has closed its end"))
+        self._client.gone()
         self._prompts.put_nowait(None)
 
     def _prompted(self, prompt: Prompt) -> None:
@@ -128,11 +105,6 @@ class Streaming:
             self._agent.queue(prompt.content)
         else:
             self._prompts.put_nowait(prompt)
-
-    def _answered(self, answer: AnsweredAs) -> None:
-        waiting = self._waiting.get(answer.id)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(answer)
 
     async def _asked(self, request: Asked) -> None:
         act = _REQUESTS.get(request.what)
@@ -174,7 +146,7 @@ async def _set_model(agent: Agent, fields: Mapping[str, Any]) -> Mapping[str, An
 
 
 async def _set_mode(agent: Agent, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    agent.plan(wanted=fields.get("mode") == "plan")
+    agent.set_mode(str(fields.get("mode")))
     return {"mode": agent.mode}
 
 

@@ -31,5 +31,6 @@ def run(arguments: Namespace, context: Context) -> int:
         return serve(arguments, context)
     from siding.cli.agent.starting import start
 
-    flags.options_of(arguments, context.app.cwd)  # what is wrong with it is said before it begins
-    return start(arguments, context)
+    # What is wrong with them is said before anything begins.
+    options = flags.options_of(arguments, context.app.cwd)
+    return start(arguments, options, context)

@@ -1,6 +1,7 @@
 """The tool Grep: search the contents of files."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -80,6 +81,7 @@ class Grep:
     def _shown(
         self, given: Mapping[str, Any], request: Request, found: Found, hits: Sequence[Hit]
     ) -> Result:
+        hits = [each for each in hits if not self._is_denied(request, each)]
         open_hits = [each for each in hits if not self._is_secret(request, each)]
         notes = list(found.notes)
         if len(open_hits) < len(hits):
@@ -101,6 +103,11 @@ class Grep:
             case _:
                 entries = content_lines(open_hits, names, numbered=given.get("-n", True))
         return result_of(request.mode, entries, page, open_hits, notes)
+
+    def _is_denied(self, request: Request, hit: Hit) -> bool:
+        """Tell whether a rule denies that the file is read: then its name is not told either."""
+        real = os.path.realpath(request.directory / hit.path)
+        return not request.file and self._place.is_denied(real)
 
     def _is_secret(self, request: Request, hit: Hit) -> bool:
         judging = self._place.judging

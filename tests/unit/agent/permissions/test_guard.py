@@ -25,7 +25,8 @@ from siding.agent.permissions.updates import (
     as_said,
     update_from,
 )
-from siding.app.agent.judging import BrokerJudge, RunBroker, broker_in
+from siding.app.agent.broker import RunBroker
+from siding.app.agent.judging import BrokerJudge
 from siding.errors import SidingError
 from siding.tools.port import Call, Result, ToolSpec, Use
 
@@ -282,9 +283,7 @@ async def _served(
         writer.close()
 
     async with await asyncio.start_unix_server(serve, path):
-        broker = broker_in({"SIDING_SOCKET": str(path)})
-        assert broker is not None
-        return await act(broker)
+        return await act(RunBroker(str(path)))
 
 
 def test_a_call_that_is_allowed_is_reported_with_what_it_does(tmp_path: Path) -> None:
@@ -351,13 +350,12 @@ def test_nothing_but_a_plain_answer_of_the_broker_is_a_yes(
     assert says in found if says else found == ""
 
 
-def test_a_broker_that_is_gone_is_no_yes_and_outside_of_a_run_there_is_none(tmp_path: Path) -> None:
+def test_a_broker_that_is_gone_is_no_yes(tmp_path: Path) -> None:
     judge = BrokerJudge(RunBroker(str(tmp_path / "nobody")))
     state = PermissionState(rules=rules(allow="Bash"))
     (found,) = ruled(PermissionGuard(state, ground, judge=judge), "make")
     assert isinstance(found, Denied)
     assert "verdict could not be had" in found.reason
-    assert broker_in({}) is None
 
 
 def test_a_broker_that_was_killed_is_asked_again(tmp_path: Path) -> None:
