@@ -10,6 +10,10 @@ from siding.policy.paths import JudgingPlace, Zone, absolute, zone
 from siding.policy.tool_use import Effect
 from siding.tools.port import Use
 
+# What they change is the conversation and the record of its task; calls of them wait for each other
+# all the same, so they do not say of themselves that they are safe.
+_OF_THE_CONVERSATION = frozenset({"AskUserQuestion", "KillShell", "Siding", "TodoWrite"})
+
 
 class PermissionGround(NamedTuple):
     """Where calls are decided on. All paths are absolute and resolved.
@@ -77,6 +81,7 @@ class CallFacts(NamedTuple):
 
 def facts_of(tool: str, use: Use, ground: PermissionGround, *, is_safe: bool) -> CallFacts:
     """Return what is known of a call."""
+    is_safe = is_safe or tool in _OF_THE_CONVERSATION
     if use.command:
         line = use_of_line(use.command, ground.place, ground.env)
         files = tuple(

@@ -15,6 +15,7 @@ from siding.app.agent.people import (
     Scope,
 )
 from siding.cli.agent.output import Output
+from siding.cli.agent.previews import preview
 from siding.cli.agent.typed import TypedLines
 from siding.cli.screen.screen import inert, shorten
 
@@ -33,10 +34,9 @@ class TerminalPermissions:
     async def ask(self, question: PermissionQuestion) -> PersonAllows | PersonDenies:
         """See `PermissionAsker.ask`."""
         offers = question.offers[:_MOST_OFFERS]
-        named = _whole(question)
         self._output.line(f"May {question.call.name} be used? {inert(question.why)}", "yellow")
-        for line in named.splitlines():
-            self._output.line(f"  {inert(line)}", "bold")
+        for line, style in preview(question.call, question.use):
+            self._output.line(f"  {inert(line)}", style)
         for number, offer in enumerate(offers, 1):
             self._output.line(f"  {number}  yes, and from now on: {_offered(offer)}", "dim")
         self._output.ask(f"{_keys(len(offers))}, or say what to do instead: ")
@@ -59,11 +59,6 @@ def answer_of(line: str | None, offers: Sequence[PermissionUpdate]) -> PersonAll
 def _keys(offers: int) -> str:
     numbers = {0: "", 1: ", 1"}.get(offers, f", 1-{offers}")
     return f"[y]es, [N]o{numbers}"
-
-
-def _whole(question: PermissionQuestion) -> str:
-    """Return what the call does, whole: a person decides on what they see."""
-    return question.use.command or question.use.text
 
 
 def _offered(offer: PermissionUpdate) -> str:

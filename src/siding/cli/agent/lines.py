@@ -25,6 +25,7 @@ from siding.cli.screen.screen import Screen, inert, shorten
 
 PROMPT = "> "
 _WIDE = 100
+_QUESTION = "AskUserQuestion"  # it shows itself
 
 
 class Lines:
@@ -35,9 +36,12 @@ class Lines:
         self._typed = typed
         self._screen = screen
         self._output = output
+        self._denied = ""  # the call that was denied last; its end says nothing more
 
     async def serve(self, first: str) -> int:
         """Answer `first`, if it is not blank, and each line that is typed."""
+        about = f"{self._agent.model} · mode {self._agent.mode}"
+        self._output.line(f"{inert(about)} · Ctrl-C interrupts, Ctrl-D ends", "dim")
         status = 0
         if first.strip():
             status = await self._answer(first)
@@ -63,11 +67,14 @@ class Lines:
         match event:
             case TextDelta():
                 self._output.write(inert(event.text, lines=True))
-            case ToolStarted():
+            case ToolStarted() if event.call.name != _QUESTION:
                 text = event.use.text or event.call.name
                 self._output.line(f"· {inert(shorten(text, _WIDE))}", "cyan")
             case ToolDenied():
+                self._denied = event.call.id
                 self._output.line(f"  not allowed: {inert(event.reason)}", "yellow")
+            case ToolEnded() if event.call.id == self._denied:
+                pass
             case ToolEnded() if event.result.is_error:
                 shown = event.result.shown or str(event.result.content)
                 self._output.line(f"  {inert(shorten(shown, _WIDE))}", "red")
