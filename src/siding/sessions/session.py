@@ -134,13 +134,23 @@ class Session:
         return self._context.spoken()
 
     def user(
-        self, content: str | Sequence[Record], *, hidden: bool = False, turn: str = ""
+        self,
+        content: str | Sequence[Record],
+        *,
+        hidden: bool = False,
+        turn: str = "",
+        mode: str = "",
     ) -> Record:
-        """Write a prompt; `hidden` if no person wrote it, `turn` if it begins one."""
+        """Write a prompt; `hidden` if no person wrote it, `turn` if it begins one.
+
+        `mode` is that of the permissions in force.
+        """
         blocks = content if isinstance(content, str) else list(content)
         line: Record = {"type": USER, "message": {"role": USER, "content": blocks}}
         if turn:
             line["promptId"] = turn
+        if mode:
+            line["permissionMode"] = mode
         if hidden:
             line["isMeta"] = True
         return self._add(line, durable=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
+from sandbox import SIDING, Sandbox
+from terminal import Terminal
 
 SCRIPT = r"""
 answers:
@@ -128,6 +129,14 @@ def test_a_repository_forbids_and_a_person_allows(agent: Sandbox) -> None:
     assert b"permisions" in wrong.stderr
 
 
+def test_a_mode_goes_on_with_its_conversation(agent: Sandbox) -> None:
+    whole(agent, "run git log", "--permission-mode", "acceptEdits")
+    assert denied(whole(agent, "fix", "-c")) == []
+    agent.siding("undo")
+    assert denied(whole(agent, "fix", "-c", "--permission-mode", "default")) == ["Edit"]
+    assert denied(whole(agent, "fix", "-c")) == ["Edit"]
+
+
 class Client:
     """A program that drives the agent over two streams of JSON."""
 
@@ -172,6 +181,29 @@ class Client:
         self.stdin.close()
         self.stdout.close()
         return self.process.wait(timeout=60)
+
+
+def test_a_person_at_a_terminal_is_asked(agent: Sandbox) -> None:
+    model = f"scripted:{agent.directory / 'script.yaml'}"
+    window = Terminal([*SIDING, "agent", "--model", model], cwd=agent.repo, env=agent.env)
+    window.wait_for(b"mode default")
+    window.type(b"fix\n")
+    window.wait_for(b"what to do instead: ")
+    assert b"+ a + b" in window.seen
+    window.type(b"1\n")
+    window.wait_for(b"completed")
+    assert fixed(agent)
+    window.type(b"ask\n")
+    window.wait_for(b"a number, or an answer: ")
+    window.type(b"2\n")
+    window.wait_for(b"blue it is")
+    window.type(b"run touch a\n")
+    window.wait_for(b"touch:*")
+    window.type(b"not now\n")
+    window.wait_for(b"I was told: not now")
+    window.type(b"\x04")
+    assert window.finish() == 0
+    assert not (agent.workspace() / "a").exists()
 
 
 @pytest.fixture

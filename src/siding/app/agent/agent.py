@@ -118,7 +118,7 @@ class Agent:
         self._stop.clear()
         self._is_busy = True
         turn = self._parts.source.new_id()
-        self._parts.conversation.turn_begins(turn)
+        self._parts.conversation.turn_begins(turn, self.mode)
         reported = asyncio.create_task(self._prompted(turn, content))
         if self._parts.judge is not None:
             self._parts.judge.turn_begins(reported)

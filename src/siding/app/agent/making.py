@@ -24,7 +24,12 @@ from siding.app.agent.judging import RunJudge, judge_of
 from siding.app.agent.opening import Opened, cut_off, opened
 from siding.app.agent.options import Options
 from siding.app.agent.people import NOBODY, People
-from siding.app.agent.permitting import Ground, hidden_from_search, permission_guard
+from siding.app.agent.permitting import (
+    Ground,
+    hidden_from_search,
+    mode_of_conversation,
+    permission_guard,
+)
 from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
 from siding.app.agent.settling import project_or_none, values_here
@@ -112,6 +117,7 @@ async def _parts(
         wanted.people,
         judge,
         project_or_none(app),
+        mode_of_conversation(found.session.records),
         is_sandboxed=home_is_hidden(app),
         tell=wanted.say,
     )

@@ -1,6 +1,6 @@
 """What decides on the calls of a conversation: its permissions, and who is asked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from siding.agent.permissions.deciding import is_read_denied
@@ -9,10 +9,12 @@ from siding.agent.permissions.guard import CallJudge, PermissionGuard
 from siding.agent.permissions.modes import PermissionMode, require_allowed
 from siding.agent.permissions.updates import PermissionState
 from siding.agent.settings.combining import AgentValues
+from siding.agent.settings.values import SettingsLevel
 from siding.app.agent.keeping import ProjectAnswers
 from siding.app.agent.people import People
 from siding.app.place.project import Project
 from siding.policy.paths import JudgingPlace
+from siding.sessions.kinds import USER, Record
 
 
 class Ground:
@@ -40,12 +42,34 @@ class Ground:
         return PermissionGround(place, self._roots, self._readable, self._env)
 
 
-def mode_at_first(values: AgentValues, *, is_sandboxed: bool) -> PermissionMode:
-    """Return the mode in which a conversation begins. Raises BypassRefused.
+# Modes that go on with their conversation. Which of the others counts depends on the sandbox.
+_LASTING = frozenset({PermissionMode.ACCEPT_EDITS, PermissionMode.PLAN, PermissionMode.DONT_ASK})
+_BEFORE_THE_CONVERSATION = frozenset(
+    {SettingsLevel.MANAGED, SettingsLevel.FLAGS, SettingsLevel.PROJECT}
+)
 
-    Where nothing says another one, a sandbox is the limit, and nobody is asked beside it.
+
+def mode_of_conversation(records: Sequence[Record]) -> PermissionMode | None:
+    """Return the mode in which a conversation was when it ended, if it is one that lasts."""
+    for record in reversed(records):
+        mode = record.get("permissionMode")
+        if record.get("type") == USER and isinstance(mode, str):
+            return PermissionMode(mode) if mode in list(_LASTING) else None
+    return None
+
+
+def mode_at_first(
+    values: AgentValues, last: PermissionMode | None, *, is_sandboxed: bool
+) -> PermissionMode:
+    """Return the mode in which a conversation begins, or goes on after `last`.
+
+    Where nothing says another one, a sandbox is the limit, and nobody is asked beside it. Raises
+    BypassRefused.
     """
-    if is_sandboxed and "mode" not in values.origins and values.may_bypass:
+    origin = values.origins.get("mode")
+    if last is not None and (origin is None or origin.level not in _BEFORE_THE_CONVERSATION):
+        return last
+    if is_sandboxed and origin is None and values.may_bypass:
         return PermissionMode.BYPASS
     require_allowed(values.mode, is_sandboxed=is_sandboxed, may_bypass=values.may_bypass)
     return values.mode
@@ -57,12 +81,13 @@ def permission_guard(
     people: People,
     judge: CallJudge | None,
     project: Project | None,
+    last: PermissionMode | None,
     *,
     is_sandboxed: bool,
     tell: Callable[[str], None],
 ) -> PermissionGuard:
-    """Return the guard of a conversation. Raises BypassRefused."""
-    mode = mode_at_first(values, is_sandboxed=is_sandboxed)
+    """Return the guard of a conversation, whose mode was `last`. Raises BypassRefused."""
+    mode = mode_at_first(values, last, is_sandboxed=is_sandboxed)
     return PermissionGuard(
         PermissionState(mode, values.rules),
         ground,

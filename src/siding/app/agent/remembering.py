@@ -22,11 +22,11 @@ class SessionConversation:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._one = asyncio.Lock()
-        self._turn = ""
+        self._turn = self._mode = ""
 
-    def turn_begins(self, turn: str) -> None:
-        """Have the next prompt be the beginning of the turn with this id."""
-        self._turn = turn
+    def turn_begins(self, turn: str, mode: str) -> None:
+        """Have the next prompt be the beginning of the turn with this id, in this mode."""
+        self._turn, self._mode = turn, mode
 
     def context(self) -> Sequence[Message]:
         """Return what the model sees."""
@@ -41,8 +41,10 @@ class SessionConversation:
 
     async def user(self, content: str | Sequence[Block], *, hidden: bool = False) -> str:
         """Store a prompt; return its id."""
-        turn = "" if hidden else self._turn
-        line = await self._stored(lambda: self._session.user(content, hidden=hidden, turn=turn))
+        turn, mode = ("", "") if hidden else (self._turn, self._mode)
+        line = await self._stored(
+            lambda: self._session.user(content, hidden=hidden, turn=turn, mode=mode)
+        )
         return str(line["uuid"])
 
     async def said(
