@@ -18,6 +18,11 @@ def nothing_queued() -> Sequence[Content]:
     return ()
 
 
+async def nothing_to_tell() -> Sequence[str]:
+    """Return that the model is to be told nothing beside what is said."""
+    return ()
+
+
 async def no_objection(_text: str) -> str:
     """Return that no hook objects to the end of the turn."""
     return ""
@@ -26,7 +31,8 @@ async def no_objection(_text: str) -> str:
 class Setup(NamedTuple):
     """Everything that the loop is given. None is no limit.
 
-    `queued` returns what the person has said since it was last called. `stop_hooks` is asked, with
+    `queued` returns what the person has said since it was last called. `reminders` returns what the
+    model is to be told before the next request, hidden from the person. `stop_hooks` is asked, with
     the last text, whether the turn may end: a text that it returns is for the model, which goes on.
     `monotonic` and `sleep` are the clock; `spread` returns a number from 0 to 1.
     """
@@ -52,4 +58,5 @@ class Setup(NamedTuple):
     compacts: bool = True
     schema: Mapping[str, Any] | None = None  # of an object that the turn has to end with
     queued: Callable[[], Sequence[Content]] = nothing_queued
+    reminders: Callable[[], Awaitable[Sequence[str]]] = nothing_to_tell
     stop_hooks: Callable[[str], Awaitable[str]] = no_objection

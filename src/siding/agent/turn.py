@@ -144,6 +144,9 @@ class Turn:
         for content in self._setup.queued():
             await self._setup.conversation.user(content)
             self._tokens += estimated(content)
+        for text in await self._setup.reminders():
+            await self._setup.conversation.user(text, hidden=True)
+            self._tokens += estimated(text)
         if self._setup.compacts and is_long(self._tokens, self._limits()):
             await self._sum_up()
         try:

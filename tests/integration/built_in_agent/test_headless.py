@@ -20,6 +20,11 @@ answers:
         tools: [{Edit: {file_path: "{1}", old_string: "a - {name}", new_string: "a + {name}"}}]
         otherwise: {text: This is not the file that I know.}
       - text: "{1} is fixed."
+  - match: look below
+    steps:
+      - tools: [{Read: {file_path: sub/a.py}}]
+      - results: '(?s).*'
+        text: "I know it."
   - match: die
     steps:
       - tools: [{Bash: {command: "sh kill.sh"}}]
@@ -238,3 +243,17 @@ def test_its_conversation_is_of_its_workspace_alone(agent: Sandbox) -> None:
     assert found.status == 1
     assert "no conversation in this workspace" in found.err
     assert os.fspath(agent.workspace()) not in found.out
+
+
+def test_instructions_of_a_directory_come_when_it_is_looked_into(agent: Sandbox) -> None:
+    below = agent.workspace() / "sub"
+    below.mkdir()
+    (below / "a.py").write_text("x = 1\n")
+    (below / "AGENTS.md").write_text("Names are in capitals here.\n")
+    session = whole(agent, "look below")["session_id"]
+    shown = agent.json("session", "show", session, "--format", "json")
+    hidden = [each for each in shown["records"] if each.get("isMeta")]
+    assert [each["type"] for each in hidden] == ["user"]
+    assert "Names are in capitals here." in json.dumps(hidden)
+    whole(agent, "-c", "look below")  # another process: the model may have forgotten
+    assert prompts(agent, session)[-1].startswith("<system-reminder>")

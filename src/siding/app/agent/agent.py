@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 
-from siding.agent.events import Ending, Event, ModelUse, TurnEnded
+from siding.agent.events import Compacted, Ending, Event, ModelUse, ToolStarted, TurnEnded
 from siding.agent.loop import converse
 from siding.agent.permissions.guard import PermissionGuard
 from siding.agent.permissions.modes import mode_named
@@ -54,12 +54,13 @@ class Agent:
         self.workspace = parts.workspace
         self.used: dict[str, ModelUse] = used_in(parts.session.metadata.cost_state)
         self._parts = parts
-        self._setup = setup._replace(queued=self._taken)
+        self._setup = setup._replace(queued=self._taken, reminders=self._reminders)
         self._usual = setup.name
         self._stop = asyncio.Event()
         self._is_busy = False
         self._queue: list[Content] = []
         self._has_begun = False
+        self._looked_at: list[Path] = []  # by tools, since the model was last told about it
         # The task's newest step when it was last asked what stands; None: never.
         self._seen: int | None = 0 if parts.is_new else None
 
@@ -125,6 +126,7 @@ class Agent:
         try:
             async with aclosing(converse(self._setup, content, self._stop)) as events:
                 async for event in events:
+                    self._follow(event)
                     if isinstance(event, TurnEnded):
                         await reported
                         await self._ended(turn, event)
@@ -134,6 +136,21 @@ class Agent:
             reported.cancel()
             with suppress(asyncio.CancelledError):
                 await reported
+
+    def _follow(self, event: Event) -> None:
+        if isinstance(event, ToolStarted) and event.use.touches is not None:
+            touched = event.use.touches.touches
+            self._looked_at += [Path(each.what) for each in touched if each.what.startswith("/")]
+        elif isinstance(event, Compacted) and self._parts.context is not None:
+            self._parts.context.forget()
+
+    async def _reminders(self) -> Sequence[str]:
+        """Return the instructions of directories that tools have looked into."""
+        looked_at, self._looked_at = self._looked_at, []
+        if self._parts.context is None:
+            return ()
+        found = [await self._parts.context.below(path) for path in looked_at]
+        return [each for each in found if each]
 
     async def _prompted(self, turn: str, content: Content) -> None:
         if self._parts.reports is None:
