@@ -12,11 +12,11 @@ from siding.process.command import TOKEN_VARIABLE
 
 # Model of an agent that is given none, by the variable that has the key of its provider.
 _USUAL = (
-    ("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-5"),
-    ("ANTHROPIC_AUTH_TOKEN", "anthropic:claude-sonnet-5"),
-    ("OPENAI_API_KEY", "openai:gpt-5.5"),
-    ("GEMINI_API_KEY", "google:gemini-3-pro"),
-    ("GOOGLE_API_KEY", "google:gemini-3-pro"),
+    ("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-5-5"),
+    ("ANTHROPIC_AUTH_TOKEN", "anthropic:claude-sonnet-5-5"),
+    ("OPENAI_API_KEY", "openai:gpt-5.6"),
+    ("GEMINI_API_KEY", "google:gemini-3.1-pro-preview"),
+    ("GOOGLE_API_KEY", "google:gemini-3.1-pro-preview"),
 )
 MODEL_VARIABLE = "SIDING_AGENT_MODEL"
 
