@@ -230,6 +230,7 @@ def test_what_is_wrong_is_said_before_a_run_begins(agent: Sandbox) -> None:
     assert b"no model is named" in wrong.stderr
     both = said(agent, "x", "-c", "-r", "abc")
     assert both.status == 2
+    assert said(agent, "x", "-r", "nobody").status == 1
     assert agent.steps() == []
     nobody = said(agent, "an unknown question")
     assert nobody.status == 1

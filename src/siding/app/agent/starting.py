@@ -6,7 +6,9 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from siding.adapters.agents.siding_agent import PROGRAM
+from siding.app.agent.settling import project_or_none
 from siding.app.place.wiring import App
+from siding.app.sessions.shelf import store_of
 from siding.errors import SidingError, UsageError
 from siding.process.command import TOKEN_VARIABLE
 
@@ -49,6 +51,13 @@ def command_of(app: App, words: Sequence[str]) -> tuple[str, ...]:
         f"there is no program {PROGRAM!r}, which comes with Siding",
         hint="install Siding again: pip install --force-reinstall 'siding[agent]'",
     )
+
+
+def require_conversation(app: App, named: str) -> None:
+    """Raise NotFound if no conversation has this id or title; "" names none."""
+    project = project_or_none(app)
+    if named and project is not None:
+        store_of(project).require(named)
 
 
 def require_model(app: App, named: str) -> str:
