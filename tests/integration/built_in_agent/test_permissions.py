@@ -129,6 +129,29 @@ def test_a_repository_forbids_and_a_person_allows(agent: Sandbox) -> None:
     assert b"permisions" in wrong.stderr
 
 
+def test_a_command_of_the_settings_objects_to_the_end_of_a_turn(agent: Sandbox) -> None:
+    check = "test -e a || { echo there is no a >&2; exit 2; }"
+    config = {"agent": {"stop_hooks": [check, "echo x >>ends"]}}
+    (Path(agent.env["SIDING_HOME"]) / "config.yaml").write_text(json.dumps(config))
+    script = """
+answers:
+  - match: begin
+    text: I am done.
+  - match: objects to the end
+    steps:
+      - tools: [{Bash: {command: touch a}}]
+      - text: Now I am.
+"""
+    (agent.directory / "script.yaml").write_text(script)
+    found = whole(agent, "begin", "--allowed-tools", "Bash(touch:*)")
+    assert found["result"] == "Now I am."
+    assert (agent.workspace() / "ends").read_text() == "x\n"
+    shown = agent.json("session", "show", found["session_id"], "--format", "json")
+    hidden = [each["message"]["content"] for each in shown["records"] if each.get("isMeta")]
+    assert len(hidden) == 1
+    assert hidden[0].endswith("there is no a")
+
+
 def test_a_mode_goes_on_with_its_conversation(agent: Sandbox) -> None:
     whole(agent, "run git log", "--permission-mode", "acceptEdits")
     assert denied(whole(agent, "fix", "-c")) == []

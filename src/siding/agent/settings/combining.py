@@ -46,6 +46,7 @@ class AgentValues(NamedTuple):
     max_dollars: float | None = None
     max_turns: int | None = None
     max_tokens: int | None = None
+    stop_hooks: tuple[str, ...] = ()
     origins: Mapping[str, SettingsLayer] = {}
     withheld: tuple[str, ...] = ()
 
@@ -77,7 +78,7 @@ def _add_up(
     found: dict[str, Any],
     origins: dict[str, SettingsLayer],
 ) -> None:
-    rules, directories = PermissionRules(), dict[str, None]()
+    rules, directories, stop_hooks = PermissionRules(), dict[str, None](), dict[str, None]()
     for layer in ordered:
         said = layer.said
         rules = rules.plus(said.rules if layer.is_trusted else said.rules._replace(allow=()))
@@ -90,7 +91,9 @@ def _add_up(
             if name not in env:
                 env[name], origins[f"env.{name}"] = value, layer
         directories |= dict.fromkeys(layer.said.directories)
+        stop_hooks |= dict.fromkeys(layer.said.stop_hooks)
     found |= {"rules": rules, "env": env, "directories": tuple(directories)}
+    found["stop_hooks"] = tuple(stop_hooks)
 
 
 def _narrow(layer: SettingsLayer, found: dict[str, Any], origins: dict[str, SettingsLayer]) -> None:
@@ -117,6 +120,7 @@ def widening(layer: SettingsLayer) -> list[str]:
     lines += [f"permissions.allow: {rule.text}" for rule in said.rules.allow]
     lines += [f"permissions.directories: {each}" for each in said.directories]
     lines += [f"env: {name}={value}" for name, value in said.env.items()]
+    lines += [f"stop_hooks: {each}" for each in said.stop_hooks]
     limits = [name for name in _LIMITS if getattr(said, name) is not None]
     return lines + [f"{name}: {getattr(said, name)} (where it is more)" for name in limits]
 
@@ -140,5 +144,6 @@ def as_document(said: SaidSettings) -> dict[str, Any]:
         "max_dollars": said.max_dollars,
         "max_turns": said.max_turns,
         "max_tokens": said.max_tokens,
+        "stop_hooks": list(said.stop_hooks),
     }
-    return {key: value for key, value in document.items() if value not in (None, {})}
+    return {key: value for key, value in document.items() if value not in (None, {}, [])}

@@ -22,6 +22,7 @@ KEYS = (
     "max_dollars",
     "max_turns",
     "max_tokens",
+    "stop_hooks",
 )
 PERMISSION_KEYS = ("mode", "allow", "ask", "deny", "directories", "bypass")
 
@@ -56,6 +57,7 @@ class SaidSettings(NamedTuple):
     max_dollars: float | None = None
     max_turns: int | None = None
     max_tokens: int | None = None
+    stop_hooks: tuple[str, ...] = ()
 
 
 class SettingsLayer(NamedTuple):
@@ -90,6 +92,7 @@ def said_in(document: object, source: str, prefix: str = "") -> SaidSettings:
         max_dollars=reader.dollars("max_dollars"),
         max_turns=reader.count("max_turns"),
         max_tokens=reader.count("max_tokens"),
+        stop_hooks=reader.commands("stop_hooks"),
     )
 
 
@@ -146,6 +149,13 @@ class _Reader:
         for each in found:
             if not each.startswith(("/", "~/")) or ".." in each.split("/") or "\0" in each:
                 raise self._wrong(key, "absolute paths, or ones that begin with ~/", each)
+        return found
+
+    def commands(self, key: str) -> tuple[str, ...]:
+        found = self._texts(key, "a list of commands")
+        for each in found:
+            if not each.strip() or "\0" in each:
+                raise self._wrong(key, "a list of commands", each)
         return found
 
     def flag(self, key: str) -> bool | None:

@@ -19,6 +19,7 @@ from siding.app.agent.judging import RunJudge
 from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
 from siding.app.agent.standing import going_on
+from siding.app.agent.stopping import StopHooks
 from siding.namedtuples import NamedTuple
 from siding.sessions.session import Session, Source
 from siding.sessions.store import SessionStore
@@ -41,6 +42,7 @@ class Parts(NamedTuple):
     reports: Reports | None = None
     judge: RunJudge | None = None  # in a run of its own
     context: FollowingContext | None = None
+    stop_hooks: StopHooks | None = None
 
 
 class Agent:
@@ -54,7 +56,10 @@ class Agent:
         self.workspace = parts.workspace
         self.used: dict[str, ModelUse] = used_in(parts.session.metadata.cost_state)
         self._parts = parts
-        self._setup = setup._replace(queued=self._taken, reminders=self._reminders)
+        setup = setup._replace(queued=self._taken, reminders=self._reminders)
+        if parts.stop_hooks is not None:
+            setup = setup._replace(stop_hooks=parts.stop_hooks.object)
+        self._setup = setup
         self._usual = setup.name
         self._stop = asyncio.Event()
         self._is_busy = False
@@ -121,6 +126,8 @@ class Agent:
         turn = self._parts.source.new_id()
         self._parts.conversation.turn_begins(turn, self.mode)
         reported = asyncio.create_task(self._prompted(turn, content))
+        if self._parts.stop_hooks is not None:
+            self._parts.stop_hooks.turn_begins()
         if self._parts.judge is not None:
             self._parts.judge.turn_begins(reported)
         try:

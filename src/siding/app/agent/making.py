@@ -34,6 +34,7 @@ from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
 from siding.app.agent.settling import project_or_none, values_here
 from siding.app.agent.starting import require_model
+from siding.app.agent.stopping import StopHooks
 from siding.app.agent.system_prompt import SystemPrompt, system_prompt
 from siding.app.place.sandbox_inside import home_is_hidden
 from siding.app.place.wiring import App
@@ -146,6 +147,7 @@ async def _parts(
         store=None if found.transcript is None else here.store,
         reports=reports,
         judge=judge if isinstance(judge, RunJudge) else None,
+        stop_hooks=StopHooks(values.stop_hooks, here.workspace, here.env, wanted.say),
     )
     try:
         yield parts, _chosen(tools_of(place, memory), wanted.options), place
