@@ -1,74 +1,12 @@
 """`siding agent` and its permissions: what runs, what is asked about, what is denied."""
 
 import json
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from sandbox import SIDING, Sandbox
 from terminal import Terminal
 
-SCRIPT = r"""
-answers:
-  - match: fix
-    steps:
-      - tools: [{Read: {file_path: calc.py}}]
-      - tools: [{Edit: {file_path: calc.py, old_string: "a - b", new_string: "a + b"}}]
-      - text: Done.
-  - match: run (.*)
-    steps:
-      - tools: [{Bash: {command: "{1}"}}]
-      - results: 'person did not allow this: (?P<why>.*)'
-        text: "I was told: {why}"
-        otherwise: {text: Done.}
-  - match: search
-    steps:
-      - tools: [{Grep: {pattern: word, output_mode: files_with_matches}}]
-      - results: '(?s)(?P<found>.*)'
-        text: "{found}"
-  - match: ask
-    steps:
-      - tools:
-          - AskUserQuestion:
-              questions:
-                - question: Which one?
-                  header: one
-                  options:
-                    - {label: red, description: the first}
-                    - {label: blue, description: the second}
-      - results: '→ (?P<which>\w+)'
-        text: "{which} it is"
-        otherwise: {text: Nobody said.}
-"""
-
-
-@pytest.fixture
-def agent(sandbox: Sandbox) -> Sandbox:
-    (sandbox.repo / "calc.py").write_text("def add(a, b):\n    return a - b  # word\n")
-    (sandbox.repo / "other.py").write_text("word\n")
-    sandbox.git("add", "-A")
-    sandbox.git("commit", "-qm", "calc")
-    (sandbox.directory / "script.yaml").write_text(SCRIPT)
-    sandbox.siding("task", "start", "calc")
-    return sandbox
-
-
-def whole(sandbox: Sandbox, prompt: str, *flags: str) -> dict[str, Any]:
-    model = f"scripted:{sandbox.directory / 'script.yaml'}"
-    words = ("agent", "-p", prompt, "--model", model, "--output-format", "json", *flags)
-    found: dict[str, Any] = json.loads(sandbox.siding(*words).stdout)
-    return found
-
-
-def fixed(sandbox: Sandbox) -> bool:
-    return "a + b" in (sandbox.workspace() / "calc.py").read_text()
-
-
-def denied(found: dict[str, Any]) -> list[str]:
-    return [each["tool_name"] for each in found["permission_denials"]]
+from .scripts import denied, fixed, whole
 
 
 def test_where_nobody_can_be_asked_nothing_is_changed(agent: Sandbox) -> None:
@@ -160,52 +98,6 @@ def test_a_mode_goes_on_with_its_conversation(agent: Sandbox) -> None:
     assert denied(whole(agent, "fix", "-c")) == ["Edit"]
 
 
-class Client:
-    """A program that drives the agent over two streams of JSON."""
-
-    def __init__(self, sandbox: Sandbox, *flags: str) -> None:
-        words = ["siding", "agent", "-p", "--input-format", "stream-json"]
-        words += ["--output-format", "stream-json", "--permission-prompt-tool", "stdio"]
-        words += ["--model", f"scripted:{sandbox.directory / 'script.yaml'}", *flags]
-        self.process = subprocess.Popen(
-            words,
-            cwd=sandbox.repo,
-            env=sandbox.env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdin
-        assert self.process.stdout
-        self.stdin, self.stdout = self.process.stdin, self.process.stdout
-
-    def send(self, **line: Any) -> None:
-        self.stdin.write(json.dumps(line) + "\n")
-        self.stdin.flush()
-
-    def prompt(self, text: str) -> None:
-        self.send(type="user", message={"role": "user", "content": text})
-
-    def until(self, kind: str) -> dict[str, Any]:
-        for line in self.stdout:
-            found: dict[str, Any] = json.loads(line)
-            if found["type"] == kind:
-                return found
-        raise AssertionError(f"no {kind} came")
-
-    def asked(self) -> dict[str, Any]:
-        return self.until("control_request")
-
-    def answer(self, request: dict[str, Any], **fields: Any) -> None:
-        response = {"subtype": "success", "request_id": request["request_id"], "response": fields}
-        self.send(type="control_response", response=response)
-
-    def end(self) -> int:
-        self.stdin.close()
-        self.stdout.close()
-        return self.process.wait(timeout=60)
-
-
 def test_a_person_at_a_terminal_is_asked(agent: Sandbox) -> None:
     model = f"scripted:{agent.directory / 'script.yaml'}"
     window = Terminal([*SIDING, "agent", "--model", model], cwd=agent.repo, env=agent.env)
@@ -226,71 +118,4 @@ def test_a_person_at_a_terminal_is_asked(agent: Sandbox) -> None:
     window.wait_for(b"I was told: not now")
     window.type(b"\x04")
     assert window.finish() == 0
-    assert not (agent.workspace() / "a").exists()
-
-
-@pytest.fixture
-def client(agent: Sandbox) -> Iterator[Client]:
-    found = Client(agent)
-    yield found
-    found.end()
-
-
-def test_a_client_is_asked_and_its_answers_count(agent: Sandbox, client: Client) -> None:
-    client.prompt("run touch a")
-    request = client.asked()
-    asked = request["request"]
-    assert (asked["subtype"], asked["tool_name"]) == ("can_use_tool", "Bash")
-    assert asked["input"] == {"command": "touch a"}
-    suggestion = asked["permission_suggestions"][-1]
-    client.answer(
-        request,
-        behavior="allow",
-        updatedInput={"command": "touch b"},
-        updatedPermissions=[{**suggestion, "destination": "session"}],
-    )
-    assert client.until("result")["permission_denials"] == []
-    assert (agent.workspace() / "b").exists()
-    assert not (agent.workspace() / "a").exists()
-    client.prompt("run touch c")  # what was remembered allows it
-    assert client.until("result")["permission_denials"] == []
-    assert (agent.workspace() / "c").exists()
-    client.prompt("run rm c")
-    client.answer(client.asked(), behavior="deny", message="keep it")
-    found = client.until("result")
-    assert found["result"] == "I was told: keep it"
-    assert denied(found) == ["Bash"]
-    client.prompt("run rm c")
-    client.answer(client.asked(), behavior="deny", message="stop", interrupt=True)
-    assert denied(client.until("result")) == ["Bash"]
-    assert (agent.workspace() / "c").exists()
-
-
-def test_a_client_answers_questions_and_changes_the_mode(agent: Sandbox, client: Client) -> None:
-    client.prompt("ask")
-    request = client.asked()
-    assert request["request"]["tool_name"] == "AskUserQuestion"
-    given = request["request"]["input"]
-    answers = {"Which one?": "blue"}
-    client.answer(request, behavior="allow", updatedInput={**given, "answers": answers})
-    assert client.until("result")["result"] == "blue it is"
-    mode = {"subtype": "set_permission_mode", "mode": "acceptEdits"}
-    client.send(type="control_request", request_id="m", request=mode)
-    assert client.until("control_response")["response"]["subtype"] == "success"
-    client.prompt("fix")
-    assert client.until("system")["permissionMode"] == "acceptEdits"
-    assert client.until("result")["permission_denials"] == []
-    assert fixed(agent)
-    mode = {"subtype": "set_permission_mode", "mode": "bypassPermissions"}
-    client.send(type="control_request", request_id="b", request=mode)
-    assert client.until("control_response")["response"]["subtype"] == "error"
-
-
-def test_an_interrupt_takes_a_question_back(agent: Sandbox, client: Client) -> None:
-    client.prompt("run touch a")
-    request = client.asked()
-    client.send(type="control_request", request_id="i", request={"subtype": "interrupt"})
-    taken_back = client.until("control_cancel_request")
-    assert taken_back["request_id"] == request["request_id"]
-    assert client.until("result")["subtype"] == "error_during_execution"
     assert not (agent.workspace() / "a").exists()

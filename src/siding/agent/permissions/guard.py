@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from siding.agent.guard import Allowed, Denied
+from siding.agent.guard import Allowed, CallHooks, Denied, HookRuling
 from siding.agent.permissions.deciding import PermissionDecision, decide_on
 from siding.agent.permissions.facts import CallFacts, PermissionGround, facts_of
 from siding.agent.permissions.modes import PermissionMode, require_allowed
@@ -111,6 +111,7 @@ class PermissionGuard:
         self._may_bypass = may_bypass
         self._tell = tell
         self._asking = asyncio.Lock()
+        self.hooks: CallHooks | None = None
 
     def set_mode(self, mode: PermissionMode) -> None:
         """Go on in another mode. Raises BypassRefused."""
@@ -119,7 +120,14 @@ class PermissionGuard:
 
     async def rule(self, call: Call, tool: Tool) -> Allowed | Denied:
         """Decide on a call whose input fits the tool's schema."""
-        found = await self._permitted(call, tool)
+        hooked = HookRuling() if self.hooks is None else await self.hooks.before(call)
+        if hooked.denies:
+            return Denied(hooked.reason, hooked.ends_turn)
+        if hooked.given is not None:
+            call = call._replace(given=dict(hooked.given))
+            if checked(tool.spec, call.given) is not None:
+                return Denied("A hook changed the input, which does not fit now.")
+        found = await self._permitted(call, tool, hooked)
         if isinstance(found, Denied) or self._judge is None:
             return found
         call = call._replace(given=found.given)
@@ -127,22 +135,35 @@ class PermissionGuard:
         refused = await self._judge.refuses(call, use, self._ground().place.cwd)
         return Denied(refused) if refused else found
 
-    async def ended(self, call: Call, tool: Tool, _result: Result) -> None:
-        """Report a call that may have changed something."""
+    async def ended(self, call: Call, tool: Tool, result: Result) -> None:
+        """Report a call that may have changed something; hooks are told of each."""
+        if self.hooks is not None:
+            await self.hooks.after(call, result)
         if self._judge is not None and not tool.is_safe(call.given):
             await self._judge.ended(call, tool.use(call.given))
 
-    async def _permitted(self, call: Call, tool: Tool) -> Allowed | Denied:
-        decision, _ = self._decide(call, tool)
+    async def _permitted(self, call: Call, tool: Tool, hooked: HookRuling) -> Allowed | Denied:
+        decision, _ = self._decided(call, tool, hooked)
         if decision.behaviour is Behaviour.ASK:
             # One question at a time: what is remembered of its answer may answer the next one.
             async with self._asking:
-                decision, facts = self._decide(call, tool)
+                decision, facts = self._decided(call, tool, hooked)
                 if decision.behaviour is Behaviour.ASK:
                     return await self._ask(call, tool, facts, decision.reason)
         if decision.behaviour is Behaviour.DENY:
             return Denied(decision.reason)
         return Allowed(call.given)
+
+    def _decided(
+        self, call: Call, tool: Tool, hooked: HookRuling
+    ) -> tuple[PermissionDecision, CallFacts]:
+        """Return the decision, and what a hook makes of it: it lifts no denial."""
+        decision, facts = self._decide(call, tool)
+        if hooked.asks and decision.behaviour is Behaviour.ALLOW:
+            return PermissionDecision(Behaviour.ASK, "a hook wants it to be asked"), facts
+        if hooked.allows and decision.behaviour is Behaviour.ASK:
+            return PermissionDecision(Behaviour.ALLOW), facts
+        return decision, facts
 
     def _decide(self, call: Call, tool: Tool) -> tuple[PermissionDecision, CallFacts]:
         ground = self._ground()

@@ -15,6 +15,7 @@ from siding.agent.permissions.modes import mode_named
 from siding.agent.setup import Content, Setup
 from siding.app.agent.costs import added, entry_of, used_in
 from siding.app.agent.following_context import FollowingContext
+from siding.app.agent.hooks import ConversationHooks
 from siding.app.agent.judging import RunJudge
 from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
@@ -56,18 +57,24 @@ class Agent:
         self.workspace = parts.workspace
         self.used: dict[str, ModelUse] = used_in(parts.session.metadata.cost_state)
         self._parts = parts
-        setup = setup._replace(queued=self._taken, reminders=self._reminders)
-        if parts.stop_hooks is not None:
-            setup = setup._replace(stop_hooks=parts.stop_hooks.object)
-        self._setup = setup
+        self._setup = setup._replace(
+            queued=self._taken, reminders=self._reminders, stop_hooks=self._objection
+        )
         self._usual = setup.name
         self._stop = asyncio.Event()
         self._is_busy = False
         self._queue: list[Content] = []
         self._has_begun = False
+        self._hooks: ConversationHooks | None = None
         self._looked_at: list[Path] = []  # by tools, since the model was last told about it
         # The task's newest step when it was last asked what stands; None: never.
         self._seen: int | None = 0 if parts.is_new else None
+
+    @property
+    def transcript(self) -> Path | None:
+        """The file of the conversation; None if it is not kept."""
+        store = self._parts.store
+        return None if store is None else store.layout(self.session.id).transcript
 
     @property
     def model(self) -> str:
@@ -78,6 +85,10 @@ class Agent:
     def mode(self) -> str:
         """The mode of its permissions."""
         return self._parts.guard.state.mode.value
+
+    def use_hooks(self, hooks: ConversationHooks) -> None:
+        """Have hooks told of calls and of the end of turns from now on."""
+        self._hooks = self._parts.guard.hooks = hooks
 
     def set_mode(self, name: str) -> None:
         """Have other permissions in force from now on. Raises UsageError."""
@@ -152,12 +163,21 @@ class Agent:
             self._parts.context.forget()
 
     async def _reminders(self) -> Sequence[str]:
-        """Return the instructions of directories that tools have looked into."""
+        """Return the instructions of directories that tools looked into, and what hooks say."""
+        told = [] if self._hooks is None else self._hooks.take_told()
         looked_at, self._looked_at = self._looked_at, []
         if self._parts.context is None:
-            return ()
+            return told
         found = [await self._parts.context.below(path) for path in looked_at]
-        return [each for each in found if each]
+        return [*told, *(each for each in found if each)]
+
+    async def _objection(self, text: str) -> str:
+        """Return what objects to the end of the turn, for the model; "" if nothing does."""
+        for hooks in (self._parts.stop_hooks, self._hooks):
+            objection = "" if hooks is None else await hooks.object(text)
+            if objection:
+                return objection
+        return ""
 
     async def _prompted(self, turn: str, content: Content) -> None:
         if self._parts.reports is None:

@@ -14,8 +14,9 @@ from siding.app.agent.people import People
 from siding.app.sessions.sessions import new_session_id
 from siding.cli.agent.asking_person import TerminalPermissions, TerminalQuestions
 from siding.cli.agent.client import ASKED_BY_CLIENT, AskedPermissions, AskedQuestions, Client
-from siding.cli.agent.flags import WITHOUT_EFFECT, options_of
+from siding.cli.agent.flags import WITHOUT_EFFECT
 from siding.cli.agent.lines import Lines
+from siding.cli.agent.options import options_of
 from siding.cli.agent.output import Output
 from siding.cli.agent.printing import answered
 from siding.cli.agent.stream_json import Facts, Translator

@@ -37,6 +37,8 @@ from siding.cli.agent.results import result_of
 from siding.namedtuples import NamedTuple
 
 Line = dict[str, Any]
+# Whose stream of JSON this is. Programs ask for it to know what they may expect.
+_SPOKEN = "2.1.329"
 
 
 class Facts(NamedTuple):
@@ -143,6 +145,7 @@ class Translator:
                 "slash_commands": list(facts.commands),
                 "apiKeySource": facts.key,
                 "siding_version": facts.version,
+                "claude_code_version": _SPOKEN,
                 "output_style": "default",
                 "agents": list(facts.agents),
                 "skills": [],

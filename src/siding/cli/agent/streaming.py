@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from typing import Any
 
-from siding.app.agent.agent import Agent
-from siding.app.agent.told import TurnEnded
+from siding.app.agent.agent import Agent, text_of
+from siding.app.agent.told import Ending, TurnEnded
 from siding.cli.agent.client import Client
 from siding.cli.agent.control import (
     AnsweredAs,
@@ -24,6 +24,7 @@ from siding.cli.agent.control import (
     read,
     refusing,
 )
+from siding.cli.agent.hooks import MOMENTS, ClientHooks, registered
 from siding.cli.agent.printing import print_lines
 from siding.cli.agent.results import exit_status
 from siding.cli.agent.stream_json import Translator
@@ -51,6 +52,7 @@ class Streaming:
         self._new_id = new_id
         self._repeats = repeats
         self._prompts: asyncio.Queue[Prompt | None] = asyncio.Queue()
+        self._hooks: ClientHooks | None = None
         self._is_busy = False
         self._status = 0
 
@@ -68,6 +70,12 @@ class Streaming:
 
     async def _answer(self, prompt: Prompt) -> None:
         self._is_busy = True
+        if self._hooks is not None:
+            ruling = await self._hooks.prompted(text_of(prompt.content))
+            if ruling.denies:
+                self._is_busy = False
+                print_lines(self._translator.lines(_not_answered(ruling.reason)))
+                return
         self._translator.now(model=self._agent.model, mode=self._agent.mode)
         try:
             async with aclosing(self._agent.say(prompt.content)) as events:
@@ -108,6 +116,8 @@ class Streaming:
 
     async def _asked(self, request: Asked) -> None:
         act = _REQUESTS.get(request.what)
+        if request.what == "initialize":
+            act = self._initialize
         if act is None:
             print_lines([refusing(request.id, f"siding agent does not know {request.what!r}")])
             return
@@ -116,20 +126,50 @@ class Streaming:
         except SidingError as error:
             print_lines([refusing(request.id, error.message)])
 
+    async def _initialize(self, agent: Agent, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        callbacks = registered(fields)
+        if callbacks:
+            transcript = agent.transcript
+            common = {
+                "session_id": agent.session.id,
+                "transcript_path": "" if transcript is None else str(transcript),
+                "cwd": str(agent.workspace),
+                "permission_mode": agent.mode,
+            }
+            self._hooks = ClientHooks(self._client, callbacks, common)
+            agent.use_hooks(self._hooks)
+        return {
+            **_CAPABILITIES,
+            "models": [{"value": agent.model, "displayName": agent.model, "description": ""}],
+            "hook_on_failure_supported": True,
+            "unsupported_hooks": sorted(set(callbacks) - set(MOMENTS)),
+        }
+
+
+_CAPABILITIES: Mapping[str, Any] = {
+    "commands": [],
+    "agents": [],
+    "output_style": "default",
+    "available_output_styles": ["default"],
+    "account": {},
+}
+
+
+def _not_answered(why: str) -> TurnEnded:
+    return TurnEnded(
+        Ending.STOPPED,
+        text=why,
+        requests=0,
+        by_model={},
+        denials=(),
+        wall_s=0.0,
+        model_s=0.0,
+        error=why,
+    )
+
 
 def _unreadable(why: str) -> Line:
     return {"type": "system", "subtype": "unreadable_input", "message": why}
-
-
-async def _initialize(agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "commands": [],
-        "agents": [],
-        "output_style": "default",
-        "available_output_styles": ["default"],
-        "models": [{"value": agent.model, "displayName": agent.model, "description": ""}],
-        "account": {},
-    }
 
 
 async def _interrupt(agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -155,7 +195,6 @@ async def _no_servers(_agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str,
 
 
 _REQUESTS: Mapping[str, Callable[[Agent, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
-    "initialize": _initialize,
     "interrupt": _interrupt,
     "set_model": _set_model,
     "set_permission_mode": _set_mode,

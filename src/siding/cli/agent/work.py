@@ -29,8 +29,9 @@ def run(arguments: Namespace, context: Context) -> int:
         from siding.cli.agent.serving import serve
 
         return serve(arguments, context)
+    from siding.cli.agent.options import options_of
     from siding.cli.agent.starting import start
 
     # What is wrong with them is said before anything begins.
-    options = flags.options_of(arguments, context.app.cwd)
+    options = options_of(arguments, context.app.cwd)
     return start(arguments, options, context)
