@@ -22,6 +22,7 @@ IN_MEMORY = Path("/dev/shm")
 LEAST_ROOM = 2 << 30  # bytes; the tests have used a tenth of it at most
 # A test that takes 120 s is ended by pytest; some gates may take longer, on a busy machine.
 SILENT_S = 900
+PIP = [sys.executable, "-m", "pip", "--python", str(PYTHON), "--disable-pip-version-check"]
 STAMP = VENV / "siding-setup.sha256"
 # program -> Debian package
 TEST_PROGRAMS = {
@@ -38,6 +39,9 @@ TEST_AGENTS = {
     "opencode": "opencode-ai@1.18.33",
 }
 AGENTS = VENV / "agents"
+# Drives Siding's own agent in the tests. Built from its source: its wheel brings Claude Code along.
+TEST_CLIENT = "claude-agent-sdk"
+TEST_CLIENT_VERSION = "0.2.189"
 
 
 def _has_room_in_memory() -> bool:
@@ -78,6 +82,7 @@ def main(words: "list[str]") -> int:
         _set_up(development=True)
         _install_test_programs()
         _install_test_agents()
+        _install_test_client()
         _compile()
         return _test(words[1:])
     if words[:1] == ["bench"]:
@@ -86,6 +91,7 @@ def main(words: "list[str]") -> int:
     if words[:1] == ["prove"]:
         _set_up(development=True)
         _install_test_programs()
+        _install_test_client()
         _compile()
         _use_memory()
         return _python(["-m", "prove", *words[1:]], stdin=subprocess.DEVNULL)
@@ -166,8 +172,7 @@ def _set_up(*, development: bool) -> None:
     # Without ensurepip, which Debian's Python lacks; the pip that runs us installs into it.
     venv.create(VENV, with_pip=False, symlinks=True)
     requirements = [f"-e{HERE}", *(_development_requirements() if development else [])]
-    pip = [sys.executable, "-m", "pip", "--python", str(PYTHON), "--disable-pip-version-check"]
-    result = subprocess.run([*pip, "install", "--quiet", *requirements], check=False)
+    result = subprocess.run([*PIP, "install", "--quiet", *requirements], check=False)
     if result.returncode != 0:
         sys.exit(_fail("pip could not install the requirements; its message is above"))
     STAMP.write_text(wanted[0])
@@ -201,6 +206,18 @@ def _install_test_agents() -> None:
     AGENTS.mkdir(exist_ok=True)
     if subprocess.run([*npm, *missing], env=env, check=False).returncode != 0:
         print("npm could not install them: the tests with these agents are skipped")
+
+
+def _install_test_client() -> None:
+    """Install the client of the stream of JSON; if that fails, its tests are skipped."""
+    wanted = f"{TEST_CLIENT}=={TEST_CLIENT_VERSION}"
+    here = f"claude_agent_sdk-{TEST_CLIENT_VERSION}.dist-info"
+    if any(VENV.glob(f"lib/python*/site-packages/{here}")):
+        return
+    # What it needs is there for other reasons.
+    words = ["install", "--quiet", "--no-deps", "--no-binary", TEST_CLIENT, wanted]
+    if subprocess.run([*PIP, *words], check=False).returncode != 0:
+        print(f"pip could not install {wanted}: the tests with it are skipped")
 
 
 def _agent(name: str) -> Path:

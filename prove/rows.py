@@ -253,5 +253,6 @@ ROWS: dict[str, Row] = {
         ignore=_TRIED_WHOLE,
         variables=LEFT,
         draws=False,
+        deadline_s=LONG_S,
     ),
 }

@@ -36,6 +36,10 @@ answers:
       - results: '→ (?P<which>\w+)'
         text: "{which} it is"
         otherwise: {text: Nobody said.}
+  - match: object
+    steps:
+      - tools: [{StructuredOutput: {n: 3}}]
+      - text: done
 """
 
 
@@ -52,3 +56,8 @@ def fixed(sandbox: Sandbox) -> bool:
 
 def denied(found: dict[str, Any]) -> list[str]:
     return [each["tool_name"] for each in found["permission_denials"]]
+
+
+def denied_tools(result: Any) -> list[str]:
+    """Return the tools that were denied, by a message of the client."""
+    return [each["tool_name"] for each in result.permission_denials or ()]
