@@ -15,6 +15,7 @@ from siding.storage.fields import mapping, text
 
 NAME = PROGRAM = "siding-agent"
 VARIABLE = "SIDING_AGENT"
+TRIES_VARIABLE = "SIDING_AGENT_TRIES"  # how often a request is made when the model's server fails
 SETTINGS_VARIABLE = "SIDING_AGENT_SETTINGS"  # the settings of files, read by who has started it
 
 PLACES = AgentPlaces(readable=(".config/siding",))

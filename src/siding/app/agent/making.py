@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from siding import __version__
+from siding.adapters.agents.siding_agent import TRIES_VARIABLE
 from siding.adapters.models.any_model import AnyModel
 from siding.adapters.prices import Prices, own_prices
 from siding.adapters.web_client import WebClient
@@ -49,6 +50,9 @@ from siding.tools.checking import checked
 from siding.tools.factory import Memory, tools_of
 from siding.tools.place import Place
 from siding.tools.port import Tool
+
+_USUAL_TRIES = 10  # takes minutes
+_MOST_TRIES = 100
 
 
 class _Wanted(NamedTuple):
@@ -187,7 +191,16 @@ def _setup(
         most_dollars=values.max_dollars,
         most_tokens=values.max_tokens,
         schema=options.schema,
+        most_tries=_tries(wanted.app.env.get(TRIES_VARIABLE, "")),
     )
+
+
+def _tries(text: str) -> int:
+    if not text:
+        return _USUAL_TRIES
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_TRIES:
+        raise UsageError(f"{TRIES_VARIABLE} is {text!r}, and should be from 1 to {_MOST_TRIES}")
+    return int(text)
 
 
 def _resolved(directory: str, home: Path) -> Path:
