@@ -22,10 +22,12 @@ FIGURES: dict[str, str] = {
     "F15": "benchmarks.idle_runs",
     "F16": "benchmarks.terminal",
     "redaction": "benchmarks.redaction",
+    "masked": "benchmarks.masked_runs",
     "apply": "benchmarks.apply",
     "rollback": "benchmarks.rollback",
     "sandbox": "benchmarks.sandbox",
     "verdicts": "benchmarks.verdicts",
+    "judging": "benchmarks.judging",
     "viewers": "benchmarks.viewers",
     "wire": "benchmarks.wire",
 }

@@ -1,16 +1,45 @@
 """Find the secret after a word that announces one: a name's value, or a private key block."""
 
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 
+from siding.namedtuples import NamedTuple
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
-from siding.redaction.pairs import name_at, pair_at
+from siding.redaction.pairs import follows, pair_at
 from siding.redaction.span import SecretSpan
 
-_DENSE = 64  # bytes between words below which looking up what is remembered is cheaper
-_LEFT = 192  # bytes before a word that can matter
-_RIGHT = 512  # bytes from a word on that nearly always decide
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
+_LEFT = 192  # bytes before a word that can matter
+_RIGHT = 1024  # bytes from a word on that decide where something short repeats
+_OFTEN = 16  # words after which it is worth a look whether the bytes repeat
+_LONGEST = 128  # bytes that repeat
+_RECENT = 8  # words in them
+
+
+class Outcome(NamedTuple):
+    """A word that was looked at, and the secret that it announces."""
+
+    at: int
+    span: SecretSpan | None
+
+
+class Repetition(NamedTuple):
+    """What follows a word repeats the `period` bytes before it so many `times`.
+
+    `outcomes` are those of the words in these bytes.
+    """
+
+    period: int
+    times: int
+    outcomes: Sequence[Outcome]
+
+    def spans(self) -> Iterator[SecretSpan]:
+        """Yield the secrets in what repeats."""
+        found = [outcome.span for outcome in self.outcomes if outcome.span is not None]
+        for moved in range(self.period, self.period * self.times + 1, self.period) if found else ():
+            for span in found:
+                yield SecretSpan(
+                    span.start + moved, span.end + moved, span.kind, False, None, span.quote
+                )
 
 
 def announced(
@@ -21,42 +50,82 @@ def announced(
     A word inside a secret announces nothing there, so each byte is looked at a few times only.
     `limit` is the end of the bytes to look at. With `final` no more bytes follow.
     """
-    covered = before = 0
+    covered = 0
+    recent: list[Outcome] = []
     for at in places:
         if at < covered:
             continue
-        dense = at - before < _DENSE
-        before = at
-        if not dense and name_at(data, at, limit)[1] is None and data[at - 5 : at] != b"User-":
-            continue
-        span = _pair(data, at, limit, final=final)
+        after = follows(data, at, limit)
+        span = None if after is None else pair_at(data, at, after, limit, final=final)
         if span is None and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
             span = putty_lines(data, at - 11, limit, final=final)
+            recent.clear()  # what decides here can be far away
         if span is not None:
             yield span
             if span.start >= since:  # else a stream has passed it, and may have seen more of it
                 covered = limit if span.pending else span.end - _NEAR
+        recent.append(Outcome(at, span))
+        if len(recent) == _OFTEN:
+            repeated = _repetition(data, recent[-_RECENT:], limit, since)
+            recent.clear()
+            if repeated is not None:
+                yield from repeated.spans()
+                moved = repeated.period * repeated.times
+                covered = max(covered + moved if span is not None else 0, at + moved + 1)
 
 
-def _pair(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:
-    """Return the secret whose name has the word at `at` in it.
+def _repetition(
+    data: bytes, recent: Sequence[Outcome], limit: int, since: int
+) -> Repetition | None:
+    """Return how the bytes from the last of the `recent` words on repeat those before; else None.
 
-    What is printed is often printed again: if the bytes around the word decide, the outcome is
-    remembered.
+    The same bytes around a word have the same outcome.
     """
-    if at >= _LEFT and at + _RIGHT < limit:
-        around = _around(data[at - _LEFT : at + _RIGHT])
-        if around is None:
+    at, last = recent[-1]
+    start, end = at - _LEFT, at + _RIGHT
+    for index in range(len(recent) - 2, -1, -1):
+        outcomes = recent[index + 1 :]
+        period = at - recent[index].at
+        if period > _LONGEST or not _is_near(outcomes[0], since):
             return None
-        if around.end < _LEFT + _RIGHT and not around.pending:
-            start, end, kind, _, _, quote = around[:6]
-            return SecretSpan(start + at - _LEFT, end + at - _LEFT, kind, quote=quote)
-    return pair_at(data, at, limit, final=final)
+        if (
+            not _are_alike(recent[index].span, last, period)
+            or start < period
+            or data[start - period : end - period] != data[start:end]
+        ):
+            continue
+        times = (_end_of_repetition(data, end, period, limit) - _RIGHT - at) // period
+        return Repetition(period, times, outcomes) if times > 0 else None
+    return None
 
 
-@lru_cache(maxsize=4096)
-def _around(window: bytes) -> SecretSpan | None:
-    return pair_at(window, _LEFT, len(window), final=False)
+def _is_near(outcome: Outcome, since: int) -> bool:
+    """Return whether the bytes near a word decide what it announces."""
+    at, span = outcome
+    if span is None:
+        return True
+    return not span.pending and span.until is None and since <= span.start < span.end < at + _RIGHT
+
+
+def _are_alike(one: SecretSpan | None, other: SecretSpan | None, apart: int) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one == other._replace(start=other.start - apart, end=other.end - apart)
+
+
+def _end_of_repetition(data: bytes, end: int, period: int, limit: int) -> int:
+    """Return up to where the data goes on as it does in the `period` bytes before `end`.
+
+    May return a little less.
+    """
+    step = _LONGEST
+    while step >= _LONGEST:  # twice as far, as long as it repeats; then half as far
+        further = end + step
+        if further < limit and data[end - period : further - period] == data[end:further]:
+            end, step = further, step * 2
+        else:
+            step //= 2
+    return end
 
 
 def blocks(data: bytes, limit: int, *, final: bool) -> Iterator[SecretSpan]:

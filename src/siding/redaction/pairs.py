@@ -10,10 +10,9 @@ from siding.redaction.values import is_password, is_random, is_token, stands_for
 
 _NAME_LEFT = 64
 _NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
-_BLANKS = (b" ", b"\t", b"\n")
+_BLANKS = b" \t\n"
 _COLOUR = rb"(?:\x1b\[[0-9;]{0,16}m){0,4}+"
 _QUOTE = rb"(?:\\{0,6}[\"'`]|&quot;|%22)"
-_REST = re.compile(rb"[A-Za-z0-9_.-]{0,48}+")
 _AFTER = re.compile(
     rb"(?P<rest>[A-Za-z0-9_.-]{0,48}+)"
     + _COLOUR
@@ -28,10 +27,11 @@ _AFTER = re.compile(
     rb"|(?P<pair>[ ]?,[ ]?\\{0,6}[\"']value\\{0,6}[\"'][ ]?:[ ]?)"
     rb"|(?P<gap>[ \t]{1,16}+))" + _COLOUR
 )
+follows = _AFTER.match  # the end of a name, and what a value can follow; None without it
 _OPEN = re.compile(rb"(?:[bBrRuUfF]{0,2}(?=[\"']))?(" + _QUOTE + rb")")
 _BODY = {quote: re.compile(rb"(?:[^%s\\\n\r]|\\[^\n\r])*+" % quote) for quote in (b'"', b"'", b"`")}
 _LINE_START = re.compile(
-    rb"\n[ \t]*(?:[-+>#|$%][ \t]?)?"
+    rb"[ \t]*(?:[-+>#|$%][ \t]?)?"
     rb"(?:(?:export|set|setx|ENV|ARG|declare -x|local|readonly|env)[ \t]+)?\Z"
 )
 _TO_BLANK = re.compile(rb"[^\s\x1b]++")
@@ -50,41 +50,45 @@ _SETTING = re.compile(
 _PREFIXES = (b"django-insecure-", b"base64:")  # not secret: they say what kind of secret follows
 
 
-def name_at(data: bytes, at: int, limit: int) -> tuple[int, Meaning | None]:
-    """Return where the name begins that has the word at `at` in it, and what it says."""
+def pair_at(
+    data: bytes, at: int, after: re.Match[bytes], limit: int, *, final: bool
+) -> SecretSpan | None:
+    """Return the secret whose name has the word at `at` in it; None if there is none.
+
+    `after`: what `follows` the word.
+    """
+    left = _beginning_of_name(data, at)
+    known = meaning(data[left : after.end(1)])
+    if known is None:
+        return None
+    before = data[left - 1]
+    gap = after[6] is not None
+    if gap and before not in _BLANKS and data[left] != 0x2D and data[left - 2] != 0x5C:
+        return None
+    if before == 0x3A and data[left - 10 : left] == b"[redacted:":
+        return None
+    if before == 0x2F and data[left - 3 : left] == b"://":  # a user's name in a URL
+        return None
+    start = after.end()
+    if known.tier is Tier.HEADER:
+        return None if after[3] is None else _header(data, start, limit)
+    if known.tier is Tier.COOKIE:
+        return None  # `places` finds the pairs
+    if gap:
+        quoted = after[2] is not None
+        return _behind_a_gap(data, left, start, limit, known, quoted=quoted, final=final)
+    if after[4] is not None and (before not in b"<:" or data[left - 2] == 0x5C):
+        return None
+    return _value(data, left, start, limit, known, after, final=final)
+
+
+def _beginning_of_name(data: bytes, at: int) -> int:
+    """Return where the name begins that has the word at `at` in it."""
     before = data[max(0, at - _NAME_LEFT) : at]
     left = at - len(before) + len(before.rstrip(_NAME))
     if data[left - 1] == 0x5C and data[left] in b"nrt":  # the letter of an escape is not part of it
         left += 1
-    rest = _REST.match(data, at, limit)
-    assert rest is not None
-    return left, meaning(data[left : rest.end()])
-
-
-def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:
-    """Return the secret whose name has the word at `at` in it; None if there is none."""
-    left, known = name_at(data, at, limit)
-    after = None if known is None else _AFTER.match(data, at, limit)
-    if known is None or after is None:
-        return None
-    joint = b"\n" if data[left - 2 : left - 1] == b"\\" else data[left - 1 : left]
-    if after["gap"] is not None and joint not in _BLANKS and data[left] != 0x2D:
-        return None
-    if joint == b":" and data[left - 10 : left] == b"[redacted:":
-        return None
-    if joint == b"/" and data[left - 3 : left] == b"://":  # a user's name in a URL
-        return None
-    start = after.end()
-    if known.tier is Tier.HEADER:
-        return None if after["sep"] is None else _header(data, start, limit)
-    if known.tier is Tier.COOKIE:
-        return None  # `places` finds the pairs
-    if after["gap"] is not None:
-        quoted = after["q"] is not None
-        return _behind_a_gap(data, left, start, limit, known, quoted=quoted, final=final)
-    if after["xml"] is not None and joint not in (b"<", b":"):
-        return None
-    return _value(data, left, start, limit, known, after, final=final)
+    return left
 
 
 def _value(
@@ -120,8 +124,8 @@ def _value(
     span = _if_secret(data, start, end, known, assigned=assigned, quoted=opened is not None)
     if span is None:
         return None
-    if after["q"] is not None and opened is None and data[start:end].isdigit():
-        return span._replace(quote=after["q"])
+    if after[2] is not None and opened is None and data[start:end].isdigit():
+        return span._replace(quote=after[2])
     return _to_its_end(data, span, start + JUDGED, limit)
 
 
@@ -159,17 +163,22 @@ def _to_its_end(data: bytes, span: SecretSpan, judged: int, limit: int) -> Secre
 
 def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[bytes], bool]:
     """Return the pattern of an unquoted value, and whether only a literal can be there."""
-    if data[left - 2 : left - 1] == b"\\":
-        return _IN_LINE, (after["sep"] or b"") == b"=" and data[left : left + 1].isupper()
-    tight = (after["sep"] or b"") == b"="
+    tight = after[3] == b"="
+    if left > 1 and data[left - 2] == 0x5C:
+        return _IN_LINE, tight and data[left : left + 1].isupper()
     name = data[left : left + 1]
-    plain = after["q"] is None and after["sep"] is not None
-    quoted = data[left - 1 : left] in (b'"', b"'")
-    if plain and not quoted and _LINE_START.search(data, max(0, left - 64), left):
+    if after[2] is not None or after[3] is None:
+        return _IN_LINE, False
+    before = data[left - 1]
+    if before == 0x0A or (before not in b"\"'" and _begins_line(data, left)):
         return _TO_BLANK, tight and name.isupper()
-    if tight and plain and (name.isupper() or name == b"-"):
-        return _IN_LINE, True
-    return _IN_LINE, False
+    return _IN_LINE, tight and (name.isupper() or name == b"-")
+
+
+def _begins_line(data: bytes, left: int) -> bool:
+    """Return whether there is at most an `export` or a prompt before `left` in its line."""
+    line = data.rfind(b"\n", max(0, left - 64), left) + 1
+    return line > 0 and _LINE_START.match(data, line, left) is not None
 
 
 def _if_secret(

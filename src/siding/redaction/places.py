@@ -34,8 +34,9 @@ _HOOK = re.compile(
     rb"|hooks\.zapier\.com/hooks/catch/|hook\.[a-z0-9.]{0,12}make\.com/"
     rb"|\.com?/open-apis/bot/v2/hook/|maker\.ifttt\.com/trigger/\w{1,64}/with/key/"
     rb"|hooks\.airtable\.com/workflows/v1/genericWebhook/|chat\.googleapis\.com/v1/spaces/)"
-    rb"([A-Za-z0-9_/@.-]+)"
 )
+_HOOK_WORDS = (b"hook", b"trigger", b"googleapis")  # one of them is in each
+_HOOK_PATH = re.compile(rb"[A-Za-z0-9_/@.-]+")
 _NAME_LEFT = 64
 _NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _BETWEEN = b" \t=:\"'\\>[]"  # a name and its value
@@ -242,11 +243,12 @@ def _first_token(data: bytes, first: int, start: int, limit: int) -> SecretSpan 
 def _behind_slash(data: bytes, start: int, limit: int) -> SecretSpan | None:
     left = max(0, start - 200)
     if data.rfind(b".co", left, start) >= 0:
-        for hook in _HOOK.finditer(data, left, min(limit, start + RIGHT)):
-            if hook.start(1) <= start < hook.end(1):
-                return _span(hook.start(1), hook.end(1), b"webhook", limit)
-            if hook.start() > start:
-                break
+        before = data[left:start].lower()
+        if any(word in before for word in _HOOK_WORDS):
+            for hook in _HOOK.finditer(data, left, start):
+                path = _HOOK_PATH.match(data, hook.end(), min(limit, start + RIGHT))
+                if path is not None and path.end() > start:
+                    return _span(path.start(), path.end(), b"webhook", limit)
     if data.startswith(b"1//0", start - 3):
         found = token_at(data, start - 3, limit)
         return None if found is None else _span(start - 3, found[1], found[0], limit)

@@ -1,6 +1,7 @@
 """A secret that a rule found, and how far a rule may look."""
 
 import re
+from functools import lru_cache
 
 from siding.namedtuples import NamedTuple
 
@@ -31,10 +32,13 @@ class SecretSpan(NamedTuple):
     @property
     def replacement(self) -> bytes:
         """What stands in the place of the secret."""
+        if not (self.quote or self.wide):
+            return mark(self.kind)
         text = self.quote + mark(self.kind) + self.quote
         return b"".join(bytes((each, 0)) for each in text) if self.wide else text
 
 
+@lru_cache(maxsize=256)
 def mark(kind: bytes) -> bytes:
     """Return the text that replaces a secret."""
     return b"[redacted:" + kind + b"]"

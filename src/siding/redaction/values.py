@@ -56,7 +56,7 @@ _WORDS = frozenset(
     b"bcrypt argon2 scrypt pbkdf2 md5 sha1 sha256 sha512 hs256 rs256 es256 aes256 base64 utf-8 "
     b"utf8 pass rabbitmq guestguest sa oracle".split()
 )
-_NAME_WORDS = re.compile(rb"(?i)passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
+_NAME_WORDS = re.compile(rb"passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
 _DOTTED = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
 _TEMPLATE = re.compile(rb"\{[A-Za-z_][\w.()\[\]'\"]*\}")
@@ -71,6 +71,8 @@ _HARMLESS = re.compile(
     | (?:\d{1,3}\.){3}\d{1,3}
     """
 )
+_OF_NUMBERS = frozenset(b"vV0123456789")  # what a harmless one of letters and digits begins with
+_DIGIT = re.compile(rb"[0-9]")
 _BRACKETS = (b"(", b"[", b"{", b"|")
 
 
@@ -115,31 +117,41 @@ def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     """
     if len(value) < 4 or stands_for_one(value):
         return False
-    if _IDENTIFIER.match(value) and _NAME_WORDS.search(value):
+    literal = quoted or assigned
+    mixed = value.isalnum() and not value.isalpha()  # letters and digits: no name, code or words
+    if not mixed and _IDENTIFIER.match(value) and _names(value):
         return False
-    if quoted or assigned:
+    if literal:
         return not (b" " in value and _is_prose(value))
     if value[:1] in _BRACKETS or value.startswith(b"!$"):
         return False
-    if len(value) < 6 or is_code(value) or _NAME_WORDS.search(value):
+    if len(value) < 6 or (not mixed and is_code(value)) or _names(value):
         return False
-    return not _WORDY.match(value)
+    return mixed or not _WORDY.match(value)
+
+
+def _names(value: bytes) -> bool:
+    """Return whether there is a word in it that announces a secret, so that it is a name."""
+    return _NAME_WORDS.search(value.lower()) is not None
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_token(value: bytes, *, quoted: bool) -> bool:
     """Return whether the value of a name that means a token looks made by a machine, or is long."""
-    if len(value) < 8 or stands_for_one(value) or _HARMLESS.match(value.lower()):
+    if len(value) < 8 or stands_for_one(value):
         return False
+    plain = value.isalnum()
+    if (not plain or value[0] in _OF_NUMBERS) and _HARMLESS.match(value.lower()):
+        return False
+    if plain and not value.isalpha():
+        return True
     if not quoted and value[:1] in _BRACKETS:
         return False
     if b" " in value or (not quoted and (_CALL.match(value) or _DOTTED.match(value))):
         return False
-    if value.isdigit():
-        return len(value) >= 16
     if _WORDY.match(value):
         return len(value) >= 20 and not _reads_like_words(value)
-    return any(each in b"0123456789" for each in value) or len(value) >= 12
+    return _DIGIT.search(value) is not None or len(value) >= 12
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -21,6 +21,7 @@ _CODES_NAME = re.compile(
     rb"(?i)(?:recovery|backup|scratch|emergency|rescue|one-time)[ _-]?(?:2fa |mfa |login )?codes"
     rb"[\\\"']{0,8}[ \t]{0,8}[:=]{0,2}[ \t\r\n]{0,8}[\\\"'\[]{0,8}"
 )
+_BEFORE_CODES = tuple(b"recovery backup scratch emergency rescue time 2fa mfa login".split())
 _CODE = re.compile(
     rb"(?:\d{1,2}[.)][ \t]{1,3}|[*-][ \t])?(?=[a-z-]{0,40}[0-9]|[A-Z-]{0,40}[0-9])"
     rb"([A-Za-z0-9]{4,16}(?:-[A-Za-z0-9]{4,16}){0,5})(?![A-Za-z0-9_=:.-])"
@@ -40,7 +41,7 @@ def listed(data: bytes, places: Iterable[int], limit: int, *, final: bool) -> It
         span = None
         if seed is not None:
             span = _seed(data, seed.end(), limit, final=final)
-        else:
+        elif data[max(0, at - 24) : at].rstrip(b" _-").lower().endswith(_BEFORE_CODES):
             codes = _CODES_NAME.search(data, max(0, at - 24), min(limit, at + 64))
             if codes is not None and codes.start() < at < codes.end():
                 span = _codes(data, codes.end(), limit, final=final)

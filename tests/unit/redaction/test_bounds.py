@@ -3,8 +3,9 @@
 from unittest.mock import Mock
 
 import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import integers, lists, sampled_from
 
-from siding.redaction import evaluate
 from siding.redaction.pairs import pair_at
 from siding.redaction.redactor import Redactor, known_values
 from siding.redaction.span import LEFT, RIGHT
@@ -155,15 +156,65 @@ def test_what_is_made_to_be_slow(unit: bytes) -> None:
     assert out + stream.close() == PLAIN.mask(text)
 
 
+PARTS = [
+    *(
+        b"password",
+        b"token",
+        b"secret_",
+        b"api_key",
+        b"Authorization",
+        b"=",
+        b": ",
+        b'"',
+        b"'",
+        b" ",
+    ),
+    *(b"\n", b"\\n", b'\\"', b"hunter22", b"aB3xY9aB3xY9", b"abc", b"Bearer ", b"none", b"${X}"),
+    *(
+        b"PuTTY-User-Key-File-3: x\n",
+        b"\nPrivate-Lines: 2\nAAAA\nBBBB\n",
+        b"<",
+        b">",
+        b"--",
+        b"\x1b[0m",
+    ),
+]
+
+
 @pytest.mark.parametrize("unit", [b"token=x", b'password="', b"token: ", b"api_key: abc "])
 def test_how_often_the_rules_look_closely(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words inside a secret are passed over, and what was judged is remembered."""
+    """Words inside a secret are passed over, and so is what only repeats."""
     looked = Mock(wraps=pair_at)
     monkeypatch.setattr("siding.redaction.evaluate.pair_at", looked)
-    evaluate._around.cache_clear()
     units = 200_000 // len(unit)
     PLAIN.mask(unit * units)
     assert 0 < looked.call_count < units / 50
+
+
+@settings(max_examples=60)
+@given(
+    unit=lists(sampled_from(PARTS), min_size=1, max_size=6).map(b"".join),
+    times=integers(1, 300),
+    end=lists(sampled_from(PARTS), max_size=3).map(b"".join),
+)
+def test_what_repeats_is_judged_as_if_each_was_looked_at(
+    unit: bytes, times: int, end: bytes
+) -> None:
+    text = unit * times + end
+    masked = PLAIN.mask(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("siding.redaction.evaluate._OFTEN", len(text))
+        assert PLAIN.mask(text) == masked
+
+
+def test_a_key_file_far_behind_words_that_repeat() -> None:
+    unit = b"PuTTY-User-Key-File-3: ssh-rsa\n" + b"Comment: " + b"a b " * 200 + b"\n"
+    lines = b"Private-Lines: 2\nAAAAB3NzaC1yc2E\nAAAAB3NzaC1yc2F\n"
+    text = unit * 40 + lines
+    stream = PLAIN.stream()
+    masked = b"".join(stream.feed(text[at : at + 4096]) for at in range(0, len(text), 4096))
+    masked += stream.close()
+    assert masked == PLAIN.mask(text) == unit * 40 + lines[:17] + b"[redacted:private-key]\n"
 
 
 def test_values_of_the_environment() -> None:

@@ -1,0 +1,101 @@
+"""Inputs of redaction by kind: ordinary ones, and those that make it work most."""
+
+import base64
+import hashlib
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# Nothing but words that announce a secret: the rules have to look at all of it.
+_WORST = (
+    b'password="',
+    b"token=x",
+    b"token: ",
+    b"api_key: abc ",
+    b"curl -u a:",
+    b"eyJ-",
+    b"aaaaaaaaaaaaaaaaaaaa.",
+    b"https://a.co/aaaaaaaaaaaaaaaaaaaaa/",
+    b"-----BEGIN ",
+    b"%41",
+    b"a\x1b[0m",
+)
+
+
+def ordinary() -> dict[str, bytes]:
+    """Return inputs that programs print, by name; each about a megabyte or less."""
+    chance = random.Random(1)
+    prose = (b"%07d the quick brown fox jumps over the lazy dog\n" % n for n in range(1000))
+    lines = (
+        json.dumps(
+            {
+                "type": "assistant",
+                "uuid": f"5f2b1c3e-{n:04x}-4abc-8def-0123456789ab",
+                "input_tokens": n,
+                "output_tokens": 5,
+                "text": "the key of the door",
+            }
+        )
+        + "\n"
+        for n in range(5000)
+    )
+    sums = (f"{hashlib.sha256(b'%d' % n).hexdigest()}  src/file{n}.py\n" for n in range(5000))
+    build = (
+        b"\x1b[1m\x1b[32m   Compiling\x1b[0m crate-%d v0.%d.1\n"
+        b"\x1b[2K[%d/900] \x1b[36mCXX\x1b[0m a%d.o\n" % (n, n, n, n)
+        for n in range(3000)
+    )
+    source = b"".join(path.read_bytes() for path in sorted((ROOT / "src/siding/git").glob("*.py")))
+    return {
+        "prose": b"".join(prose),
+        "log lines": log_lines(),
+        "JSON lines": "".join(lines).encode(),
+        "checksums": "".join(sums).encode(),
+        "Base64": b"".join(base64.b64encode(chance.randbytes(57)) + b"\n" for _ in range(5000)),
+        "source": source,
+        "coloured build output": b"".join(build),
+        "binary": chance.randbytes(1_000_000),
+    }
+
+
+def worst() -> dict[str, bytes]:
+    """Return inputs made to be slow: what repeats, and secrets that are all different."""
+    repeated = {f"worst: {unit.decode()!r}": unit * (1_000_000 // len(unit)) for unit in _WORST}
+    made = {
+        "worst: passwords": b"password=%s\n",
+        "worst: tokens in JSON": b'{"token": "%s"}\n',
+        "worst: cookies": b"Cookie: sid=%s0123456789abcdef\n",
+        "worst: command lines": b"mysql -p%s db\n",
+    }
+    dense = {name: _each(form) for name, form in made.items()}
+    wide = "".join(f"line {n}: token=\n" for n in range(30_000)).encode("utf-16-le")
+    return {**repeated, **dense, "worst: UTF-16": wide}
+
+
+def log_lines() -> bytes:
+    """Return lines as a server logs them."""
+    return b"".join(
+        b"2026-11-21T18:25:%02d.%03dZ INFO  app.server[%d]: path=/api/v1/items/%d status=200 %dms\n"
+        % (n % 60, n % 1000, n, n * 7919, n % 97)
+        for n in range(5000)
+    )
+
+
+def written(path: Path, block: bytes, megabytes: int) -> None:
+    """Write a file of the block again and again."""
+    one = (block * (1_000_000 // len(block) + 1))[:1_000_000]
+    with path.open("wb") as file:
+        for _ in range(megabytes):
+            file.write(one)
+
+
+def _each(form: bytes) -> bytes:
+    return b"".join(_values(form))
+
+
+def _values(form: bytes) -> Iterator[bytes]:
+    chance = random.Random(2)
+    for _ in range(1_000_000 // (len(form) + 6)):
+        yield form % chance.randbytes(4).hex().encode()
