@@ -7,6 +7,7 @@ was changed after its snapshot was taken.
 import os
 import stat
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from siding.git.paths import join, parents
 from siding.git.restoring.blobs import blob_at
@@ -55,11 +56,9 @@ def of_others(root: WorktreeRoot, plan: Restoration) -> list[bytes]:
         return []
     found = []
     for change in plan.chmods:
-        try:
+        with suppress(OSError):  # gone, or below a directory that cannot be entered
             if os.lstat(join(os.fsencode(root.path), change.path)).st_uid != me:
                 found.append(change.path)
-        except OSError:
-            continue  # gone, or below a directory that cannot be entered
     return found
 
 
