@@ -148,6 +148,16 @@ def test_an_empty_place_goes(tmp_path: Path) -> None:
     assert (place / "0").read_bytes() == b"hers"
 
 
+def test_versions_of_one_path_are_numbered(tmp_path: Path) -> None:
+    changes = [change(b"a", b"old", b"new")] * 4
+    contents = {f"{number}": b"version %d" % number for number in range(4)}
+    place = prepared(tmp_path / "displaced", changes, contents)
+    names = [b"a", b"2/a", b"3/a", b"4/a"]
+    assert [each.path for each in keep_unrecorded(place, "sha1")] == names
+    found = [(place / "kept" / os.fsdecode(name)).read_bytes() for name in names]
+    assert found == list(contents.values())
+
+
 def test_there_is_no_such_place(tmp_path: Path) -> None:
     assert keep_unrecorded(tmp_path / "missing", "sha1") == []
 

@@ -160,6 +160,11 @@ def test_of_what_is_gone_there_is_nothing_to_lose(task: World) -> None:
     assert changed_since(task.where, plan, "sha1", 0) == []
 
 
+def test_what_was_nothing_before_cannot_differ_from_it(task: World) -> None:
+    plan = Restoration((change(b"a.txt", NONE, FILE), change(b"src/b.txt", FILE, FILE)), (), (), ())
+    assert changed_since(task.where, plan, "sha1", 0) == [b"src/b.txt"]
+
+
 def test_what_was_removed_can_be_made_again(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     with OpenTree(tmp_path) as tree:

@@ -71,9 +71,7 @@ def changed_since(
     """
     base = os.fsencode(root.path)
     found = []
-    for change in (*plan.writes, *plan.deletes):
-        if change.old_mode == NOTHING:
-            continue
+    for change in (c for c in (*plan.writes, *plan.deletes) if c.old_mode != NOTHING):
         full = join(base, change.path)
         try:
             there = os.lstat(full)
