@@ -8,14 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flushes import Watcher
+from privileges import bound_by_permissions
 from siding.git.restoring.displaced import (
+    CONTENTS,
     KeptFile,
     Why,
+    drop_recorded,
     keep_unrecorded,
     names_of,
     remove_if_empty,
 )
-from siding.git.restoring.displaced_list import read_names, write_names
+from siding.git.restoring.displaced_list import UNKNOWN, identity_at, read_names, write_names
 from siding.git.snapshots.patches import Change
 from siding.hashing import new_digest
 from siding.ids import Sha
@@ -144,5 +148,106 @@ def test_an_empty_place_goes(tmp_path: Path) -> None:
     assert (place / "0").read_bytes() == b"hers"
 
 
+def test_versions_of_one_path_are_numbered(tmp_path: Path) -> None:
+    changes = [change(b"a", b"old", b"new")] * 4
+    contents = {f"{number}": b"version %d" % number for number in range(4)}
+    place = prepared(tmp_path / "displaced", changes, contents)
+    names = [b"a", b"2/a", b"3/a", b"4/a"]
+    assert [each.path for each in keep_unrecorded(place, "sha1")] == names
+    found = [(place / "kept" / os.fsdecode(name)).read_bytes() for name in names]
+    assert found == list(contents.values())
+
+
 def test_there_is_no_such_place(tmp_path: Path) -> None:
     assert keep_unrecorded(tmp_path / "missing", "sha1") == []
+
+
+def test_the_list_says_what_was_there_and_what_was_staged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = [change(b"a", b"old", b"new"), change(b"b", b"old", None)]
+    watcher = Watcher(monkeypatch)
+    fd = os.open(tmp_path, os.O_RDONLY)
+    write_names(fd, changes, before={b"b": "1:2:3"}, new={b"a": "4:5:6"})
+    write_names(fd, changes[:1])  # over the one before
+    (only,) = read_names(tmp_path).values()
+    assert (only.before, only.new) == (UNKNOWN, UNKNOWN)
+    write_names(fd, changes, before={b"b": "1:2:3"}, new={b"a": "4:5:6"})
+    os.close(fd)
+    assert not watcher.renamed_unflushed_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["names"]
+    assert (tmp_path / "names").stat().st_mode & 0o777 == 0o600
+    found = read_names(tmp_path)
+    assert {name: each.is_deletion for name, each in found.items()} == {b"0": False, b"1": True}
+    assert [(each.before, each.new) for each in found.values()] == [
+        (UNKNOWN, "4:5:6"),
+        ("1:2:3", UNKNOWN),
+    ]
+    assert read_names(tmp_path / "missing") == {}
+
+
+def test_what_tells_one_version_from_another(tmp_path: Path) -> None:
+    path, other = os.fsencode(tmp_path / "file"), os.fsencode(tmp_path / "other")
+    assert identity_at(path) == UNKNOWN
+    (tmp_path / "file").write_bytes(b"x")
+    assert identity_at(os.path.join(path, b"below")) == UNKNOWN
+    first = identity_at(path)
+    os.rename(path, other)
+    assert identity_at(other) == first
+    (tmp_path / "file").write_bytes(b"x")
+    assert identity_at(path) != first
+    (tmp_path / "other").write_bytes(b"longer")
+    assert identity_at(other) != first
+
+
+def test_a_version_that_is_the_one_that_was_looked_at_is_recorded(tmp_path: Path) -> None:
+    """Its blob is another where git's filters are between."""
+    changes = [change(name, b"old", b"new") for name in (b"before", b"new", b"other")]
+    place = prepared(tmp_path / "displaced", changes, {"0": b"x", "1": b"y", "2": b"z"})
+    known = [identity_at(os.fsencode(place / name)) for name in "012"]
+    fd = os.open(place, os.O_RDONLY)
+    write_names(fd, changes, before={b"before": known[0]}, new={b"new": known[1]})
+    os.close(fd)
+    assert [each.path for each in keep_unrecorded(place, "sha1")] == [b"other"]
+
+
+def test_a_version_that_cannot_be_read_is_kept(tmp_path: Path) -> None:
+    place = prepared(tmp_path / "displaced", [change(b"a", b"old", b"new")], {"0": b"old"})
+    (place / "0").chmod(0)
+
+    def kept() -> list[KeptFile]:
+        return keep_unrecorded(place, "sha1")
+
+    assert bound_by_permissions(kept) == [KeptFile(b"a", Why.CHANGED)]
+
+
+def unflushed(watcher: Watcher, top: Path) -> set[str]:
+    """The directories below `top` whose names were changed and not flushed afterwards."""
+    inodes = {inode for _call, inode in watcher.unflushed()}
+    there = [top, *(path for path in top.rglob("*") if path.is_dir())]
+    return {path.name for path in there if (path.stat().st_dev, path.stat().st_ino) in inodes}
+
+
+def test_kept_names_are_durable_and_no_file_stays_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = [change(b"a/b/c", b"old", b"new"), change(b"d", b"old", b"new")]
+    place = prepared(tmp_path / "displaced", changes, {"0": b"hers", "1": b"hers"})
+    before = os.listdir("/dev/fd")
+    watcher = Watcher(monkeypatch)
+    assert len(keep_unrecorded(place, "sha1")) == 2
+    assert unflushed(watcher, place) == set()
+    assert os.listdir("/dev/fd") == before
+
+
+def test_what_is_dropped_is_dropped_durably(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = [change(b"a", b"old", b"new"), change(b"b", b"old", b"new")]
+    place = prepared(tmp_path / "displaced", changes, {"0": b"old", "1": b"hers"})
+    (place / os.fsdecode(CONTENTS)).write_bytes(b"staged")
+    watcher = Watcher(monkeypatch)
+    assert drop_recorded(place, "sha1", {blob(b"old")}) == 0
+    assert drop_recorded(place, "sha1", {blob(b"old"), blob(b"new")}) > 0
+    assert sorted(path.name for path in place.iterdir()) == ["1", "names"]
+    assert unflushed(watcher, place) == set()

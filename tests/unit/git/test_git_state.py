@@ -18,11 +18,13 @@ from siding.git.snapshots.git_state import (
     commits_named_in,
     parse,
     state_in,
+    state_of,
 )
 from siding.ids import Sha
 
 from .world import TASK, World, write
 
+ONE, TWO = Sha("1" * 40), Sha("ab" * 20)
 SHAS = st.sampled_from([Sha("1" * 40), Sha("ab" * 20)])
 PATHS = st.binary(min_size=1, max_size=6).filter(lambda path: b"\0" not in path)
 ENTRIES = st.builds(
@@ -60,6 +62,42 @@ def test_a_state_is_read_back_from_a_snapshots_message(state: GitState) -> None:
     head = f"\nHead: {state.head}" if state.head else ""
     message = f"run 0001\n\nTask: x{head}\nReflog: 12{state.trailers()}"
     assert state_in(Commit(Sha("0" * 40), (), message)) == state
+
+
+def test_each_part_alone_is_something_to_record() -> None:
+    entry = IndexEntry(b"a", 0, "100644", ONE)
+    assert GitDetails().is_plain
+    assert not GitDetails(entries=(entry,)).is_plain
+    assert not GitDetails(entries=None).is_plain
+    assert not GitDetails(files={"MERGE_HEAD": ONE}).is_plain
+    assert not GitDetails(documents={"flow.json": ONE}).is_plain
+
+
+def test_the_contents_that_the_index_names() -> None:
+    modes = ("100644", "100755", "120000", "160000", "000000", "040000", "100644")
+    shas = [Sha(f"{number}" * 40) for number in range(1, 8)]
+    entries = [
+        IndexEntry(b"f", 0, mode, sha, "i" if sha == shas[-1] else "a")
+        for mode, sha in zip(modes, shas, strict=True)
+    ]
+    assert GitDetails(entries=tuple(entries)).staged == set(shas[:3])
+    assert GitDetails(entries=None).staged == set()
+
+
+def test_what_a_message_says_of_head_and_the_tip() -> None:
+    zeros = "0" * 40
+    for tip, said in ((ONE, ""), (TWO, f"\nTip: {TWO}"), (None, f"\nTip: {zeros}")):
+        assert GitState(ONE, "main", tip, None).trailers() == f"\nBranch: main{said}"
+    assert GitState(None, None, None, TWO).trailers() == f"\nBranch: (detached)\nGit: {TWO}"
+
+
+def test_a_snapshot_that_says_less_is_taken_as_on_the_branch() -> None:
+    def taken(message: str) -> GitState:
+        return state_of(Commit(Sha(""), (), message), base=ONE, branch="siding/x")
+
+    assert taken("run 0001") == GitState(ONE, "siding/x", ONE, None)
+    assert taken(f"run 0001\n\nHead: {TWO}") == GitState(TWO, "siding/x", TWO, None)
+    assert taken(f"run 0001\n\nHead: {TWO}\nBranch: b") == GitState(TWO, "b", TWO, None)
 
 
 def test_a_snapshot_of_before_says_nothing() -> None:

@@ -171,6 +171,7 @@ def test_a_foreign_file_is_an_obstacle_unless_it_is_the_same(task: World) -> Non
     write(task.worktree / "new/file", "CONTENT")
     assert obstacles(task.where, plan, object_format) == [b"new/file"]
     assert obstacles(task.where, plan, object_format, leaving=[b"new"]) == []
+    assert obstacles(task.where, plan, object_format, leaving=[b"new/file"]) == []
     (task.worktree / "new/file").unlink()
     (task.worktree / "new").rmdir()
     write(task.worktree / "elsewhere/file", "other")

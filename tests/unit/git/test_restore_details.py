@@ -140,6 +140,40 @@ def test_only_the_owner_changes_permissions(task: World, monkeypatch: pytest.Mon
     assert of_others(task.where, plan) == [b"a.txt", b"src/b.txt"]
 
 
+def test_root_may_change_everybodys_permissions(
+    task: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = task.worktree / "a.txt"
+    if os.getuid() == 0:
+        os.chown(path, 1, 1)
+    chmods = (ModeChange(b"a.txt", 0o600, 0o644, False), ModeChange(b"gone", 0o600, 0o644, False))
+    plan = Restoration((), (), (), (), chmods=chmods)
+    owner = path.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert of_others(task.where, plan) == [b"a.txt"]
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert of_others(task.where, plan) == []
+
+
+def test_of_what_is_gone_there_is_nothing_to_lose(task: World) -> None:
+    plan = Restoration((change(b"gone", FILE, FILE), change(b"a.txt/x", FILE, NONE)), (), (), ())
+    assert changed_since(task.where, plan, "sha1", 0) == []
+
+
+def test_what_was_nothing_before_cannot_differ_from_it(task: World) -> None:
+    plan = Restoration((change(b"a.txt", NONE, FILE), change(b"src/b.txt", FILE, FILE)), (), (), ())
+    assert changed_since(task.where, plan, "sha1", 0) == [b"src/b.txt"]
+
+
+def test_what_was_removed_can_be_made_again(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    with OpenTree(tmp_path) as tree:
+        tree.open(b"d")
+        assert _remove_empty(tree, b"d") == {b""}
+        tree.make(b"d/e")
+    assert (tmp_path / "d/e").is_dir()
+
+
 def test_what_changed_since_a_moment_is_read_again(task: World) -> None:
     root = task.worktree
     plan = plan_restoration([change(b"a.txt", FILE, FILE)])
@@ -501,6 +535,33 @@ def test_links_made_since_are_parted(task: World) -> None:
         (),
     )
     assert [each.path for each in plan.writes] == [b"b.txt", b"src/c.txt"]
+
+
+def test_what_may_not_be_touched_keeps_its_links() -> None:
+    same = Blob(FILE, ONE)
+    files = {b"a": same, b"b": same}
+    now = ((b"a", b"b"),)
+    assert [each.path for each in planned((), now, files=files).writes] == [b"b"]
+    assert planned((), now, files=files, left=(b"b",)).writes == ()
+    assert planned((), now, files=files, paths=(b"a",)).writes == ()
+
+
+def test_a_plan_without_permissions_has_no_links(task: World) -> None:
+    plan = plan_restoration([])
+    tip = task.capture().snapshot
+    assert with_links(task.store, plan, ((b"a.txt", b"b.txt"),), tip, ()) == plan
+
+
+def test_the_last_file_of_a_tree_is_linked_too(task: World) -> None:
+    root = task.worktree
+    os.link(root / "a.txt", root / "zz")
+    first = task.capture()
+    assert first.modes is not None
+    (root / "zz").unlink()
+    changes = diff_trees(task.store, task.capture().snapshot, first.snapshot)
+    plan = plan_restoration(changes, modes=first.modes)
+    go(task, with_links(task.store, plan, (), first.snapshot, ()))
+    assert (root / "zz").stat().st_ino == (root / "a.txt").stat().st_ino
 
 
 def test_permissions_of_a_file_that_is_written_come_with_it() -> None:

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from enum import StrEnum
-from itertools import count
 from pathlib import Path
 
 from siding.files.durable import flush_names
@@ -158,13 +157,12 @@ def _free(target: OpenTree, path: bytes) -> tuple[int, bytes, bytes]:
     If several versions of a path are kept, or one is where another's directory would be, the
     later ones are below a directory with a number.
     """
-    for number in count(1):
-        candidate = path if number == 1 else b"%d/%b" % (number, path)
+    number, candidate = 1, path
+    while True:
         above, name = os.path.split(candidate)
-        try:
+        with suppress(FileExistsError, NotADirectoryError):
             directory = target.make(above)
-        except (FileExistsError, NotADirectoryError):
-            continue
-        if not target.exists(candidate):
-            return directory, name, candidate
-    raise AssertionError  # the numbers do not end
+            if not target.exists(candidate):
+                return directory, name, candidate
+        number += 1
+        candidate = b"%d/%b" % (number, path)

@@ -7,6 +7,7 @@ was changed after its snapshot was taken.
 import os
 import stat
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from siding.git.paths import join, parents
 from siding.git.restoring.blobs import blob_at
@@ -55,11 +56,9 @@ def of_others(root: WorktreeRoot, plan: Restoration) -> list[bytes]:
         return []
     found = []
     for change in plan.chmods:
-        try:
+        with suppress(OSError):  # gone, or below a directory that cannot be entered
             if os.lstat(join(os.fsencode(root.path), change.path)).st_uid != me:
                 found.append(change.path)
-        except OSError:
-            continue  # gone, or below a directory that cannot be entered
     return found
 
 
@@ -72,9 +71,7 @@ def changed_since(
     """
     base = os.fsencode(root.path)
     found = []
-    for change in (*plan.writes, *plan.deletes):
-        if change.old_mode == NOTHING:
-            continue
+    for change in (c for c in (*plan.writes, *plan.deletes) if c.old_mode != NOTHING):
         full = join(base, change.path)
         try:
             there = os.lstat(full)

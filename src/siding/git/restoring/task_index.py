@@ -88,7 +88,7 @@ def _ask(
         stdin=b"".join(b"./" + path + b"\0" for path in paths),
         env={"GIT_LITERAL_PATHSPECS": "0"},
     )
-    if done.returncode not in (0, 1):  # 1: none of them
+    if done.returncode != 1:  # 1: none of them
         output_of(done, doing="asking what is ignored there")
     return {path.removeprefix(b"./") for path in done.stdout.split(b"\0")[:-1]}
 

@@ -9,22 +9,28 @@ from typing import Any
 import pytest
 
 from integration.undo.desk import Desk
+from siding.app.acts.pause import Pause
 from siding.app.applying import apply as applying
+from siding.app.applying import held
 from siding.app.applying import steps as moving
 from siding.app.applying.apply import (
     Applied,
+    ApplyPlan,
     ApplyRequest,
     Conflicting,
     Mode,
     NotProven,
     apply,
     named_in,
+    planned,
     preview,
     target_for,
     write_patch,
 )
 from siding.app.applying.plan import Target
 from siding.app.place.task_workspace import require_workspace
+from siding.app.recording.freed import SnapshotFreed, freed_journal
+from siding.app.recording.held_traps import TrapsUnseen
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.applying.merging import Conflict
 from siding.git.applying.move import CheckoutBusy, Overlapping
@@ -32,7 +38,8 @@ from siding.ids import Sha
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.details.rollback import LeftAlone
 from siding.ledger.figures import DiffFigures
-from siding.ledger.step import StepStatus
+from siding.ledger.freed import FreedSteps, Freeing
+from siding.ledger.step import Step, StepStatus
 from siding.runs.store import Runs
 
 from .ledgers import Told
@@ -196,6 +203,22 @@ def test_it_stays_open_while_runs_live_in_it(
     assert applied(desk, close=False) == done
 
 
+def test_runs_go_on_before_the_change_is_computed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+
+    def computed(*words: Any, **more: Any) -> ApplyPlan:
+        order.append("computed")
+        return planned(*words, **more)
+
+    monkeypatch.setattr(Pause, "go_on", lambda _: order.append("goes on"))
+    monkeypatch.setattr(applying, "planned", computed)
+    desk.write("one", "1\n")
+    assert detail_of(applied(desk, close=False))
+    assert order[:2] == ["goes on", "computed"]
+
+
 def test_a_preview_beside_runs_is_of_the_newest_recorded_state(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -353,6 +376,39 @@ def test_a_range_of_steps(told: Told) -> None:
     ):
         with pytest.raises(error, match=says):
             taken(steps)
+
+
+def free(desk: Desk, step: Step) -> None:
+    """Note that the step's snapshot was freed, as `siding gc` does before it deletes anything."""
+    steps = FreedSteps(desk.task.id, 1, "", {str(step.snapshot): (step.id,)})
+    freeing = Freeing(f"f{step.id}", "2026-01-02T00:00:00Z", 1.0, (steps,))
+    freed_journal(desk.project).begin(freeing)
+
+
+def test_a_range_whose_states_were_freed_is_refused(desk: Desk) -> None:
+    steps = []
+    for number in (1, 2, 3):
+        desk.write(f"f{number}", "1\n")
+        steps.append(desk.checkpoint())
+    free(desk, steps[1])
+    refused(desk, SnapshotFreed, "^step 0002 is gone: .* on 2026-01-02$", steps="2")
+    refused(desk, SnapshotFreed, "^step 0002 is gone", steps="1..2")
+    refused(desk, SnapshotFreed, "^the state before step 0003 is gone", steps="3")
+    assert detail_of(applied(desk, steps="1..3")).steps == "1..3"
+
+
+def test_traps_that_nobody_has_seen_hold_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.write(".envrc", "true\n")
+    with preview(desk.project, ApplyRequest(task=desk.task.id)) as (_, plan, _):
+        assert ([each.path for each in plan.traps], plan.holds) == ([".envrc"], False)
+    monkeypatch.setattr(held, "holds", lambda *_: True)
+    ran = desk.sandbox.directory / "ran"
+    for only_if in (None, f"touch {ran}"):
+        refused(desk, TrapsUnseen, "nobody has seen it yet", only_if=only_if)
+    assert not ran.exists()
+    assert detail_of(applied(desk, seen=True, close=False))
+    desk.write("one", "1\n")
+    assert detail_of(applied(desk, close=False))  # what was seen once does not hold it again
 
 
 def test_a_path_that_nobody_knows_is_refused(desk: Desk) -> None:

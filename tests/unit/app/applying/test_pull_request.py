@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from integration.undo.desk import Desk
+from siding.app.acts.pause import Pause
 from siding.app.applying import pull_request
+from siding.app.applying.content import Side, state_at
 from siding.app.applying.pull_request import (
     NoPullRequest,
     PreparedPullRequest,
@@ -80,6 +82,22 @@ def test_the_agents_commits_and_the_rest_on_top(hosted: Desk) -> None:
     )
     assert found.body.startswith("- add one\n- work\n")
     assert not (hosted.project.snapshots.root / "applies" / hosted.task.id).exists()
+
+
+def test_runs_go_on_before_the_commit_is_made(
+    hosted: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+
+    def state(*words: Any) -> Side:
+        order.append("made")
+        return state_at(*words)
+
+    monkeypatch.setattr(Pause, "go_on", lambda _: order.append("goes on"))
+    monkeypatch.setattr(pull_request, "state_at", state)
+    hosted.write("rest", "1\n")
+    assert prepared(hosted).new_commits == 1
+    assert order[:2] == ["goes on", "made"]
 
 
 def test_what_a_person_says_counts(hosted: Desk) -> None:
