@@ -10,6 +10,8 @@ import pytest
 
 from sandbox import Sandbox
 
+from . import killed
+
 SCRIPT = r"""
 answers:
   - match: fix (\S+)
@@ -149,15 +151,19 @@ def test_a_copy_goes_on_and_an_unkept_one_leaves_nothing(agent: Sandbox) -> None
 def test_a_killed_agent_goes_on_and_does_nothing_twice(agent: Sandbox) -> None:
     assert said(agent, "die").status == 128 + signal.SIGKILL
     assert (agent.workspace() / "ran").read_text() == "once\n"
+    before = killed.stored(agent)
+    (call,) = killed.blocks(before, "tool_use")
+    assert killed.blocks(before, "tool_result") == []
     found = whole(agent, "-c", "how are you")
     assert found["result"] == "Fine."
     assert (agent.workspace() / "ran").read_text() == "once\n"
-    shown = said_in(agent, found["session_id"])
-    assert "Cut off before it had a result" in shown
-
-
-def said_in(sandbox: Sandbox, session: str) -> str:
-    return sandbox.siding("session", "show", session).stdout.decode()
+    after = killed.stored(agent)
+    assert after.startswith(before)
+    assert killed.blocks(after, "tool_use") == [call]
+    (result,) = killed.blocks(after, "tool_result")
+    assert (result["tool_use_id"], result["is_error"]) == (call["id"], True)
+    assert killed.CUT_OFF in result["content"]
+    assert "It may have done all, a part or nothing" in result["content"]
 
 
 def test_the_policy_judges_its_commands(agent: Sandbox) -> None:
