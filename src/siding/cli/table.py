@@ -166,6 +166,14 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     ),
 }
 
+# verb -> verbs below it. One is meant where its name is the first word behind the verb; any other
+# word is an argument of the verb itself, and so is each one behind `--`.
+BELOW: dict[str, dict[str, tuple[str, str]]] = {
+    "agent": {
+        "effort": ("agent.verbs.effort", "how much the model is to think: show it, keep another"),
+    },
+}
+
 # group -> the verb that is meant when nothing stands behind it, or an option.
 BARE: dict[str, str] = {"devices": "list", "session": "open"}
 
