@@ -58,6 +58,14 @@ ROWS: dict[str, tuple[Row, ...]] = {
         reads("agent -p x", status=2),  # no model is named
         writes("agent -p x --model scripted:none"),
     ),
+    "agent usage": (reads("agent usage --all"), reads(f"agent usage {SESSION} --json")),
+    "agent cost": (reads("agent cost --all"),),
+    "agent stats": (reads("agent stats --all"),),
+    "agent recap": (reads(f"agent recap {SESSION}"),),
+    "agent away": (reads(f"agent away {SESSION}"),),
+    "agent catchup": (reads(f"agent catchup {SESSION}"),),
+    "agent debug-tool-call": (reads(f"agent debug-tool-call --session {SESSION}"),),
+    "agent break-cache": (reads(f"agent break-cache {SESSION}"),),
     "agent effort": (reads("agent effort"), writes("agent effort high")),
     "mcp": (reads("mcp", status=2),),  # this is no run
     "note": (reads("note text", status=2),),  # this is no run

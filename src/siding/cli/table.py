@@ -170,6 +170,14 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
 # word is an argument of the verb itself, and so is each one behind `--`.
 BELOW: dict[str, dict[str, tuple[str, str]]] = {
     "agent": {
+        "usage": ("agent.verbs.usage", "tokens, dollars, turns, calls and time of a conversation"),
+        "cost": ("agent.verbs.usage", "the same as `usage`"),
+        "stats": ("agent.verbs.usage", "the same as `usage`"),
+        "recap": ("agent.verbs.recap", "what was done in a conversation, without asking a model"),
+        "away": ("agent.verbs.recap", "the same as `recap`"),
+        "catchup": ("agent.verbs.recap", "the same as `recap`"),
+        "debug-tool-call": ("agent.verbs.debug_tool_call", "the last calls of tools, or one whole"),
+        "break-cache": ("agent.verbs.break_cache", "where the prompt cache was missed, and why"),
         "effort": ("agent.verbs.effort", "how much the model is to think: show it, keep another"),
     },
 }
