@@ -58,6 +58,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
         reads("agent -p x", status=2),  # no model is named
         writes("agent -p x --model scripted:none"),
     ),
+    "agent doctor": (reads("agent doctor", status=1),),  # no model is named
+    "agent env": (reads("agent env --all"),),
     "agent usage": (reads("agent usage --all"), reads(f"agent usage {SESSION} --json")),
     "agent cost": (reads("agent cost --all"),),
     "agent stats": (reads("agent stats --all"),),

@@ -170,6 +170,8 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
 # word is an argument of the verb itself, and so is each one behind `--`.
 BELOW: dict[str, dict[str, tuple[str, str]]] = {
     "agent": {
+        "doctor": ("agent.verbs.doctor", "whether the agent can work here, and what is missing"),
+        "env": ("agent.verbs.env", "the variables that it reads, and whether they are set"),
         "usage": ("agent.verbs.usage", "tokens, dollars, turns, calls and time of a conversation"),
         "cost": ("agent.verbs.usage", "the same as `usage`"),
         "stats": ("agent.verbs.usage", "the same as `usage`"),

@@ -37,6 +37,9 @@ class Asked(NamedTuple):
     output: int = 5
 
 
+USUAL = Asked()
+
+
 class Talk:
     """A conversation that grows."""
 
@@ -56,7 +59,7 @@ class Talk:
     def prompt(self, text: str, turn: str = "") -> None:
         self.session.user(text, turn=turn)
 
-    def answer(self, block: Record, asked: Asked = Asked(), model: str = "scripted") -> None:
+    def answer(self, block: Record, asked: Asked = USUAL, model: str = "scripted") -> None:
         self._answers += 1
         usage = {
             "input_tokens": asked.input,
@@ -66,7 +69,7 @@ class Talk:
         }
         self.session.said(AnswerPart(f"msg_{self._answers}", model, block, usage, "end_turn"))
 
-    def text(self, text: str, asked: Asked = Asked(), model: str = "scripted") -> None:
+    def text(self, text: str, asked: Asked = USUAL, model: str = "scripted") -> None:
         self.answer({"type": "text", "text": text}, asked, model)
 
     def call(self, call: str, name: str, given: Record) -> None:

@@ -40,7 +40,11 @@ def test_usage_adds_up_requests_calls_and_times(siding: CommandLine, desk: Desk)
     assert (model["model"], model["input"], model["output"]) == ("scripted", 40, 20)
     tools = {each["name"]: each for each in found["tools"]}
     assert tools["Bash"] == {
-        **{"name": "Bash", "calls": 1, "failed": 1, "total_ms": 7000, "longest_ms": 7000}
+        "name": "Bash",
+        "calls": 1,
+        "failed": 1,
+        "total_ms": 7000,
+        "longest_ms": 7000,
     }
     assert tools["Read"]["total_ms"] == 1000
     text = siding("agent", "usage").out
