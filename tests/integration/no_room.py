@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from sandbox import Sandbox
-from siding.cli.table import GROUPS, HIDDEN, VERBS
+from siding.cli.table import BELOW, GROUPS, HIDDEN, VERBS
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 
@@ -58,6 +58,17 @@ ROWS: dict[str, tuple[Row, ...]] = {
         reads("agent -p x", status=2),  # no model is named
         writes("agent -p x --model scripted:none"),
     ),
+    "agent doctor": (reads("agent doctor", status=1),),  # no model is named
+    "agent env": (reads("agent env --all"),),
+    "agent usage": (reads("agent usage --all"), reads(f"agent usage {SESSION} --json")),
+    "agent cost": (reads("agent cost --all"),),
+    "agent stats": (reads("agent stats --all"),),
+    "agent recap": (reads(f"agent recap {SESSION}"),),
+    "agent away": (reads(f"agent away {SESSION}"),),
+    "agent catchup": (reads(f"agent catchup {SESSION}"),),
+    "agent debug-tool-call": (reads(f"agent debug-tool-call --session {SESSION}"),),
+    "agent break-cache": (reads(f"agent break-cache {SESSION}"),),
+    "agent effort": (reads("agent effort"), writes("agent effort high")),
     "mcp": (reads("mcp", status=2),),  # this is no run
     "note": (reads("note text", status=2),),  # this is no run
     "stop": (reads("stop --all"),),
@@ -196,7 +207,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
 def every_verb() -> set[str]:
     """Return the name of every command in the table of commands."""
     grouped = {f"{group} {verb}" for group, (_, verbs) in GROUPS.items() for verb in verbs}
-    return {*VERBS, *HIDDEN, *grouped}
+    below = {f"{above} {verb}" for above, verbs in BELOW.items() for verb in verbs}
+    return {*VERBS, *HIDDEN, *grouped, *below}
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def _leave_quietly_on_ctrl_c() -> None:
 
 def _dispatch(words: list[str]) -> int:
     from siding.cli.globals import split_globals
-    from siding.cli.table import ALONE, GROUPS, HIDDEN, VERBS
+    from siding.cli.table import ALONE, BELOW, GROUPS, HIDDEN, VERBS
 
     flags, rest = split_globals(words)
     if rest[:1] in (["-h"], ["--help"], ["help"]):
@@ -56,6 +56,9 @@ def _dispatch(words: list[str]) -> int:
     verb, *arguments = rest
     if verb in GROUPS:
         return _group(verb, arguments, flags)
+    below = BELOW.get(verb, {}).get(arguments[0]) if arguments else None
+    if below is not None:
+        return _run_verb(f"siding {verb} {arguments[0]}", below, arguments[1:], flags)
     found = VERBS.get(verb) or HIDDEN.get(verb)
     if found is None:
         return _workflow_or_unknown(verb, arguments, flags, [*VERBS, *GROUPS])
@@ -146,10 +149,11 @@ def _parsed(
 
 
 def _help(words: list[str]) -> int:
-    from siding.cli.table import GROUPS, VERBS
+    from siding.cli.table import BELOW, GROUPS, VERBS
 
     if words:
-        return _dispatch([*words[:2], "--help"] if words[0] in GROUPS else [words[0], "--help"])
+        has_more = words[0] in GROUPS or set(words[1:2]) <= set(BELOW.get(words[0], ()))
+        return _dispatch([*words[: 1 + has_more], "--help"])
     from siding.cli.help import print_overview
 
     print_overview(VERBS, GROUPS)

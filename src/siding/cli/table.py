@@ -166,6 +166,24 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     ),
 }
 
+# verb -> verbs below it. One is meant where its name is the first word behind the verb; any other
+# word is an argument of the verb itself, and so is each one behind `--`.
+BELOW: dict[str, dict[str, tuple[str, str]]] = {
+    "agent": {
+        "doctor": ("agent.verbs.doctor", "whether the agent can work here, and what is missing"),
+        "env": ("agent.verbs.env", "the variables that it reads, and whether they are set"),
+        "usage": ("agent.verbs.usage", "tokens, dollars, turns, calls and time of a conversation"),
+        "cost": ("agent.verbs.usage", "the same as `usage`"),
+        "stats": ("agent.verbs.usage", "the same as `usage`"),
+        "recap": ("agent.verbs.recap", "what was done in a conversation, without asking a model"),
+        "away": ("agent.verbs.recap", "the same as `recap`"),
+        "catchup": ("agent.verbs.recap", "the same as `recap`"),
+        "debug-tool-call": ("agent.verbs.debug_tool_call", "the last calls of tools, or one whole"),
+        "break-cache": ("agent.verbs.break_cache", "where the prompt cache was missed, and why"),
+        "effort": ("agent.verbs.effort", "how much the model is to think: show it, keep another"),
+    },
+}
+
 # group -> the verb that is meant when nothing stands behind it, or an option.
 BARE: dict[str, str] = {"devices": "list", "session": "open"}
 

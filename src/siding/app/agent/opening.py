@@ -86,7 +86,7 @@ def _old(store: SessionStore | None, which: Which, workspace: Path) -> str | Non
         return store.require(which.resumes)
     rows = store.rows()
     for row in rows:
-        if _is_of(row.path, workspace):
+        if is_of(row.path, workspace):
             return row.id
     raise NotFound(
         "there is no conversation in this workspace to go on with",
@@ -94,7 +94,7 @@ def _old(store: SessionStore | None, which: Which, workspace: Path) -> str | Non
     )
 
 
-def _is_of(transcript: Path, workspace: Path) -> bool:
+def is_of(transcript: Path, workspace: Path) -> bool:
     """Tell whether a conversation was held in the workspace, by the first lines that say it."""
     root = os.path.realpath(workspace)
     with transcript.open("rb") as file:

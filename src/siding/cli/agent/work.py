@@ -7,6 +7,9 @@ terminal it goes on with what you type.
   siding agent -p 'fix the parser'
   siding agent --continue
   git diff | siding agent -p 'review this' --output-format json
+
+The name of one of these commands, as the first word, is that command: `siding agent doctor`. A
+prompt of this one word stands behind an option, or behind `--`: siding agent -p -- doctor.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -14,6 +17,7 @@ from argparse import ArgumentParser, Namespace
 from siding.app.agent.starting import is_inside
 from siding.cli.agent import flags
 from siding.cli.globals import Context
+from siding.cli.table import BELOW
 from siding.cli.telling.sandbox_flags import add_sandbox_arguments
 
 
@@ -22,6 +26,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the run that it is")
     group.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     add_sandbox_arguments(parser)
+    parser.epilog = _below()
+
+
+def _below() -> str:
+    lines = [f"  {name:<16} {about}" for name, (_place, about) in BELOW["agent"].items()]
+    return "\n".join(["commands about the agent and its conversations:", *lines])
 
 
 def run(arguments: Namespace, context: Context) -> int:

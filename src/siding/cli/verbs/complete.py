@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
 from siding.cli.globals import Context, add_globals
-from siding.cli.table import GROUPS, VERBS, load
+from siding.cli.table import BELOW, GROUPS, VERBS, load
 from siding.errors import SidingError
 
 TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
@@ -50,12 +50,25 @@ def run(arguments: Namespace, context: Context) -> int:
     return 0
 
 
+def _of_below(words: list[str]) -> Iterable[str] | None:
+    """Return what comes behind a verb with others below it; None if that is the verb's own."""
+    below = BELOW.get(words[0], {})
+    if below and len(words) == 2 and not words[1].startswith("-"):
+        return list(below)
+    if words[1] not in below:
+        return None
+    return _options(below[words[1]][0]) if words[-1].startswith("-") else []
+
+
 def _candidates(words: list[str], context: Context) -> Iterable[str]:
     if len(words) == 1:
         return [*VERBS, *GROUPS, "--version", "--help"]
     group = GROUPS.get(words[0])
     if group is not None and len(words) == 2:
         return list(group[1])
+    below = _of_below(words)
+    if below is not None:
+        return below
     verb = f"{words[0]} {words[1]}" if group is not None else words[0]
     found = group[1].get(words[1]) if group is not None else VERBS.get(words[0])
     if found is None or "--" in words[:-1]:

@@ -1,0 +1,1 @@
+"""Looking at the built-in agent: what it finds here, and what its conversations were."""

@@ -1,0 +1,81 @@
+"""The effort that the built-in agent works with here: shown, and kept for later conversations."""
+
+from siding.agent.effort import (
+    VARIABLE,
+    EffortChoice,
+    EffortFrom,
+    change_effort,
+    effort_in_force,
+    effort_named,
+    told_effort,
+)
+from siding.agent.model import Effort
+from siding.agent.settings.combining import AgentValues, combined_layers
+from siding.app.agent.keeping import keep_effort
+from siding.app.agent.settings_files import layers_here
+from siding.app.place.project import find_project
+from siding.app.place.wiring import App
+from siding.errors import SidingError, UsageError
+from siding.namedtuples import NamedTuple
+
+
+class EffortHere(NamedTuple):
+    """The effort in force. `source`: the file that says it, "" for none. `variable`: as it is set.
+
+    `kept` is what the settings say, in force or not.
+    """
+
+    choice: EffortChoice
+    source: str = ""
+    kept: Effort | int | None = None
+    variable: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is in force, in a sentence or two."""
+        told = told_effort(self.choice)
+        if self.choice.by is EffortFrom.SETTINGS:
+            return told.replace(self.choice.by, f"{self.choice.by} ({self.source})")
+        if self.choice.by is EffortFrom.ENVIRONMENT and self.kept is not None:
+            return f"{told} The settings say {self.kept}, which does not count meanwhile."
+        return told
+
+
+def effort_here(app: App) -> EffortHere:
+    """Return the effort in force. Raises UsageError for settings or a variable that are wrong."""
+    values = values_here(app)
+    variable = app.env.get(VARIABLE, "")
+    choice = effort_in_force(variable=variable, settings=values.effort)
+    origin = values.origins.get("effort")
+    return EffortHere(choice, "" if origin is None else origin.source, values.effort, variable)
+
+
+def values_here(app: App) -> AgentValues:
+    """Return the settings in force, outside of a repository those of the machine and the person."""
+    try:
+        project = find_project(app)
+    except SidingError:
+        project = None
+    return combined_layers(layers_here(app, project))
+
+
+def set_effort(app: App, wanted: str) -> tuple[str, ...]:
+    """Keep an effort for all later conversations; return what is to be said of it.
+
+    Raises UsageError for what is no effort, and for `max`, which is never kept.
+    """
+    before = effort_here(app)
+    if effort_named(wanted) is Effort.MAX:
+        raise UsageError(
+            "`max` is not kept: nobody should go on paying for it without knowing",
+            hint="siding agent --effort max, for one conversation",
+        )
+    change = change_effort(wanted, before.choice)
+    keep_effort(app, None if change.clears else change.settings)
+    after = effort_here(app)
+    if after.choice.by is EffortFrom.SETTINGS and after.kept != change.settings:
+        return (
+            "Kept, but another file of settings says what counts here.",
+            after.text,
+        )
+    return (change.message,)

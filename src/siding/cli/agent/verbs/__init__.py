@@ -1,0 +1,1 @@
+"""`siding agent VERB`: what is about the agent and its conversations."""
