@@ -144,6 +144,7 @@ AGAINST_US = [
     b"Recovery codes: 1a2b3c4d ",
     b"x" * 80 + b"\n",
     b"dG9rZW49Z2hwX2FC",
+    b"https://a.co/aaaaaaaaaaaaaaaaaaaaa/",
 ]
 
 
