@@ -10,6 +10,7 @@ from integration.undo.desk import Desk
 from siding.app.acts.pause import Pause
 from siding.app.applying import pull_request
 from siding.app.applying.content import Side, state_at
+from siding.app.applying.person_git import remote_of
 from siding.app.applying.pull_request import (
     NoPullRequest,
     PreparedPullRequest,
@@ -110,6 +111,28 @@ def test_what_a_person_says_counts(hosted: Desk) -> None:
     assert hosted.sandbox.git("log", "-1", "--format=%s", found.commit) == "told"
     with pytest.raises(SidingError, match="there is no remote 'nowhere'"):
         prepared(hosted, remote="nowhere")
+
+
+def test_the_remote_is_that_of_the_base_then_origin_then_any(hosted: Desk) -> None:
+    git, project = hosted.sandbox.git, hosted.project
+    git("remote", "add", "another", "there")
+    git("config", "branch.next.remote", "another")
+    git("config", "branch.gone.remote", "nowhere")
+    origin = ("origin", str(hosted.sandbox.directory / "remote.git"))
+    for base, found in (
+        ("main", origin),
+        ("next", ("another", "there")),
+        ("refs/heads/next", ("another", "there")),
+        ("gone", origin),
+        ("unknown", origin),
+    ):
+        assert remote_of(project, None, base) == found
+    assert remote_of(project, "another", "main") == ("another", "there")
+    git("remote", "remove", "origin")
+    assert remote_of(project, None, "main") == ("another", "there")
+    git("remote", "remove", "another")
+    with pytest.raises(SidingError, match="this repository has no remote"):
+        remote_of(project, None, "main")
 
 
 def test_a_task_that_changed_nothing_has_nothing_to_propose(hosted: Desk) -> None:
