@@ -168,10 +168,12 @@ def test_the_list_says_what_was_there_and_what_was_staged(
     changes = [change(b"a", b"old", b"new"), change(b"b", b"old", None)]
     watcher = Watcher(monkeypatch)
     fd = os.open(tmp_path, os.O_RDONLY)
+    before = os.listdir("/dev/fd")
     write_names(fd, changes, before={b"b": "1:2:3"}, new={b"a": "4:5:6"})
     write_names(fd, changes[:1])  # over the one before
     (only,) = read_names(tmp_path).values()
     assert (only.before, only.new) == (UNKNOWN, UNKNOWN)
+    assert os.listdir("/dev/fd") == before
     write_names(fd, changes, before={b"b": "1:2:3"}, new={b"a": "4:5:6"})
     os.close(fd)
     assert not watcher.renamed_unflushed_bytes()

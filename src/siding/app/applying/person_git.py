@@ -44,7 +44,8 @@ def remote_of(project: Project, named: str | None, base_ref: str) -> tuple[str, 
     """
     known = remotes_of(project)
     if named is None:
-        configured = ask_git(project, ["config", "--get", f"branch.{base_ref}.remote"])
+        branch = base_ref.removeprefix("refs/heads/")
+        configured = ask_git(project, ["config", "--get", f"branch.{branch}.remote"])
         wanted = configured.stdout.decode("utf-8", "replace").strip()
         named = next((name for name in (wanted, "origin", *known) if name in known), None)
     if named is None or named not in known:

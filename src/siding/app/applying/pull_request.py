@@ -130,7 +130,6 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
         working(project, task.id, hold, needs_workspace=False, pauses_runs=beside) as work,
     ):
         recorder = work.recorder
-        recorder.freeze()
         work.pause.go_on()  # the workspace is not looked at any more
         title = title_of(project, task, recorder.workspace.base_snapshot)
         branch = check_ref_part(wish.branch or _branch(project, task, remote, title))

@@ -209,12 +209,14 @@ def test_a_merge_of_files_counts_while_one_of_them_is_there(told: Told) -> None:
     assert one_left
     assert taken_out
     counts = Departure(commit=told.main)
-    told.merge(parent=before, snapshot=after)
+    merged = told.merge(parent=before, snapshot=after)
     for now, found in ((after, counts), (one_left, counts), (taken_out, Departure())):
         assert departs(told, now=now) == found
     for states in ({"parent": before}, {"snapshot": after}, {"parent": after, "snapshot": after}):
         told.merge(**states)
         assert departs(told, now=taken_out) == counts
+        told.back(merged.number)  # the next one is alone with the one that was taken out
+        assert departs(told, now=taken_out) == Departure()
 
 
 def test_the_merge_that_is_being_resolved(told: Told) -> None:

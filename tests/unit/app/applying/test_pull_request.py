@@ -10,6 +10,8 @@ from integration.undo.desk import Desk
 from siding.app.acts.pause import Pause
 from siding.app.applying import pull_request
 from siding.app.applying.content import Side, state_at
+from siding.app.applying.history import Unresolved
+from siding.app.applying.person_git import remote_of
 from siding.app.applying.pull_request import (
     NoPullRequest,
     PreparedPullRequest,
@@ -112,6 +114,28 @@ def test_what_a_person_says_counts(hosted: Desk) -> None:
         prepared(hosted, remote="nowhere")
 
 
+def test_the_remote_is_that_of_the_base_then_origin_then_any(hosted: Desk) -> None:
+    git, project = hosted.sandbox.git, hosted.project
+    git("remote", "add", "another", "there")
+    git("config", "branch.next.remote", "another")
+    git("config", "branch.gone.remote", "nowhere")
+    origin = ("origin", str(hosted.sandbox.directory / "remote.git"))
+    for base, found in (
+        ("main", origin),
+        ("next", ("another", "there")),
+        ("refs/heads/next", ("another", "there")),
+        ("gone", origin),
+        ("unknown", origin),
+    ):
+        assert remote_of(project, None, base) == found
+    assert remote_of(project, "another", "main") == ("another", "there")
+    git("remote", "remove", "origin")
+    assert remote_of(project, None, "main") == ("another", "there")
+    git("remote", "remove", "another")
+    with pytest.raises(SidingError, match="this repository has no remote"):
+        remote_of(project, None, "main")
+
+
 def test_a_task_that_changed_nothing_has_nothing_to_propose(hosted: Desk) -> None:
     with pytest.raises(SidingError, match="task 'work' has changed nothing"):
         prepared(hosted)
@@ -145,6 +169,21 @@ def test_what_was_gone_back_from_stays_here(hosted: Desk) -> None:
         prepared(hosted)
     assert [each.sha for each in why.value.commits] == [bad]
     assert hosted.sandbox.git("rev-parse", f"{prepared(hosted, force=True).commit}^") == base
+
+
+def test_markers_of_a_merge_that_is_not_ended_are_not_proposed(hosted: Desk) -> None:
+    agents(hosted, "hello.txt", "mine\n")
+    hosted.git("checkout", "-q", "-b", "theirs", "main")
+    agents(hosted, "hello.txt", "theirs\n")
+    hosted.git("checkout", "-q", hosted.branch)
+    with pytest.raises(AssertionError, match="merge"):
+        hosted.git("merge", "-q", "theirs")
+    with pytest.raises(Unresolved, match=r"conflict markers left in hello\.txt"):
+        prepared(hosted)
+    hosted.write("hello.txt", "both\n")
+    hosted.git("add", "-A")
+    hosted.git("commit", "-q", "-m", "both")
+    assert prepared(hosted).commit == hosted.git("rev-parse", "HEAD")
 
 
 def test_without_gh_it_is_pushed_and_kept(hosted: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
