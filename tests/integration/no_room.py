@@ -60,6 +60,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
     ),
     "agent doctor": (reads("agent doctor", status=1),),  # no model is named
     "agent env": (reads("agent env --all"),),
+    "agent context": (reads("agent context"), reads(f"agent context {SESSION} --all")),
+    "agent perf": (reads("agent perf"),),
     "agent usage": (reads("agent usage --all"), reads(f"agent usage {SESSION} --json")),
     "agent cost": (reads("agent cost --all"),),
     "agent stats": (reads("agent stats --all"),),

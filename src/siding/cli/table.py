@@ -172,6 +172,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
     "agent": {
         "doctor": ("agent.verbs.doctor", "whether the agent can work here, and what is missing"),
         "env": ("agent.verbs.env", "the variables that it reads, and whether they are set"),
+        "context": ("agent.verbs.context", "what its context consists of, and of which window"),
         "usage": ("agent.verbs.usage", "tokens, dollars, turns, calls and time of a conversation"),
         "cost": ("agent.verbs.usage", "the same as `usage`"),
         "stats": ("agent.verbs.usage", "the same as `usage`"),
@@ -180,6 +181,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "catchup": ("agent.verbs.recap", "the same as `recap`"),
         "debug-tool-call": ("agent.verbs.debug_tool_call", "the last calls of tools, or one whole"),
         "break-cache": ("agent.verbs.break_cache", "where the prompt cache was missed, and why"),
+        "perf": ("agent.verbs.perf", "what it costs to start: CPU time and memory by phase"),
         "effort": ("agent.verbs.effort", "how much the model is to think: show it, keep another"),
     },
 }

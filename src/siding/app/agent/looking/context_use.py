@@ -1,0 +1,143 @@
+"""What the next request of a conversation would consist of, in tokens.
+
+All figures are estimated by the length of the text, but what the model itself counted of the last
+request.
+"""
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from siding.adapters.models.limits import limits_of
+from siding.agent.compacting import estimated
+from siding.agent.context.reading import ContextPart as ContextPart
+from siding.app.agent.briefing import Facts, briefing
+from siding.app.agent.looking.chosen import Looked, looked_at, workspace_here
+from siding.app.agent.looking.turns import requests_of
+from siding.app.agent.starting import usual_model
+from siding.app.agent.system_prompt import context_parts
+from siding.app.place.project import Project
+from siding.errors import NotFound
+from siding.namedtuples import NamedTuple
+from siding.sessions.context import Context
+from siding.storage.fields import mapping, text
+from siding.tools.factory import Memory, tools_of
+from siding.tools.place import Place
+
+IMAGE_TOKENS = 1_600  # of an image, whatever its size: providers make large ones smaller
+_KINDS = {
+    "text": "texts",
+    "thinking": "thoughts",
+    "redacted_thinking": "thoughts",
+    "tool_use": "calls of tools",
+    "tool_result": "results of tools",
+}
+_IMAGES = "images and documents"
+
+
+class ContextUse(NamedTuple):
+    """What the context consists of. Sizes are in tokens, estimated.
+
+    `session` is "" where no conversation has begun. `counted`: what the model counted of the last
+    request and its answer, None without one.
+    """
+
+    session: str
+    title: str
+    model: str
+    window: int
+    parts: tuple[ContextPart, ...]
+    tools: tuple[ContextPart, ...]
+    messages: tuple[ContextPart, ...]
+    counted: int | None
+
+    @property
+    def tokens(self) -> int:
+        """All parts together."""
+        return sum(each.tokens for each in (*self.parts, *self.tools, *self.messages))
+
+
+def context_use(project: Project, named: str) -> ContextUse:
+    """Return what the context consists of. Without any conversation, of a new one."""
+    try:
+        looked = looked_at(project, named)
+    except NotFound:
+        if named:
+            raise
+        looked = None
+    requests = [] if looked is None else requests_of(looked.live)
+    model = requests[-1].model if requests else usual_model(project.app.env)
+    parts, tools = asyncio.run(_told(project, model))
+    return ContextUse(
+        session="" if looked is None else looked.id,
+        title="" if looked is None else looked.title,
+        model=model,
+        window=limits_of(model.partition(":")[2] or model).window,
+        parts=parts,
+        tools=tools,
+        messages=() if looked is None else _messages(looked),
+        counted=requests[-1].prompt + requests[-1].output if requests else None,
+    )
+
+
+async def _told(
+    project: Project, model: str
+) -> tuple[tuple[ContextPart, ...], tuple[ContextPart, ...]]:
+    app = project.app
+    workspace = Path(os.path.realpath(workspace_here(project)))
+    home = Path(os.path.realpath(app.env.get("HOME") or os.path.expanduser("~")))
+    place = Place(workspace, Path(tempfile.gettempdir()), home, app.env)
+    told = await briefing(Facts(place, model=model, directory=workspace))
+    memory = Memory.of(place)
+    try:
+        specs = [tool.spec for tool in tools_of(place, memory).values()]
+    finally:
+        await memory.close()
+    texts = {spec.name: json.dumps(spec._asdict()) for spec in specs}
+    return context_parts(told), tuple(_part(name, "Siding", text) for name, text in texts.items())
+
+
+def _messages(looked: Looked) -> tuple[ContextPart, ...]:
+    sums: dict[tuple[str, str], list[int]] = {}
+    for message in Context(looked.live, looked.replacements).spoken():
+        who = "the model" if message.role == "assistant" else "you and Siding"
+        for kind, characters, tokens in _blocks(message.content):
+            whose = "tools" if kind == _KINDS["tool_result"] else who
+            found = sums.setdefault((kind, whose), [0, 0])
+            found[0] += characters
+            found[1] += tokens
+    return tuple(ContextPart(*key, characters=of[0], tokens=of[1]) for key, of in sums.items())
+
+
+def _blocks(content: object) -> Iterable[tuple[str, int, int]]:
+    """Yield of each block its kind, its characters and its tokens."""
+    if isinstance(content, str):
+        yield _KINDS["text"], len(content), estimated(content)
+        return
+    for block in content if isinstance(content, list) else []:
+        yield from _block(mapping(block))
+
+
+def _block(block: Mapping[str, object]) -> Iterable[tuple[str, int, int]]:
+    kind = _KINDS.get(text(block.get("type")))
+    if kind is None:
+        yield _IMAGES, 0, IMAGE_TOKENS
+        return
+    inner = block.get("content")
+    if kind == _KINDS["tool_result"] and isinstance(inner, list):
+        for each in inner:
+            is_text = mapping(each).get("type") == "text"
+            words = text(mapping(each).get("text"))
+            yield (kind, len(words), estimated(words)) if is_text else (_IMAGES, 0, IMAGE_TOKENS)
+        return
+    words = text(block.get("text") or block.get("thinking") or inner)
+    if kind == _KINDS["tool_use"]:
+        words = text(block.get("name")) + json.dumps(block.get("input"))
+    yield kind, len(words), estimated(words)
+
+
+def _part(name: str, origin: str, words: str) -> ContextPart:
+    return ContextPart(name, origin, characters=len(words), tokens=estimated(words))
