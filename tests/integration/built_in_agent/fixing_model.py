@@ -8,7 +8,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from agents.models import Answer, Call, ModelServer
+from agents.models import Call, ModelServer
+
+Said = Sequence[str | Call]
 
 FIXED = "The tests pass, and nothing else has changed."
 
@@ -36,7 +38,7 @@ class FixingModel(ModelServer):
         self._mistake = mistake
         self._path = ""
 
-    def _next(self, body: dict[str, Any]) -> Sequence[str | Call]:
+    def _next(self, body: dict[str, Any]) -> Said:
         self.requests.append(body)
         results = [each for message in body["messages"] for each in _results(message)]
         if not results:
@@ -46,14 +48,14 @@ class FixingModel(ModelServer):
             return [f"A tool failed: {text}"]
         return _STAGES[len(results) - 1](self, text)
 
-    def _found(self, text: str) -> Answer:
+    def _found(self, text: str) -> Said:
         paths = [line.strip() for line in text.splitlines() if line.strip().endswith(".py")]
         if len(paths) != 1:
             return [f"Grep has not found the one file: {text}"]
         self._path = paths[0]
         return [Call("Read", {"file_path": self._path})]
 
-    def _read(self, text: str) -> Answer:
+    def _read(self, text: str) -> Said:
         wanted = re.escape(self._mistake.wrong)
         lines = re.findall(rf"^\s*\d+[\t→](.*{wanted}.*)$", text, re.MULTILINE)
         if len(lines) != 1:
@@ -62,15 +64,15 @@ class FixingModel(ModelServer):
         given = {"file_path": self._path, "old_string": lines[0], "new_string": new}
         return [Call("Edit", given)]
 
-    def _edited(self, _text: str) -> Answer:
+    def _edited(self, _text: str) -> Said:
         return [Call("Bash", {"command": "python3 -B -m unittest -q"})]
 
-    def _tested(self, text: str) -> Answer:
+    def _tested(self, text: str) -> Said:
         if "OK" not in text or "FAILED" in text:
             return [f"The edit is wrong: {text}"]
         return [Call("Bash", {"command": "git diff -U0"})]
 
-    def _compared(self, text: str) -> Answer:
+    def _compared(self, text: str) -> Said:
         changed = [line for line in text.splitlines() if re.match(r"[-+](?![-+]{2} )", line)]
         plain = [line[0] + line[1:].strip() for line in changed]
         if len(plain) == 2 and plain[0][0] == "-" and plain[1][0] == "+":
