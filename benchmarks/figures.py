@@ -21,6 +21,7 @@ FIGURES: dict[str, str] = {
     "agents": "benchmarks.agents",
     "F15": "benchmarks.idle_runs",
     "F16": "benchmarks.terminal",
+    "F17": "benchmarks.own_agent",
     "redaction": "benchmarks.redaction",
     "masked": "benchmarks.masked_runs",
     "apply": "benchmarks.apply",

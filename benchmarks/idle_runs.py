@@ -58,21 +58,22 @@ def _processes(home: Path) -> list[tuple[tuple[int, int], int]]:
 def _sample(pids: Iterable[int]) -> Sample:
     """Watch the processes for a while; return their processor time and their memory."""
     pids = list(pids)
-    begun, spent = time.perf_counter(), _cpu_ms(pids)
+    begun, spent = time.perf_counter(), time_of(pids)
     time.sleep(IDLE_S)
     return Sample(
         wall_ms=(time.perf_counter() - begun) * 1e3,
-        cpu_ms=_cpu_ms(pids) - spent,
-        rss_mb=sum(map(_memory_mb, pids)),
+        cpu_ms=time_of(pids) - spent,
+        rss_mb=sum(map(memory_of, pids)),
     )
 
 
-def _cpu_ms(pids: Iterable[int]) -> float:
+def time_of(pids: Iterable[int]) -> float:
+    """Return the processor time that the processes have used, in milliseconds."""
     fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
     return sum(int(each[11]) + int(each[12]) for each in fields) * 1e3 / _TICKS_A_SECOND
 
 
-def _memory_mb(pid: int) -> float:
+def memory_of(pid: int) -> float:
     """Return the proportional set size: memory of its own, and its share of what is shared."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
     found = re.search(r"^Pss: *(\d+) kB", text, re.MULTILINE)

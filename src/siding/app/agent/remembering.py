@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from siding.agent.messages import Block, Message, Usage
 from siding.agent.model import Ended, Started
+from siding.sessions.context import Spoken
 from siding.sessions.session import AnswerPart, Session
 from siding.sessions.writing.compaction import Trigger
 from siding.tools.port import Call, Result
@@ -23,6 +24,7 @@ class SessionConversation:
         self._session = session
         self._one = asyncio.Lock()
         self._turn = self._mode = ""
+        self._shown: list[tuple[Spoken, Message]] = []
 
     def turn_begins(self, turn: str, mode: str) -> None:
         """Have the next prompt be the beginning of the turn with this id, in this mode."""
@@ -30,14 +32,15 @@ class SessionConversation:
 
     def context(self) -> Sequence[Message]:
         """Return what the model sees."""
-        return [
-            Message(
-                role="assistant" if each.role == "assistant" else "user",
-                content=_blocks(each.content),
-                kept=each.kept,
-            )
-            for each in self._session.context()
-        ]
+        spoken = self._session.context()
+        # What is settled is not made again: a request would take longer with each turn.
+        same = 0
+        for (known, _message), each in zip(self._shown, spoken, strict=False):
+            if known is not each:
+                break
+            same += 1
+        self._shown[same:] = [(each, _message_of(each)) for each in spoken[same:]]
+        return [message for _known, message in self._shown]
 
     async def user(self, content: str | Sequence[Block], *, hidden: bool = False) -> str:
         """Store a prompt; return its id."""
@@ -95,6 +98,14 @@ class SessionConversation:
     async def _stored(self, write: Callable[[], T]) -> T:
         async with self._one:
             return await asyncio.to_thread(write)
+
+
+def _message_of(spoken: Spoken) -> Message:
+    return Message(
+        role="assistant" if spoken.role == "assistant" else "user",
+        content=_blocks(spoken.content),
+        kept=spoken.kept,
+    )
 
 
 def _blocks(content: object) -> list[Block]:
