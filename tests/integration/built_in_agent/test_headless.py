@@ -237,3 +237,21 @@ def test_its_conversation_is_of_its_workspace_alone(agent: Sandbox) -> None:
     assert found.status == 1
     assert "no conversation in this workspace" in found.err
     assert os.fspath(agent.workspace()) not in found.out
+
+
+USED = """
+prices: {input: 1000, output: 10000}
+answers:
+  - {match: first, steps: [{tools: [{Bash: {command: "echo a >a"}}], used: {input: 70, output: 7}},
+      {text: one, used: {input: 100, output: 10}}]}
+  - {match: second, text: two, used: {input: 30, output: 3}}
+"""
+
+
+def test_what_a_turn_used_is_in_its_step(agent: Sandbox) -> None:
+    (agent.directory / "script.yaml").write_text(USED)
+    whole(agent, "first")
+    whole(agent, "-c", "second")
+    used = [each["usage"]["scripted"] for each in agent.steps()]
+    # Each prompt is a turn, and its run.
+    assert [(each["input"], each["output"]) for each in used] == [(170, 17)] * 2 + [(30, 3)] * 2
