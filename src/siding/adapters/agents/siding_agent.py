@@ -5,6 +5,9 @@ conversation as far as its turns stand by itself, before each prompt; so nothing
 """
 
 import json
+import os
+import shutil
+import sys
 from collections.abc import Mapping
 
 from siding.adapters.agents.plain_words import Plain
@@ -17,6 +20,17 @@ NAME = PROGRAM = "siding-agent"
 VARIABLE = "SIDING_AGENT"
 
 PLACES = AgentPlaces(readable=(".config/siding",))
+
+
+def program_for(env: Mapping[str, str]) -> str:
+    """Return the program that is the agent: by its name, or by its path where PATH has none.
+
+    "" if there is none.
+    """
+    if shutil.which(PROGRAM, path=env.get("PATH")):
+        return PROGRAM
+    beside = os.path.join(os.path.dirname(sys.executable), PROGRAM)
+    return beside if os.access(beside, os.X_OK) else ""
 
 
 class Told(NamedTuple):

@@ -13,12 +13,13 @@ from siding.app.agent.making import opened_agent
 from siding.app.sessions.sessions import new_session_id
 from siding.cli.agent.flags import WITHOUT_EFFECT, options_of
 from siding.cli.agent.lines import Lines
-from siding.cli.agent.printing import answered
+from siding.cli.agent.printing import answered, print_lines
+from siding.cli.agent.results import failed
 from siding.cli.agent.stream_json import Facts, Translator
 from siding.cli.agent.streaming import Streaming
 from siding.cli.agent.typed import TypedLines
 from siding.cli.globals import Context
-from siding.errors import UsageError
+from siding.errors import SidingError, UsageError
 
 _ENDED = 143  # the exit status after SIGTERM
 
@@ -30,8 +31,13 @@ def serve(arguments: Namespace, context: Context) -> int:
     _say_without_effect(arguments, context)
 
     async def run() -> int:
-        async with opened_agent(context.app, options, say=context.screen.note) as agent:
-            return await _interruptible(agent, lambda: _held(agent, prompt, arguments, context))
+        try:
+            async with opened_agent(context.app, options, say=context.screen.note) as agent:
+                return await _interruptible(agent, lambda: _held(agent, prompt, arguments, context))
+        except (SidingError, OSError) as error:
+            if arguments.output_format == "stream-json":  # who reads it waits for an end
+                print_lines([failed(str(error), new_session_id(context.app))])
+            raise
 
     return asyncio.run(run())
 

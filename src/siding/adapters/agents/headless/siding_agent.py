@@ -1,0 +1,49 @@
+"""Siding's own agent: `siding-agent -p`, whose stream of JSON is that of Claude Code.
+
+The prompt goes to its standard input.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from siding.adapters.agents.headless.claude import ClaudeStream
+from siding.adapters.agents.headless.port import Ask, Invocation, Level, Stream
+
+_MODES = {Level.READ: "plan", Level.EDIT: "acceptEdits", Level.ALL: "bypassPermissions"}
+
+
+class SidingAgentHeadless:
+    """Siding's own agent."""
+
+    says_end = True
+    has_answer = True
+
+    def takes_schema(self, schema: Mapping[str, Any], /) -> bool:
+        return schema.get("type") == "object"
+
+    def invoked(self, ask: Ask) -> Invocation:
+        words = [
+            *("-p", "--output-format", "stream-json"),
+            *("--permission-mode", _MODES[ask.level]),
+            *(("--allowed-tools", ",".join(ask.tools)) if ask.tools else ()),
+            *((f"--model={ask.model}",) if ask.model else ()),
+            *((f"--effort={ask.effort}",) if ask.effort else ()),
+            *((f"--append-system-prompt={ask.text}",) if ask.text else ()),
+            *(("--json-schema", json.dumps(ask.schema)) if ask.schema is not None else ()),
+        ]
+        if ask.session:
+            words.append(f"--resume={ask.session}")
+        elif ask.new_session:
+            words.append(f"--session-id={ask.new_session}")
+        return Invocation(
+            argv=(*ask.program, *words, *ask.options),
+            stdin=ask.prompt,
+            session=ask.session or ask.new_session,
+        )
+
+    def stream(self, _ask: Ask, /) -> Stream:
+        return ClaudeStream()
+
+
+HEADLESS = SidingAgentHeadless()
