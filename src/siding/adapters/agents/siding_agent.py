@@ -19,7 +19,8 @@ from siding.storage.fields import mapping, text
 NAME = PROGRAM = "siding-agent"
 VARIABLE = "SIDING_AGENT"
 
-PLACES = AgentPlaces(readable=(".config/siding",))
+# The second: instructions of the person that it reads beside its own.
+PLACES = AgentPlaces(readable=(".config/siding", ".claude/CLAUDE.md"))
 
 
 def program_for(env: Mapping[str, str]) -> str:
