@@ -84,6 +84,19 @@ def test_a_no_is_kept_as_well(task: Sandbox) -> None:
     assert QUESTION in ran(task, [b"n\n"])
 
 
+def test_the_own_agent_asks_as_others_do(task: Sandbox) -> None:
+    script = Path(task.env["HOME"]) / "script.yaml"
+    script.write_text("otherwise: {text: Fine.}\n")
+    words = ("agent", "-p", "how are you", "--model", f"scripted:{script}")
+    person = at_terminal(task, *words)
+    while QUESTION not in person.seen:
+        person.until_quiet()
+    person.type(b"n\n")
+    assert person.finish() == 0
+    assert b"Fine." in person.seen
+    assert task.siding("guard").stdout.startswith(b"off: ")
+
+
 def test_no_answer_leaves_it_open(task: Sandbox) -> None:
     shown = ran(task, [b"\x04", b"n\n"][:1])
     assert b"the next agent asks again" in shown

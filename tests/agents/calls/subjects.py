@@ -88,6 +88,38 @@ def _as_script(command: str) -> dict[str, Any]:
     return {"files": {"a.txt": "a\n"}}
 
 
+class BuiltIn(Subject):
+    """Siding's own agent, with its scripted model."""
+
+    name = "siding-agent"
+    is_patient = True
+
+    @property
+    def table(self) -> Path:
+        return Path(self.task.env["HOME"]) / "script.json"
+
+    def settings(self) -> dict[str, Any]:
+        return {"agent": self.name, "model": f"scripted:{self.table}", "permissions": "all"}
+
+    def told(self, **answers: Told) -> None:
+        rows: list[dict[str, Any]] = [
+            {"match": "onwards", "turn": 2, **_said(Told("before: first"))}
+        ]
+        rows += [{"match": word, **_said(told)} for word, told in answers.items()]
+        self.table.write_text(json.dumps({"answers": rows}))
+
+
+def _said(told: Told) -> dict[str, Any]:
+    used = {"used": {"input": 100, "output": 20}}
+    if told.failure:
+        return {"text": "", "fail": "overloaded" if told.failure > 500 else "request"}
+    if told.output is not None:
+        return {"steps": [{"tools": [{"StructuredOutput": dict(told.output)}], **used}]}
+    last = [{"text": told.text, **used}] * 3  # it asks again for an object that it did not get
+    first = [{"tools": [{"Bash": {"command": told.command}}]}] if told.command else []
+    return {"steps": [*first, *last]}
+
+
 class Plain(Subject):
     """A command of a person's own."""
 
@@ -218,5 +250,5 @@ class Opencode(OfModel):
     is_patient = True
 
 
-OWN: tuple[type[Subject], ...] = (Scripted, Plain, Acp)
+OWN: tuple[type[Subject], ...] = (Scripted, Plain, Acp, BuiltIn)
 REAL: tuple[type[OfModel], ...] = (Claude, Codex, Gemini, Opencode)

@@ -65,6 +65,15 @@ def test_the_only_one_of_the_settings_needs_no_word_more(task: Sandbox) -> None:
         routed(two)
 
 
+def test_the_own_agent_is_the_last(task: Sandbox) -> None:
+    one = read(task, {"agents": {"local": {"command": ["mine"]}}})
+    assert routed(one, "siding-agent") == "local"
+    assert routed(one, "siding-agent", agent_type="siding-agent") == "siding-agent"
+    assert routed(one, "siding-agent claude", model="anthropic:claude-x") == "siding-agent"
+    assert routed(WorkflowAgents(), "siding-agent") == "siding-agent"
+    assert routed(WorkflowAgents(), "siding-agent codex") == "codex"
+
+
 def test_what_there_is_is_said(task: Sandbox) -> None:
     known = read(task, {"agents": {"local": {"command": ["mine"]}}})
     with pytest.raises(AgentUnavailable, match="no agent 'reviewer'; there is local, codex"):

@@ -264,3 +264,21 @@ def test_instructions_of_a_directory_come_when_it_is_looked_into(agent: Sandbox)
     assert "Names are in capitals here." in json.dumps(hidden)
     whole(agent, "-c", "look below")  # another process: the model may have forgotten
     assert prompts(agent, session)[-1].startswith("<system-reminder>")
+
+
+USED = """
+prices: {input: 1000, output: 10000}
+answers:
+  - {match: first, steps: [{tools: [{Bash: {command: "echo a >a"}}], used: {input: 70, output: 7}},
+      {text: one, used: {input: 100, output: 10}}]}
+  - {match: second, text: two, used: {input: 30, output: 3}}
+"""
+
+
+def test_what_a_turn_used_is_in_its_step(agent: Sandbox) -> None:
+    (agent.directory / "script.yaml").write_text(USED)
+    whole(agent, "first")
+    whole(agent, "-c", "second")
+    used = [each["usage"]["scripted"] for each in agent.steps()]
+    # Each prompt is a turn, and its run.
+    assert [(each["input"], each["output"]) for each in used] == [(170, 17)] * 2 + [(30, 3)] * 2

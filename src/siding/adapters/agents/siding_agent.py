@@ -5,6 +5,9 @@ conversation as far as its turns stand by itself, before each prompt; so nothing
 """
 
 import json
+import os
+import shutil
+import sys
 from collections.abc import Mapping
 
 from siding.adapters.agents.plain_words import Plain
@@ -18,7 +21,19 @@ VARIABLE = "SIDING_AGENT"
 TRIES_VARIABLE = "SIDING_AGENT_TRIES"  # how often a request is made when the model's server fails
 SETTINGS_VARIABLE = "SIDING_AGENT_SETTINGS"  # the settings of files, read by who has started it
 
-PLACES = AgentPlaces(readable=(".config/siding",))
+# The second: instructions of the person that it reads beside its own.
+PLACES = AgentPlaces(readable=(".config/siding", ".claude/CLAUDE.md"))
+
+
+def program_for(env: Mapping[str, str]) -> str:
+    """Return the program that is the agent: by its name, or by its path where PATH has none.
+
+    "" if there is none.
+    """
+    if shutil.which(PROGRAM, path=env.get("PATH")):
+        return PROGRAM
+    beside = os.path.join(os.path.dirname(sys.executable), PROGRAM)
+    return beside if os.access(beside, os.X_OK) else ""
 
 
 class Told(NamedTuple):

@@ -1,11 +1,8 @@
 """Start the built-in agent as the command of a run."""
 
-import os
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
 
-from siding.adapters.agents.siding_agent import PROGRAM
+from siding.adapters.agents.siding_agent import PROGRAM, program_for
 from siding.app.agent.settling import project_or_none
 from siding.app.place.wiring import App
 from siding.app.sessions.shelf import store_of
@@ -42,11 +39,9 @@ def is_inside(app: App) -> bool:
 
 def command_of(app: App, words: Sequence[str]) -> tuple[str, ...]:
     """Return the command line of a run that is the agent. Raises NoProgram."""
-    if shutil.which(PROGRAM, path=app.env.get("PATH")):
-        return (PROGRAM, *words)
-    beside = os.path.join(os.path.dirname(sys.executable), PROGRAM)
-    if os.access(beside, os.X_OK):
-        return (beside, *words)
+    program = program_for(app.env)
+    if program:
+        return (program, *words)
     raise NoProgram(
         f"there is no program {PROGRAM!r}, which comes with Siding",
         hint="install Siding again: pip install --force-reinstall 'siding[agent]'",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.adapters.agents.headless.port import CUT_OFF, Ask, Invocation, Level, Seen
+from siding.adapters.agents.siding_agent import PROGRAM, program_for
 from siding.adapters.agents.table import ANY
 from siding.app.agents.asked_files import asked_files
 from siding.app.agents.hop import Bell, hosted, in_thread
@@ -158,7 +159,7 @@ class ProgramAgents(Agents):
             prompt, schema = prompt + instructions(schema), None
         return Ask(
             prompt=(CUT_OFF if attempt.session else "") + prompt + attempt.correction,
-            program=found.program,
+            program=self._startable(found.program),
             directory=str(directory),
             options=settings.options,
             model=call.model or settings.model,
@@ -217,8 +218,15 @@ class ProgramAgents(Agents):
         judges = project.settings.agents_judge != "off" and is_judged(project, ANY)
         return Routing(known, installed=self._is_installed, is_judged=judges)
 
+    def _startable(self, program: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the command line with the path of the own agent, which may not be on PATH."""
+        own = program == (PROGRAM,) and program_for(self._project.app.env)
+        return (own,) if own else program
+
     def _is_installed(self, program: str) -> bool:
         app = self._project.app
+        if program == PROGRAM:
+            return bool(program_for(app.env))
         # One with a "/" is looked up in the workspace when it is started.
         return "/" in program or isinstance(find_program([program], app.env, app.cwd), Program)
 

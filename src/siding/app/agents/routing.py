@@ -9,6 +9,7 @@ from siding.adapters.agents.headless.command import HEADLESS as OF_COMMAND
 from siding.adapters.agents.headless.command import WITH_EVENTS
 from siding.adapters.agents.headless.known import KNOWN, OF_MODEL, headless_of
 from siding.adapters.agents.headless.port import Headless
+from siding.adapters.agents.siding_agent import NAME as OWN
 from siding.adapters.agents.table import BY_NAME, behind_acp
 from siding.app.agents.settings import (
     ACP,
@@ -73,13 +74,17 @@ class Routing:
             # A rule for an agent that is not here does not count.
             if call.model.startswith(start) and name in there and call.model:
                 return self._named(name)
-        default = self.known.default or next((each for each in KNOWN if each in there), "")
-        if default or len(there) == 1:
-            return self._named(default or there[0])
-        if there:
+        # The own agent is always installed: it is for who has no other one.
+        others = [each for each in there if each != OWN or each in self.known.agents]
+        default = self.known.default or next((each for each in KNOWN if each in others), "")
+        if default or len(others) == 1:
+            return self._named(default or others[0])
+        if not others and there:
+            return self._named(OWN)
+        if others:
             raise AgentUnavailable(
                 f"`workflows.agent` in the settings does not say which is for calls that name none:"
-                f" {', '.join(there)} (docs/workflow-agents.md)"
+                f" {', '.join(others)} (docs/workflow-agents.md)"
             )
         raise AgentUnavailable(f"no agent is installed: {', '.join(KNOWN)}, or one of {_WHERE}")
 

@@ -7,7 +7,7 @@ step is never lost for it.
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from siding.runs.reported import Reported
 from siding.runs.run import Run
 from siding.sessions.counting.cache import counted_files
 from siding.sessions.counting.reading import UNREADABLE, alone
-from siding.sessions.counting.spending import spent_in
+from siding.sessions.counting.spending import KEPT_HERE, spent_in
 from siding.sessions.homes.found import HOMES, FoundTranscript
 from siding.sessions.homes.subagents import subagents_of
 from siding.sessions.kinds import moment
@@ -31,7 +31,7 @@ _LOOK_S = 0.01
 def used_since(app: App, transcript: str, since: str, session: str) -> Usage:
     """Return what was used in a conversation since a time (ISO 8601), its subagents included."""
     began = moment(since) or 0
-    places = _places(app.env, transcript, session, began) if transcript else ()
+    places = _places(app, transcript, session, began) if transcript else ()
     files = counted_files(app.home.root / CACHE, places)
     return added(
         {each.call.model: UsedTokens(*each.call.tokens)}
@@ -87,15 +87,22 @@ def with_used_since(app: App, since: str, reported: Reported) -> Reported:
     return reported._replace(used={**reported.used, reported.session: usage_record(used)})
 
 
-def _places(
-    env: Mapping[str, str], transcript: str, session: str, since_ms: int
-) -> Iterator[FoundTranscript]:
-    """Yield the transcript and its subagents', if it lies in the home of an agent."""
+def _places(app: App, transcript: str, session: str, since_ms: int) -> Iterator[FoundTranscript]:
+    """Yield the transcript and its subagents', if it lies where an agent keeps them."""
     path = Path(os.path.realpath(transcript))
-    home = Path(env.get("HOME") or os.path.expanduser("~"))
-    for each in HOMES:
-        if not path.is_relative_to(os.path.realpath(each.root(env, home))):
-            continue
-        for part in (path, *subagents_of(each.client, path, session, since_ms)):
+    for client in _clients_of(app, path):
+        for part in (path, *subagents_of(client, path, session, since_ms)):
             with suppress(OSError):
-                yield alone(each.client, part)._replace(is_subagent=part != path)
+                yield alone(client, part)._replace(is_subagent=part != path)
+
+
+def _clients_of(app: App, path: Path) -> Iterator[str]:
+    """Yield whose transcript it can be: that of a program in its home, or Siding's own agent's."""
+    home = Path(app.env.get("HOME") or os.path.expanduser("~"))
+    for each in HOMES:
+        if path.is_relative_to(os.path.realpath(each.root(app.env, home))):
+            yield each.client
+    projects = Path(os.path.realpath(app.home.projects_dir))
+    # projects/<project>/sessions/<session>.jsonl
+    if path.parents[2:3] == (projects,) and path.parent.name == "sessions":
+        yield KEPT_HERE

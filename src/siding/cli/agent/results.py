@@ -35,6 +35,18 @@ def exit_status(ending: Ending) -> int:
     return 1 if is_error(ending) else 0
 
 
+def failed(why: str, uuid: str) -> dict[str, Any]:
+    """Return the whole message of a conversation that could not be begun, or broke off."""
+    return {
+        "type": "result",
+        "subtype": "error_during_execution",
+        "is_error": True,
+        "errors": [why],
+        "session_id": "",
+        "uuid": uuid,
+    }
+
+
 def said_at_end(event: TurnEnded) -> str:
     """Return the text that a person reads as the result: the answer, or why there is none."""
     if event.ending in _FAILED and event.error:

@@ -18,12 +18,13 @@ from siding.cli.agent.flags import WITHOUT_EFFECT
 from siding.cli.agent.lines import Lines
 from siding.cli.agent.options import options_of
 from siding.cli.agent.output import Output
-from siding.cli.agent.printing import answered
+from siding.cli.agent.printing import answered, print_lines
+from siding.cli.agent.results import failed
 from siding.cli.agent.stream_json import Facts, Translator
 from siding.cli.agent.streaming import Streaming
 from siding.cli.agent.typed import TypedLines
 from siding.cli.globals import Context
-from siding.errors import UsageError
+from siding.errors import SidingError, UsageError
 from siding.namedtuples import NamedTuple
 
 _ENDED = 143  # the exit status after SIGTERM
@@ -38,8 +39,13 @@ def serve(arguments: Namespace, context: Context) -> int:
     async def run() -> int:
         front = _front(arguments, context)
         app, say = context.app, context.screen.note
-        async with opened_agent(app, options, front.people, say=say) as agent:
-            return await _interruptible(agent, lambda: front.hold(agent, prompt))
+        try:
+            async with opened_agent(app, options, front.people, say=say) as agent:
+                return await _interruptible(agent, lambda: front.hold(agent, prompt))
+        except (SidingError, OSError) as error:
+            if arguments.output_format == "stream-json":  # who reads it waits for an end
+                print_lines([failed(str(error), new_session_id(app))])
+            raise
 
     return asyncio.run(run())
 

@@ -11,6 +11,7 @@ from siding.app.place.project import ensure_project
 from siding.app.running.run import RunRequest, Terminal, choose_stdin
 from siding.app.running.run import run as run_command
 from siding.cli.globals import Context
+from siding.cli.telling.guards import ask_guard_once
 from siding.cli.telling.rulings import asker
 from siding.cli.telling.runs import say_run
 from siding.cli.telling.sandbox_flags import sandbox_request
@@ -37,6 +38,8 @@ def start(arguments: Namespace, options: Options, context: Context) -> int:
         prompt=" ".join(arguments.prompt),
         sandbox=sandbox_request(arguments),
     )
+    if arguments.output_format == "text":
+        ask_guard_once(context, request)
     project, made = ensure_project(app)
     screen.use_colour(project.settings.color)
     if made:

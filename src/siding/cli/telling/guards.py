@@ -4,9 +4,11 @@ import os
 import sys
 import termios
 
-from siding.app.doctor.sandbox import engine_here
-from siding.app.place.project import Project
-from siding.app.policy.guard import Guard, agent_of, answer_guard
+from siding.app.place.project import Project, ensure_project
+from siding.app.policy.guard import Guard, agent_of, answer_guard, can_be_guarded, guard
+from siding.app.running.request import RunRequest
+from siding.app.sandbox.sandbox import is_guard_open
+from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen
 
 _QUESTION = """\
@@ -23,8 +25,22 @@ _WHAT = {
 _MOST_TRIES = 3
 
 
+def ask_guard_once(context: Context, request: RunRequest) -> None:
+    """Have the person say, once, how agents run, before the first that runs at a terminal."""
+    program = request.argv[0]
+    if not can_be_guarded(agent_of(program)) or guard(context.app) is not Guard.UNASKED:
+        return
+    if context.app.env.get("SIDING_STEP_TOKEN"):  # it would be an agent that answers
+        return
+    project, _made = ensure_project(context.app)
+    if is_person_there() and is_guard_open(project, request.sandbox, program):
+        ask_guard(context.screen, project, program)
+
+
 def ask_guard(screen: Screen, project: Project, program: str) -> None:
     """Ask whether agents run guarded, and keep the answer. No answer leaves it open."""
+    from siding.app.doctor.sandbox import engine_here  # it is asked once
+
     engine, why_not = engine_here(project)
     here = (
         f"A sandbox works here ({engine}): recommended."

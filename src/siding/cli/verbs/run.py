@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING
 
 from siding.app.place.project import ensure_project
 from siding.app.place.settings import JUDGE, LEAVE
-from siding.app.policy.guard import Guard, agent_of, can_be_guarded, guard
 from siding.app.running.request import AskedTurns
 from siding.app.running.run import OnRunning, RunRequest, Terminal
 from siding.app.running.run import run as run_command
-from siding.app.sandbox.sandbox import is_guard_open
 from siding.cli.edge import guarded
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.words import seconds_in, task_name
+from siding.cli.telling.guards import ask_guard_once
 from siding.cli.telling.rulings import asker
 from siding.cli.telling.runs import add_terminal_arguments, say_run, terminal_of
 from siding.cli.telling.sandbox_flags import add_sandbox_arguments, sandbox_request
@@ -125,7 +124,8 @@ def run(arguments: Namespace, context: Context) -> int:
         raise UsageError(
             "--survive is for a command in the background", hint="add --detach, or leave it out"
         )
-    _ask_guard(arguments, context, request)
+    if not arguments.json:
+        ask_guard_once(context, request)
     if arguments.detach:
         return _detached(arguments, context, request)
     terminal, withheld = terminal_of(arguments)
@@ -135,20 +135,6 @@ def run(arguments: Namespace, context: Context) -> int:
             "--stdin pass hands it on all the same"
         )
     return _run(arguments, context, request, terminal)
-
-
-def _ask_guard(arguments: Namespace, context: Context, request: RunRequest) -> None:
-    """Have the person say, once, how agents run, before the first that runs at a terminal."""
-    agent = can_be_guarded(agent_of(request.argv[0]))
-    if not agent or arguments.json or guard(context.app) is not Guard.UNASKED:
-        return
-    if context.app.env.get("SIDING_STEP_TOKEN"):  # it would be an agent that answers
-        return
-    from siding.cli.telling.guards import ask_guard, is_person_there
-
-    project, _made = ensure_project(context.app)
-    if is_person_there() and is_guard_open(project, request.sandbox, request.argv[0]):
-        ask_guard(context.screen, project, request.argv[0])
 
 
 def _detached(arguments: Namespace, context: Context, request: RunRequest) -> int:

@@ -90,4 +90,5 @@ _FINDERS: Mapping[str, Callable[[Path, str, int], Iterator[Path]]] = {
     Form.CLAUDE: _claude,
     Form.CODEX: _codex,
     Form.GEMINI: _gemini,
+    "siding": _claude,
 }

@@ -54,13 +54,13 @@ class ClaudeHeadless:
         )
 
     def stream(self, _ask: Ask, /) -> Stream:
-        return _Stream()
+        return ClaudeStream()
 
 
 HEADLESS = ClaudeHeadless()
 
 
-class _Stream(JsonLines):
+class ClaudeStream(JsonLines):
     """A message of the model is several lines with the same id, which all have its whole usage."""
 
     def __init__(self) -> None:

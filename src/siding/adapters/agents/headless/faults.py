@@ -11,12 +11,13 @@ _TOO_LONG = re.compile(
 )
 _LOGIN = re.compile(
     r"authenticat|unauthori[sz]ed|invalid (api|x-api)[- ]key|not logged in|/login|log ?in again"
-    r"|api key (is )?(missing|invalid|not valid)|no api key|permission_error|oauth",
+    r"|api key (is )?(missing|invalid|not valid)|no api key|no key of a provider"
+    r"|permission_error|oauth",
     re.IGNORECASE,
 )
 _NO_SESSION = re.compile(
     r"no conversation found|no rollout found|session not found|error resuming session"
-    r"|no previous sessions",
+    r"|no previous sessions|there is no session '|none can be gone on with",
     re.IGNORECASE,
 )
 _STATUS = re.compile(

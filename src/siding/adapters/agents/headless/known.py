@@ -4,13 +4,22 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from siding.adapters.agents.siding_agent import NAME as OWN
+
 if TYPE_CHECKING:
     from siding.adapters.agents.headless.port import Headless
 
 # agent -> the module beside this one
-_MODULES = {name: name for name in ("claude", "codex", "gemini", "opencode", "aider")}
+_MODULES = {
+    **{name: name for name in ("claude", "codex", "gemini", "opencode", "aider")},
+    OWN: "siding_agent",
+}
 
 KNOWN = tuple(_MODULES)
+
+_PROVIDERS = """
+    anthropic openai openai-chat google gemini bedrock vertex azure local ollama scripted
+""".split()
 
 # Which agent a model is for, by how its name begins.
 OF_MODEL: Mapping[str, str] = {
@@ -23,6 +32,8 @@ OF_MODEL: Mapping[str, str] = {
     "o3": "codex",
     "o4": "codex",
     "gemini-": "gemini",
+    # Names of models as Siding's own agent has them: with their provider.
+    **dict.fromkeys((f"{each}:" for each in _PROVIDERS), OWN),
 }
 
 
