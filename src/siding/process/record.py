@@ -161,7 +161,8 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
         side = Side(stack, run, sandboxed)
         door = _open_door(run, stack)
         # Before the start: the limit on the disk counts from what is there now.
-        watch = run.sandbox and LimitWatch(run.sandbox.limits, tree, run.sandbox.grows)
+        group = None if sandboxed is None else sandboxed.group
+        watch = run.sandbox and LimitWatch(run.sandbox.limits, tree, run.sandbox.grows, group)
         try:
             child = side.start(run.command, run.program)
         except OSError as error:
