@@ -280,6 +280,8 @@ class Drive:
                 self._suspending.command_stopped(number)
             return
         self.ended_at = self._last_byte = time.monotonic()
+        if self._watch is not None and self._ender is None:
+            self.breach = self._watch.refused()  # the command can end before the next sample
         for channel in self._channels:
             channel.command_ended()
         if self._typed is not None and self.status == -signal.SIGINT:

@@ -3,13 +3,15 @@
 Output is counted as it comes. The rest is sampled, because the kernel offers an ordinary user no
 limit for a whole tree of processes: setrlimit(2) counts per process or per user, and a control
 group must have been delegated by root. So a run can exceed a limit by what it takes between two
-samples. It is ended then; nothing it did is lost.
+samples. It is ended then; nothing it did is lost. Where a control group was delegated, a sandboxed
+run has one of its own (`sandbox.cgroup`) beside the samples.
 """
 
 import os
 import stat
 import time
 from pathlib import Path
+from typing import Protocol
 
 from siding.namedtuples import NamedTuple
 from siding.process.tree import ProcessTree
@@ -38,14 +40,21 @@ class Limits(NamedTuple):
 
 
 class Breach(NamedTuple):
-    """The name of a limit that was passed, its value, and the amount that was seen."""
+    """The name of a limit that was passed, its value, and the amount that was seen.
+
+    ``by_kernel``: the kernel enforced it before a sample saw more than is allowed.
+    """
 
     what: str
     allowed: int
     seen: int
+    by_kernel: bool = False
 
     @property
     def sentence(self) -> str:
+        if self.by_kernel:
+            much = f"{self.allowed}{' bytes of' if self.what == 'memory' else ''} {self.what}"
+            return f"it wanted more than the {much} that it may have: the kernel refused"
         if self.what == "processes":
             return f"it had {self.seen} processes, and may have {self.allowed}"
         took = {"output": "wrote", "memory": "took", "disk": "made the workspace grow by"}
@@ -57,10 +66,27 @@ class Breach(NamedTuple):
 _ALLOWED = {"output": "write ", "memory": "take ", "disk": "add "}
 
 
-class LimitWatch:
-    """Checks one run's limits. ``grows`` are the directories measured for the limit on the disk."""
+class KernelLimits(Protocol):
+    """Limits that the kernel enforces for a whole run."""
 
-    def __init__(self, limits: Limits, tree: ProcessTree, grows: tuple[Path, ...]) -> None:
+    def breach(self) -> Breach | None:
+        """Return the limit at which the kernel killed or refused a process of the run."""
+
+
+class LimitWatch:
+    """Checks one run's limits. ``grows`` are the directories measured for the limit on the disk.
+
+    ``kernel`` are the limits that the kernel enforces beside the samples.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        tree: ProcessTree,
+        grows: tuple[Path, ...],
+        kernel: KernelLimits | None = None,
+    ) -> None:
+        self._kernel = kernel
         self._limits = limits
         self._tree = tree
         self._disk = _Growth(grows, limits.disk) if grows and limits.disk is not None else None
@@ -81,10 +107,14 @@ class LimitWatch:
         """Take a sample if one is due; return the first breach found."""
         if not self._limits.sampled or now < self._next:
             return None
-        found = self._look_at_processes() or self._look_at_disk()
+        found = self._look_at_processes() or self.refused() or self._look_at_disk()
         ended = time.monotonic()
         self._next = ended + max(_LOOK_S, _LOOK_SHARE * (ended - now))
         return found
+
+    def refused(self) -> Breach | None:
+        """Return the limit at which the kernel killed or refused a process of the run."""
+        return None if self._kernel is None else self._kernel.breach()
 
     def _look_at_processes(self) -> Breach | None:
         if self._limits.memory is None and self._limits.processes is None:

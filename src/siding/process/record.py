@@ -25,7 +25,7 @@ from siding.process.command import (
 from siding.process.control.control import Control
 from siding.process.drive import Beside, Drive
 from siding.process.keeper.child import Child, Survival
-from siding.process.limits import LIMIT_EXIT_CODE, LimitWatch
+from siding.process.limits import LIMIT_EXIT_CODE
 from siding.process.looks import Looks
 from siding.process.output.recording import OutputFiles, Recorded
 from siding.process.pausing.suspending import NoPause, Pause
@@ -161,7 +161,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
         side = Side(stack, run, sandboxed)
         door = _open_door(run, stack)
         # Before the start: the limit on the disk counts from what is there now.
-        watch = run.sandbox and LimitWatch(run.sandbox.limits, tree, run.sandbox.grows)
+        watch = run.sandbox and run.sandbox.watch(tree)
         try:
             child = side.start(run.command, run.program)
         except OSError as error:

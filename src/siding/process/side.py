@@ -14,7 +14,7 @@ from siding.process.control.control import Control
 from siding.process.control.shared import SharedTerminal
 from siding.process.descriptors import pipe_above_standard
 from siding.process.keeper.child import Child, Survival
-from siding.process.limits import Limits
+from siding.process.limits import Limits, LimitWatch
 from siding.process.looks import Looks
 from siding.process.output.recording import OutputFiles
 from siding.process.pausing.suspending import Pause, Suspending
@@ -44,6 +44,11 @@ class RunSandbox(NamedTuple):
     limits: Limits = Limits()
     grows: tuple[Path, ...] = ()
     sandboxed: "Sandboxed | None" = None
+
+    def watch(self, tree: ProcessTree) -> LimitWatch:
+        """Return what checks the limits while the command runs."""
+        group = None if self.sandboxed is None else self.sandboxed.group
+        return LimitWatch(self.limits, tree, self.grows, group)
 
 
 class Plan(NamedTuple):

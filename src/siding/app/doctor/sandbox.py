@@ -12,6 +12,7 @@ from siding.files.durable import make_dirs
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command
 from siding.process.lookup import Program
+from siding.process.sandbox.cgroup import delegation_here
 from siding.process.sandbox.probe import FoundEngine, find_engine, tried
 from siding.process.sandbox.seccomp import Demand, compiled
 from siding.process.sandbox.values import BindMount, Engine, Kind, Network, View
@@ -41,6 +42,11 @@ def prove(project: Project) -> Iterator[SandboxProof]:
     yield SandboxProof("runs are sandboxed by", True, engine.value)
     known = bool(compiled(os.uname().machine, Demand()))
     yield SandboxProof("a system call filter", known, os.uname().machine, needed=False)
+    groups = delegation_here()
+    detail = groups.reason if groups.place is None else str(groups.place)
+    detail += "" if groups.place is not None else "; limits are kept by samples alone"
+    what = "the kernel keeps limits of memory and processes (cgroup v2, delegated)"
+    yield SandboxProof(what, groups.place is not None, detail, needed=False)
     place = project.app.home.root / "cache" / "proof"
     make_dirs(place)
     yield from _writes(found, Path(os.path.realpath(place)))

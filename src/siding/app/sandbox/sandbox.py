@@ -243,9 +243,13 @@ def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbo
     if plan.launch is None:
         yield run_sandbox
         return
+    from siding.process.sandbox.cgroup import delegation_here, make_group
     from siding.process.sandbox.start import Sandboxed
 
-    sandboxed = Sandboxed(plan.launch)
+    group = None
+    if (plan.limits.memory, plan.limits.processes) != (None, None):
+        group = make_group(plan.limits, delegation_here())
+    sandboxed = Sandboxed(plan.launch, group)
     try:
         yield run_sandbox._replace(sandboxed=sandboxed)
     finally:

@@ -14,6 +14,7 @@ from siding.files.durable import write_all
 from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox import bwrap, handing_out, kernel, landlock
+from siding.process.sandbox.cgroup import RunGroup
 from siding.process.sandbox.values import Engine, Kind, Launch, Network, View
 from siding.process.spawn_plan import Enter, SpawnPlan
 from siding.process.status import ProcessStatus
@@ -33,8 +34,10 @@ class Sandboxed:
     Start it with `spawn_plan`, call `started`, and call `close` when the command has ended.
     """
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, group: RunGroup | None = None) -> None:
+        """Prepare it; `group` is the control group that it enters, which `close` closes."""
         self.launch = launch
+        self.group = group
         self.warden = 0  # bwrap's pid, set by the caller; its end ends everything inside
         self._stack = ExitStack()
         self._status_fd = -1
@@ -48,6 +51,10 @@ class Sandboxed:
 
     def spawn_plan(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
         """Return the program to start in place of the command. Raises OSError."""
+        plan = self._spawn_plan(command, program, tty=tty)
+        return plan if self.group is None else plan._replace(enter=_both(self.group, plan.enter))
+
+    def _spawn_plan(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
         command = command._replace(env={**command.env, **dict(self.launch.env)})
         if self.guarded:
             return self._by_bwrap(command, program, tty=tty)
@@ -107,6 +114,8 @@ class Sandboxed:
 
     def close(self) -> None:
         self._stack.close()
+        if self.group is not None:
+            self.group.close()
 
     def _by_bwrap(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
         self._told = None
@@ -151,6 +160,17 @@ class Sandboxed:
     def _held(self, fd: int) -> int:
         self._stack.callback(os.close, fd)
         return fd
+
+
+def _both(group: RunGroup, enter: Enter | None) -> Enter:
+    """Return a function that enters the group, and then does what the sandbox needs."""
+
+    def enter_both() -> None:
+        group.enter()  # first: the sandbox closes the way there
+        if enter is not None:
+            enter()
+
+    return enter_both
 
 
 def _first_inside(launch: Launch) -> tuple[str, ...]:
