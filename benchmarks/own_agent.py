@@ -34,7 +34,10 @@ SCRIPT = {
         },
     ]
 }
-WORDS = "-p --input-format stream-json --output-format stream-json --include-partial-messages"
+WORDS = (
+    "-p --input-format stream-json --output-format stream-json --include-partial-messages"
+    " --allowed-tools Bash,Read"
+)
 
 
 class _Talk:

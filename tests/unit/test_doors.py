@@ -29,6 +29,7 @@ DOORS = {
     "cli/screen/pager.py": "the pager's process",
     "cli/telling/step_lines.py": "policy, sandbox and coverage, for the steps that have them",
     "cli/telling/runs.py": "what was refused, for runs with a list of hosts",
+    "cli/telling/guards.py": "what looks for a sandbox: it is asked about once",
     "cli/telling/isolation.py": "the isolation of a run",
     "cli/decide/submit.py": "webbrowser",
     "cli/verbs/mcp.py": "the SDK of the protocol, an extra",

@@ -44,7 +44,9 @@ def begun(sandbox: Sandbox) -> Sandbox:
 def words(sandbox: Sandbox, *more: str, program: Sequence[str] = ("siding", "agent")) -> list[str]:
     """Return the command that talks over streams of JSON."""
     stream = ("-p", "--input-format", "stream-json", "--output-format", "stream-json")
-    return [*program, *stream, "--model", f"scripted:{sandbox.directory / 'script.yaml'}", *more]
+    allowed = ("--allowed-tools", "Bash")
+    model = f"scripted:{sandbox.directory / 'script.yaml'}"
+    return [*program, *stream, *allowed, "--model", model, *more]
 
 
 def prompt(turn: int) -> bytes:

@@ -91,6 +91,7 @@ def asked(sandbox: Sandbox, model: FixingModel) -> dict[str, Any]:
     """Ask for the task; return the result."""
     env = {"ANTHROPIC_API_KEY": "a-key", "ANTHROPIC_BASE_URL": model.url}
     words = ["agent", "-p", "mend the failing test", "--output-format", "json"]
+    words += ["--permission-mode", "acceptEdits", "--allowed-tools", "Bash"]
     words += ["--model", "anthropic:claude-sonnet-4-5"]
     done = sandbox.siding(*words, env=env, timeout=600)
     found: dict[str, Any] = json.loads(done.stdout)

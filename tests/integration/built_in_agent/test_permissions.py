@@ -100,6 +100,7 @@ def test_a_mode_goes_on_with_its_conversation(agent: Sandbox) -> None:
 
 def test_a_person_at_a_terminal_is_asked(agent: Sandbox) -> None:
     model = f"scripted:{agent.directory / 'script.yaml'}"
+    agent.siding("guard", "off")  # else the first question is about that
     window = Terminal([*SIDING, "agent", "--model", model], cwd=agent.repo, env=agent.env)
     window.wait_for(b"mode default")
     window.type(b"fix\n")
