@@ -34,7 +34,7 @@ from siding.app.agent.permitting import (
 from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
 from siding.app.agent.settling import project_or_none, values_here
-from siding.app.agent.starting import require_model
+from siding.app.agent.starting import model_in_force
 from siding.app.agent.stopping import StopHooks
 from siding.app.agent.system_prompt import SystemPrompt, system_prompt
 from siding.app.place.sandbox_inside import home_is_hidden
@@ -76,7 +76,7 @@ async def opened_agent(
     """
     values = values_here(app, options.flags)
     app = app._replace(env={**app.env, **values.env})
-    wanted = _Wanted(app, options, values, require_model(app, values.model or ""), people, say)
+    wanted = _Wanted(app, options, values, model_in_force(app, values).name, people, say)
     model = AnyModel(app.env, prices=_prices(app))
     model.warm(wanted.name)
     here = surroundings(app)

@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from siding.adapters.agents.siding_agent import PROGRAM, program_for
+from siding.agent.settings.combining import AgentValues
+from siding.agent.settings.values import SettingsLevel
 from siding.app.agent.settling import project_or_none
 from siding.app.place.wiring import App
 from siding.app.sessions.shelf import store_of
 from siding.errors import SidingError, UsageError
+from siding.namedtuples import NamedTuple
 from siding.process.command import TOKEN_VARIABLE
 
 # Model of an agent that is given none, by the variable that has the key of its provider.
@@ -18,6 +21,7 @@ _USUAL = (
     ("GOOGLE_API_KEY", "google:gemini-3.1-pro-preview"),
 )
 MODEL_VARIABLE = "SIDING_AGENT_MODEL"
+_BEFORE_THE_VARIABLE = frozenset({SettingsLevel.MANAGED, SettingsLevel.FLAGS})
 
 
 class NoProgram(SidingError):
@@ -55,13 +59,30 @@ def require_conversation(app: App, named: str) -> None:
         store_of(project).require(named)
 
 
-def require_model(app: App, named: str) -> str:
-    """Return the model of an agent that is given this one, or "" for none. Raises UsageError."""
-    found = named or usual_model(app.env)
-    if not found:
-        raise UsageError(
-            "no model is named, and no key of a provider is set",
-            hint="set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; or --model local:NAME "
-            "for a server of your own",
-        )
-    return found
+class ModelChoice(NamedTuple):
+    """The model in force, and what says so: a file, the command line, or a variable."""
+
+    name: str
+    by: str
+
+
+def model_in_force(app: App, values: AgentValues) -> ModelChoice:
+    """Return the model of a conversation. Raises UsageError.
+
+    The machine's settings and the command line go before the variable, which goes before other
+    settings; a key of a provider alone names its usual model.
+    """
+    origin = values.origins.get("model")
+    named = app.env.get(MODEL_VARIABLE)
+    if values.model and origin and (not named or origin.level in _BEFORE_THE_VARIABLE):
+        return ModelChoice(values.model, origin.source)
+    if named:
+        return ModelChoice(named, MODEL_VARIABLE)
+    for variable, model in _USUAL:
+        if app.env.get(variable):
+            return ModelChoice(model, variable)
+    raise UsageError(
+        "no model is named, and no key of a provider is set",
+        hint="set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; or --model local:NAME "
+        "for a server of your own",
+    )

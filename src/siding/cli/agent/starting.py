@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from siding.app.agent.options import Options
 from siding.app.agent.settling import values_here, with_settings
-from siding.app.agent.starting import command_of, require_conversation, require_model
+from siding.app.agent.starting import command_of, model_in_force, require_conversation
 from siding.app.place.project import ensure_project
 from siding.app.running.run import RunRequest, Terminal, choose_stdin
 from siding.app.running.run import run as run_command
@@ -30,7 +30,7 @@ def start(arguments: Namespace, options: Options, context: Context) -> int:
             "there is no prompt", hint="siding agent -p 'fix the parser', or pipe one in"
         )
     app = with_settings(context.app, options.flags)
-    require_model(app, values_here(app, options.flags).model or "")
+    model_in_force(app, values_here(app, options.flags))
     require_conversation(app, options.which.resumes)
     request = RunRequest(
         argv=command_of(app, arguments.typed),

@@ -1,9 +1,14 @@
 """The model of an agent that is given none."""
 
+from pathlib import Path
+
 import pytest
 from genai_prices import Usage, calc_price
 
-from siding.app.agent.starting import MODEL_VARIABLE, usual_model
+from siding.agent.settings.combining import combined_layers
+from siding.agent.settings.values import SaidSettings, SettingsLayer, SettingsLevel
+from siding.app.agent.starting import MODEL_VARIABLE, model_in_force, usual_model
+from siding.app.place.wiring import open_app
 
 
 @pytest.mark.parametrize(
@@ -26,3 +31,22 @@ def test_a_key_is_enough_and_its_model_exists(variable: str) -> None:
 def test_what_is_named_goes_before() -> None:
     assert usual_model({MODEL_VARIABLE: "local:x", "OPENAI_API_KEY": "k"}) == "local:x"
     assert usual_model({"OPENAI_API_KEY": ""}) == ""
+
+
+@pytest.mark.parametrize(
+    ("level", "variable", "found"),
+    [
+        (SettingsLevel.MANAGED, "local:v", "local:s"),
+        (SettingsLevel.FLAGS, "local:v", "local:s"),
+        (SettingsLevel.LOCAL, "local:v", "local:v"),
+        (SettingsLevel.USER, "local:v", "local:v"),
+        (SettingsLevel.USER, "", "local:s"),
+        (None, "", "openai:gpt-5.6"),
+    ],
+)
+def test_what_names_the_model(level: SettingsLevel | None, variable: str, found: str) -> None:
+    said = SaidSettings(model="local:s")
+    layers = [] if level is None else [SettingsLayer(level, "a file", said)]
+    env = {"OPENAI_API_KEY": "k", MODEL_VARIABLE: variable, "HOME": "/h"}
+    app = open_app(env=env, cwd=Path("/"))
+    assert model_in_force(app, combined_layers(layers)).name == found

@@ -17,7 +17,7 @@ from siding.agent.settings.combining import combined_layers
 from siding.agent.settings.values import SettingsLayer
 from siding.app.agent.looking.variables import shown_address
 from siding.app.agent.settings_files import layers_here, repository_settings
-from siding.app.agent.starting import MODEL_VARIABLE, command_of, require_model
+from siding.app.agent.starting import command_of, model_in_force
 from siding.app.agent.trusting import asked_of_agent
 from siding.app.place.project import Project, find_project
 from siding.app.place.wiring import App
@@ -87,18 +87,11 @@ def _layers(
 
 
 def _model(app: App, layers: list[SettingsLayer]) -> Iterator[AgentFinding]:
-    values = combined_layers(layers)
-    of_settings = None if app.env.get(MODEL_VARIABLE) else values.model
     try:
-        name = require_model(app, of_settings or "")
+        name, by = model_in_force(app, combined_layers(layers))
     except SidingError as error:
         yield _broken("model", error)
         return
-    by = "the first key that is set"
-    if app.env.get(MODEL_VARIABLE):
-        by = MODEL_VARIABLE
-    elif of_settings:
-        by = values.origins["model"].source
     try:
         found = named(name, frozenset({SCRIPTED, *PROVIDERS}))
         yield AgentFinding("model", Health.OK, f"{name}, by {by}")
