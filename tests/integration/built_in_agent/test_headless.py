@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from bwrap import bwrap_problem
 from sandbox import Sandbox
 
 from . import killed
@@ -282,3 +283,28 @@ def test_what_a_turn_used_is_in_its_step(agent: Sandbox) -> None:
     used = [each["usage"]["scripted"] for each in agent.steps()]
     # Each prompt is a turn, and its run.
     assert [(each["input"], each["output"]) for each in used] == [(170, 17)] * 2 + [(30, 3)] * 2
+
+
+def test_in_a_sandbox_the_conversation_is_kept_and_taken_back(agent: Sandbox) -> None:
+    if problem := bwrap_problem():
+        pytest.skip(problem)
+    walled = ("--sandbox", "--read", str(agent.directory / "script.yaml"))
+    session = whole(agent, "fix calc.py", *walled)["session_id"]
+    assert fixed(agent)
+    assert whole(agent, "-c", "how are you", *walled)["session_id"] == session
+    agent.siding("undo")
+    assert not fixed(agent)
+    assert whole(agent, "-c", "how are you", *walled)["session_id"] == session
+    assert prompts(agent, session) == ["how are you"]
+    seen = "ls $SIDING_HOME $SIDING_HOME/projects/*"
+    (agent.directory / "script.yaml").write_text(f"""
+answers:
+  - match: look
+    steps:
+      - tools: [{{Bash: {{command: "{seen}"}}}}]
+      - results: '(?s)(?P<all>.*)'
+        text: "{{all}}"
+""")
+    found = whole(agent, "look", *walled)["result"].split()
+    assert "sessions" in found
+    assert not {"config.yaml", "tasks", "events"} & set(found)

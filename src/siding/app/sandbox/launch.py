@@ -4,7 +4,6 @@ import os
 import pwd
 import re
 import sys
-from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
@@ -12,7 +11,13 @@ from typing import TYPE_CHECKING
 import siding
 from siding.app.place.project import Project
 from siding.app.sandbox.caches import CACHES, env_of, staged
-from siding.app.sandbox.profiles import places_in, profile_in_force, stays_root
+from siding.app.sandbox.conversations import with_conversations
+from siding.app.sandbox.profiles import (
+    make_room_for_sessions,
+    places_in,
+    profile_in_force,
+    stays_root,
+)
 from siding.app.sandbox.settings import expanded
 from siding.app.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
 from siding.files.durable import make_dirs
@@ -26,7 +31,6 @@ from siding.process.command import Command
 from siding.process.identity import started_of
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
-from siding.process.sandbox.homes import AgentPlaces
 from siding.process.sandbox.probe import FoundEngine, Known, find_engine, listening_sockets
 from siding.process.sandbox.values import (
     BindMount,
@@ -116,7 +120,8 @@ def plan_launch(
     notes += said
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     agent = places_in(profile)
-    _make_room_for_sessions(home, agent)
+    asked = with_conversations(asked, project, profile)
+    make_room_for_sessions(home, agent)
     caches = _caches(recorder, asked, command, found.engine)
     notes += caches.notes
     demand = _requirements(project, asked, command, network, git, hosts)._replace(
@@ -233,20 +238,6 @@ def _hosts(asked: "SandboxSettings", profile: str, command: Command) -> tuple[st
     needed = needed_by(profile)
     own = hosts_set(command.env) if needed else ()
     return tuple(dict.fromkeys((*groups_expanded(asked.hosts or ()), *needed, *own)))
-
-
-def _make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
-    """Create the directories in which an agent keeps its conversations.
-
-    A directory that does not exist outside cannot be mounted, and what the agent wrote would be
-    lost with the sandbox.
-    """
-    if agent is None or not home.is_dir():
-        return
-    for name in agent.sessions:
-        if not os.path.lexists(home / name):
-            with suppress(OSError):  # a read-only home: the run goes on, its conversation is lost
-                (home / name).mkdir(mode=0o700, parents=True)
 
 
 def engine_here(project: Project) -> FoundEngine:

@@ -1,5 +1,9 @@
 """The profiles of a sandbox. A profile says which directories of the home a run can see."""
 
+import os
+from contextlib import suppress
+from pathlib import Path
+
 from siding.adapters.agents.table import AGENTS, BY_NAME, BY_PROGRAM, places_of
 from siding.process.sandbox.homes import AgentPlaces
 
@@ -26,3 +30,17 @@ def stays_root(program: str) -> bool:
     """Tell whether a program's root is uid 0 in a sandbox as well; without any privileges."""
     agent = BY_PROGRAM.get(program)
     return agent is not None and agent.stays_root
+
+
+def make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
+    """Create the directories in which an agent keeps its conversations.
+
+    A directory that does not exist outside cannot be mounted, and what the agent wrote would be
+    lost with the sandbox.
+    """
+    if agent is None or not home.is_dir():
+        return
+    for name in agent.sessions:
+        if not os.path.lexists(home / name):
+            with suppress(OSError):  # a read-only home: the run goes on, its conversation is lost
+                (home / name).mkdir(mode=0o700, parents=True)
