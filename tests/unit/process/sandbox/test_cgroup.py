@@ -15,7 +15,7 @@ from siding.process.limits import Limits
 from siding.process.sandbox.cgroup import Delegation, RunGroup, find_delegation, make_group
 from siding.process.sandbox.probe import find_engine
 from siding.process.sandbox.start import Sandboxed
-from siding.process.sandbox.values import Network, View
+from siding.process.sandbox.values import BindMount, Kind, Network, View
 from siding.process.side import RunSandbox
 
 from ..world import Place
@@ -168,7 +168,9 @@ def test_a_run_enters_its_group_and_ends_by_what_the_kernel_did(
     group = make_group(limits, Delegation(tree / "user/app"))
     assert group is not None
     (group.path / "memory.events").write_text(f"oom_kill {killed}\n")
-    launch = find_engine(dict(os.environ)).launch(View(mounts=()), Network.ON)
+    # Wherever the tests lie: a sandbox has a /dev and a /tmp of its own.
+    mounts = (BindMount(kind=Kind.WRITE, path=os.path.realpath(place.folder)),)
+    launch = find_engine(dict(os.environ)).launch(View(mounts=mounts), Network.ON)
     sandboxed = Sandboxed(launch, group)
     outcome = place.run(
         "sh", "-c", "exit 3", sandbox=RunSandbox(limits=limits, sandboxed=sandboxed)
