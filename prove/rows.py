@@ -25,12 +25,14 @@ GATES = tuple(
 FAILING = ("err", "full", "short", "fails", "signal", "output", "reader", "screen")
 TIMES = "SIDING_FAULTS_TIMES"
 # Rows that a table has on request only: it is to take ten minutes.
-ON_REQUEST = ("workflows", "clients", "agents", "rest")
+ON_REQUEST = ("workflows", "clients", "agents", "own-agent", "rest")
 LEFT = {"SIDING_PROVE": "left"}  # only what the suite has not tried
 A_HALF = {"SIDING_PROVE_SHARE": "0.5"}  # of the cases of each long table, drawn by the seed
 LONG_S = 3600.0  # for the rows that are long also on a quiet machine
 # Words in the names of tests that the suite leaves out and a row of their own tries.
+OF_TWENTY_TURNS = ("of_twenty_turns",)
 ELSEWHERE = (
+    *OF_TWENTY_TURNS,
     *("bit_equal", "stays_found", "every_command_has_its_answer", "killed_or_torn"),
     *("fails_or_is_short", "it_is_contained", "goes_on_after_a_kill", "may_be_the_last"),
     "nothing_planted_runs",
@@ -245,6 +247,14 @@ ROWS: dict[str, Row] = {
         leave_out=(*PLANTED, *ELSEWHERE),
         variables={"SIDING_PROVE": "cost"},
         draws=False,
+    ),
+    "own-agent": Row(
+        "Siding's own agent, killed at each event and append of twenty turns, goes on",
+        ("tests/integration/built_in_agent/",),
+        only=OF_TWENTY_TURNS,
+        variables=LEFT,
+        draws=False,
+        deadline_s=LONG_S,
     ),
     "rest": Row(
         "whatever else the suite leaves out: long tests, and every case of what has many of a kind",
