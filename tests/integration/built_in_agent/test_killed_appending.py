@@ -61,7 +61,7 @@ def asked(sandbox: Sandbox, turn: int, dying: Dying) -> tuple[str, bool]:
 def _traced(sandbox: Sandbox, turn: int, dying: Dying) -> str:
     log = sandbox.directory / "printed"
     argv = ["siding-agent", "-p", f"turn {turn}", "--output-format", "json"]
-    argv += ["--model", f"scripted:{sandbox.directory / 'script.yaml'}"]
+    argv += ["--model", f"scripted:{sandbox.directory / 'script.yaml'}", "--allowed-tools", "Bash"]
     argv += ["-c"] * bool(killed.stored(sandbox))
     sessions = sandbox.project / "sessions"
     with log.open("wb") as out, (sandbox.directory / "errors").open("wb") as errors:
