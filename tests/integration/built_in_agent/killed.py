@@ -134,13 +134,14 @@ def _agents(home: str) -> Iterator[int]:
 
 
 def stored(sandbox: Sandbox) -> bytes:
-    """Return the whole lines of the conversation's transcript."""
+    """Return the whole lines of the conversation's transcript.
+
+    One whose first line was torn holds nothing: the next prompt begins another conversation.
+    """
     found = [path for path in sandbox.project.glob("sessions/**/*.jsonl") if path.is_file()]
-    if not found:
-        return b""
-    (path,) = found
-    whole = path.read_bytes()
-    return whole[: whole.rfind(b"\n") + 1]
+    wholes = [data[: data.rfind(b"\n") + 1] for data in map(Path.read_bytes, found)]
+    (whole,) = [each for each in wholes if each] or [b""]
+    return whole
 
 
 def blocks(lines: bytes, kind: str) -> list[Line]:
