@@ -1,11 +1,12 @@
 """Start the built-in agent as the command of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from siding.adapters.agents.siding_agent import PROGRAM, program_for
 from siding.agent.settings.combining import AgentValues
 from siding.agent.settings.values import SettingsLevel
-from siding.app.agent.settling import project_or_none
+from siding.app.agent.settings_files import NO_FLAGS
+from siding.app.agent.settling import project_or_none, values_here
 from siding.app.place.wiring import App
 from siding.app.sessions.shelf import store_of
 from siding.errors import SidingError, UsageError
@@ -28,12 +29,6 @@ class NoProgram(SidingError):
     """Siding is installed without the program that runs as the agent."""
 
     code = "no_program"
-
-
-def usual_model(env: Mapping[str, str]) -> str:
-    """Return the model of an agent that is given none; "" if nothing tells which."""
-    named = env.get(MODEL_VARIABLE)
-    return named or next((model for variable, model in _USUAL if env.get(variable)), "")
 
 
 def is_inside(app: App) -> bool:
@@ -86,3 +81,11 @@ def model_in_force(app: App, values: AgentValues) -> ModelChoice:
         hint="set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; or --model local:NAME "
         "for a server of your own",
     )
+
+
+def model_or_none(app: App) -> str:
+    """Return the model of a conversation without options; "" if nothing names one."""
+    try:
+        return model_in_force(app, values_here(app, NO_FLAGS)).name
+    except UsageError:
+        return ""

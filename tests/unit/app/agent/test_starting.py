@@ -7,8 +7,13 @@ from genai_prices import Usage, calc_price
 
 from siding.agent.settings.combining import combined_layers
 from siding.agent.settings.values import SaidSettings, SettingsLayer, SettingsLevel
-from siding.app.agent.starting import MODEL_VARIABLE, model_in_force, usual_model
+from siding.app.agent.starting import MODEL_VARIABLE, model_in_force
 from siding.app.place.wiring import open_app
+
+
+def model_of(env: dict[str, str], *layers: SettingsLayer) -> str:
+    app = open_app(env={"HOME": "/h", **env}, cwd=Path("/"))
+    return model_in_force(app, combined_layers(layers)).name
 
 
 @pytest.mark.parametrize(
@@ -22,15 +27,10 @@ from siding.app.place.wiring import open_app
     ],
 )
 def test_a_key_is_enough_and_its_model_exists(variable: str) -> None:
-    provider, _, name = usual_model({variable: "k"}).partition(":")
+    provider, _, name = model_of({variable: "k"}).partition(":")
     # The library knows the models of the providers; it raises LookupError for any other.
     price = calc_price(Usage(input_tokens=1), model_ref=name, provider_id=provider)
     assert price.model.deprecated is not True
-
-
-def test_what_is_named_goes_before() -> None:
-    assert usual_model({MODEL_VARIABLE: "local:x", "OPENAI_API_KEY": "k"}) == "local:x"
-    assert usual_model({"OPENAI_API_KEY": ""}) == ""
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,5 @@ def test_what_is_named_goes_before() -> None:
 def test_what_names_the_model(level: SettingsLevel | None, variable: str, found: str) -> None:
     said = SaidSettings(model="local:s")
     layers = [] if level is None else [SettingsLayer(level, "a file", said)]
-    env = {"OPENAI_API_KEY": "k", MODEL_VARIABLE: variable, "HOME": "/h"}
-    app = open_app(env=env, cwd=Path("/"))
-    assert model_in_force(app, combined_layers(layers)).name == found
+    env = {"OPENAI_API_KEY": "k", MODEL_VARIABLE: variable}
+    assert model_of(env, *layers) == found

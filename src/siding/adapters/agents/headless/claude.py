@@ -22,34 +22,41 @@ _MONEY, _TURNS = "error_max_budget_usd", "error_max_turns"
 
 
 class ClaudeHeadless:
-    """Claude Code."""
+    """Claude Code, and what takes its options: `modes` and `everything` say what a level allows.
+
+    `retries` is the variable that has how often a request is made again.
+    """
 
     says_end = True
     has_answer = True
+    modes: Mapping[Level, str] = _MODES
+    everything = _ALL
+    retries = _RETRIES
 
     def takes_schema(self, schema: Mapping[str, Any], /) -> bool:
         return schema.get("type") == "object"
 
     def invoked(self, ask: Ask) -> Invocation:
-        tools = [*ask.tools, *([_ALL] if ask.level is Level.ALL else [])]
+        tools = [*ask.tools, *([self.everything] if ask.level is Level.ALL else [])]
         words = [
             *("-p", "--output-format", "stream-json", "--verbose"),
-            *("--permission-mode", _MODES[ask.level]),
+            *("--permission-mode", self.modes[ask.level]),
             *(("--allowedTools", ",".join(tools)) if tools else ()),
             *(("--disallowedTools", _EDITS) if ask.level is Level.READ else ()),
-            *(("--model", ask.model) if ask.model else ()),
-            *(("--effort", ask.effort) if ask.effort else ()),
-            *(("--append-system-prompt", ask.text) if ask.text else ()),
+            # In one word: a text may begin with a dash.
+            *((f"--model={ask.model}",) if ask.model else ()),
+            *((f"--effort={ask.effort}",) if ask.effort else ()),
+            *((f"--append-system-prompt={ask.text}",) if ask.text else ()),
             *(("--json-schema", json.dumps(ask.schema)) if ask.schema is not None else ()),
         ]
         if ask.session:
-            words += ["--resume", ask.session]
+            words.append(f"--resume={ask.session}")
         elif ask.new_session:
-            words += ["--session-id", ask.new_session]
+            words.append(f"--session-id={ask.new_session}")
         return Invocation(
             argv=(*ask.program, *words, *ask.options),
             stdin=ask.prompt,
-            env={} if _RETRIES in ask.env else {_RETRIES: "3"},
+            env={} if self.retries in ask.env else {self.retries: "3"},
             session=ask.session or ask.new_session,
         )
 

@@ -17,7 +17,7 @@ from siding.agent.context.reading import ContextPart as ContextPart
 from siding.app.agent.briefing import Facts, briefing
 from siding.app.agent.looking.chosen import Looked, looked_at, workspace_here
 from siding.app.agent.looking.turns import requests_of
-from siding.app.agent.starting import usual_model
+from siding.app.agent.starting import model_or_none
 from siding.app.agent.system_prompt import context_parts
 from siding.app.place.project import Project
 from siding.errors import NotFound
@@ -69,7 +69,7 @@ def context_use(project: Project, named: str) -> ContextUse:
             raise
         looked = None
     requests = [] if looked is None else requests_of(looked.live)
-    model = requests[-1].model if requests else usual_model(project.app.env)
+    model = requests[-1].model if requests else model_or_none(project.app)
     parts, tools = asyncio.run(_told(project, model))
     return ContextUse(
         session="" if looked is None else looked.id,

@@ -10,12 +10,11 @@ from siding.agent.effort import (
     told_effort,
 )
 from siding.agent.model import Effort
-from siding.agent.settings.combining import AgentValues, combined_layers
 from siding.app.agent.keeping import keep_effort
-from siding.app.agent.settings_files import layers_here
-from siding.app.place.project import find_project
+from siding.app.agent.settings_files import NO_FLAGS
+from siding.app.agent.settling import values_here
 from siding.app.place.wiring import App
-from siding.errors import SidingError, UsageError
+from siding.errors import UsageError
 from siding.namedtuples import NamedTuple
 
 
@@ -43,20 +42,11 @@ class EffortHere(NamedTuple):
 
 def effort_here(app: App) -> EffortHere:
     """Return the effort in force. Raises UsageError for settings or a variable that are wrong."""
-    values = values_here(app)
+    values = values_here(app, NO_FLAGS)
     variable = app.env.get(VARIABLE, "")
     choice = effort_in_force(variable=variable, settings=values.effort)
     origin = values.origins.get("effort")
     return EffortHere(choice, "" if origin is None else origin.source, values.effort, variable)
-
-
-def values_here(app: App) -> AgentValues:
-    """Return the settings in force, outside of a repository those of the machine and the person."""
-    try:
-        project = find_project(app)
-    except SidingError:
-        project = None
-    return combined_layers(layers_here(app, project))
 
 
 def set_effort(app: App, wanted: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from siding.adapters.models.names import named
 from siding.adapters.models.scripted import PROVIDER as SCRIPTED
 from siding.adapters.models.table import PROVIDERS
-from siding.app.agent.starting import usual_model
+from siding.app.agent.starting import model_or_none
 from siding.app.place.wiring import App
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
@@ -62,7 +62,7 @@ def start_phases(app: App) -> list[StartPhase]:
     phases = list(_PHASES)
     maker = _maker(app)
     if maker:
-        about = f"and the libraries of {usual_model(app.env)}"
+        about = f"and the libraries of {model_or_none(app)}"
         phases.append(("libraries", about, _LIBRARIES.format(maker=maker)))
     return [_measured(app, *phase) for phase in phases]
 
@@ -70,7 +70,7 @@ def start_phases(app: App) -> list[StartPhase]:
 def _maker(app: App) -> str:
     """Return the module that makes the usual model; "" if it needs no library."""
     try:
-        found = named(usual_model(app.env), frozenset({SCRIPTED, *PROVIDERS}))
+        found = named(model_or_none(app), frozenset({SCRIPTED, *PROVIDERS}))
     except SidingError:
         return ""
     return "" if found.provider == SCRIPTED else PROVIDERS[found.provider].maker[0]

@@ -7,8 +7,9 @@ file.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.agent.looking.effort import values_here
 from siding.app.agent.looking.variables import AgentVariable, variables
+from siding.app.agent.settings_files import NO_FLAGS
+from siding.app.agent.settling import values_here
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
@@ -21,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     found = variables(context.app.env)
-    values = values_here(context.app)
+    values = values_here(context.app, NO_FLAGS)
     by_settings = {name: values.origins[f"env.{name}"].source for name in values.env}
     if arguments.json:
         document = {"variables": [each._asdict() for each in found], "by_settings": by_settings}
