@@ -132,3 +132,18 @@ def test_a_hook_that_fails_blocks_where_it_should(agent: Sandbox, client: Client
     failed = {"subtype": "error", "request_id": asked["request_id"], "error": "it fell over"}
     client.send(type="control_response", response=failed)
     assert denied(client.until("result")) == ["Bash"]
+
+
+def test_a_hook_that_refuses_a_prompt_loses_no_other(agent: Sandbox, client: Client) -> None:
+    hooks = {"UserPromptSubmit": [{"hookCallbackIds": ["x"]}]}
+    request = {"subtype": "initialize", "hooks": hooks}
+    client.send(type="control_request", request_id="1", request=request)
+    client.until("control_response")
+    client.prompt("run touch a")
+    asked = client.asked()
+    client.prompt("run git log")  # while the hook still thinks about the first one
+    client.answer(asked, decision="block", reason="not that")
+    assert "not that" in client.until("result")["result"]
+    client.answer(client.asked())
+    assert client.until("result")["result"] == "Done."
+    assert not (agent.workspace() / "a").exists()

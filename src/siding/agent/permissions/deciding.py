@@ -69,6 +69,8 @@ def decide_on(
 def is_read_denied(path: str, rules: PermissionRules, ground: PermissionGround) -> bool:
     """Tell whether a rule denies that a file is read: a search has to leave it out."""
     from_rules = [rule for rule in rules.deny if rule.pattern]
+    if not from_rules:
+        return False
     use = Use(touches=ToolUse("Read", (Touch(Effect.READS, path),)))
     facts = facts_of("Read", use, ground, is_safe=True)
     return any(means(rule, facts, ground) is Fit.YES for rule in from_rules)

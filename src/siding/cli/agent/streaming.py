@@ -70,23 +70,30 @@ class Streaming:
 
     async def _answer(self, prompt: Prompt) -> None:
         self._is_busy = True
-        if self._hooks is not None:
-            ruling = await self._hooks.prompted(text_of(prompt.content))
-            if ruling.denies:
-                self._is_busy = False
-                print_lines(self._translator.lines(_not_answered(ruling.reason)))
-                return
-        self._translator.now(model=self._agent.model, mode=self._agent.mode)
         try:
-            async with aclosing(self._agent.say(prompt.content)) as events:
-                async for event in events:
-                    print_lines(self._translator.lines(event))
-                    if isinstance(event, TurnEnded):
-                        self._status = exit_status(event.ending)
+            refused = await self._refused(prompt)
+            if refused:
+                print_lines(self._translator.lines(_not_answered(refused)))
+            else:
+                await self._turn(prompt)
         finally:
             self._is_busy = False
         for content in self._agent.take_waiting():
             self._prompts.put_nowait(Prompt(content, {}))
+
+    async def _refused(self, prompt: Prompt) -> str:
+        """Return why a hook lets the prompt not be answered; "" if none objects."""
+        if self._hooks is None:
+            return ""
+        return (await self._hooks.prompted(text_of(prompt.content))).reason
+
+    async def _turn(self, prompt: Prompt) -> None:
+        self._translator.now(model=self._agent.model, mode=self._agent.mode)
+        async with aclosing(self._agent.say(prompt.content)) as events:
+            async for event in events:
+                print_lines(self._translator.lines(event))
+                if isinstance(event, TurnEnded):
+                    self._status = exit_status(event.ending)
 
     async def _read(self) -> None:
         while (line := await self._typed.next()) is not None:
