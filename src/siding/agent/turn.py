@@ -15,11 +15,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import aclosing
 from typing import Any, TypeVar
 
 from siding.agent.answering import Answering
-from siding.agent.compacting import MOST_SHORTENED, asking, estimated, is_long, shortened
+from siding.agent.compacting import estimated, is_long
 from siding.agent.events import (
     Compacted,
     Compacting,
@@ -37,21 +36,20 @@ from siding.agent.events import (
     Withdrawn,
 )
 from siding.agent.executing import Execution
-from siding.agent.messages import Message, Usage
+from siding.agent.messages import Usage
 from siding.agent.model import (
-    BlockEnded,
     Ended,
     ModelError,
     Request,
-    Started,
     StopReason,
     Trouble,
 )
 from siding.agent.object_tool import NAME, ObjectTool
 from siding.agent.retrying import Again, Failures, GiveUp, OtherModel, next_step
 from siding.agent.setup import Content, Setup
+from siding.agent.summing_up import summed_up
 from siding.errors import UsageError
-from siding.sessions.writing.compaction import Breaker, clean_summary
+from siding.sessions.writing.compaction import Breaker
 
 T = TypeVar("T")
 
@@ -350,7 +348,8 @@ class Turn:
         tokens = self._tokens
         await self._tell(Compacting(trigger="auto", tokens=tokens))
         try:
-            summary = await self._until_stopped(self._summary())
+            request = self._request(is_streamed=True)
+            summary = await self._until_stopped(summed_up(self._setup.model, request, self._add))
             kept = self._prompt
             boundary = await self._setup.conversation.compact(
                 summary, trigger="auto", tokens=tokens, keep_from=kept
@@ -363,35 +362,6 @@ class Turn:
         self._tokens = sum(estimated(each.content) for each in self._setup.conversation.context())
         await self._tell(Compacted(boundary, "auto", tokens, summary))
         return True
-
-    async def _summary(self) -> str:
-        messages = list(self._setup.conversation.context())
-        for _ in range(MOST_SHORTENED + 1):
-            if not messages:
-                break
-            try:
-                return await self._summary_of(messages)
-            except ModelError as error:
-                if error.trouble is not Trouble.TOO_LONG:
-                    raise
-                messages = shortened(messages)
-        raise ModelError(Trouble.TOO_LONG, "even a part of the conversation is too long")
-
-    async def _summary_of(self, messages: list[Message]) -> str:
-        text, model = "", self._name
-        request = self._request(is_streamed=True)._replace(messages=asking(messages))
-        async with aclosing(self._setup.model.answer(request)) as events:
-            async for event in events:
-                match event:
-                    case Started():
-                        model = event.model
-                    case BlockEnded(block={"type": "text", "text": str(said)}):
-                        text += said
-                    case Ended():
-                        self._add(model, event.usage)
-        if not text.strip():
-            raise ModelError(Trouble.REQUEST, "the model wrote no summary")
-        return clean_summary(text)
 
     async def _until_stopped(self, work: Coroutine[Any, Any, T] | Awaitable[T]) -> T:
         """Wait for some work, or raise _Stopped and cancel it when the turn is interrupted."""

@@ -179,6 +179,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "recap": ("agent.verbs.recap", "what was done in a conversation, without asking a model"),
         "away": ("agent.verbs.recap", "the same as `recap`"),
         "catchup": ("agent.verbs.recap", "the same as `recap`"),
+        "summary": ("agent.verbs.summary", "have the model sum a conversation up, and keep it"),
         "debug-tool-call": ("agent.verbs.debug_tool_call", "the last calls of tools, or one whole"),
         "break-cache": ("agent.verbs.break_cache", "where the prompt cache was missed, and why"),
         "perf": ("agent.verbs.perf", "what it costs to start: CPU time and memory by phase"),

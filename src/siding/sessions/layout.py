@@ -5,6 +5,7 @@
 <root>/<session>/subagents/agent-<agent>.jsonl     a subagent's whole conversation
 <root>/<session>/subagents/agent-<agent>.meta.json a description of the subagent
 <root>/<session>/tool-results/<call>.txt           a result too big for the conversation
+<root>/<session>/session-memory/summary.md         what was said, summed up
 <root>/search.sqlite3                              a cache: full text of all sessions
 """
 
@@ -41,6 +42,10 @@ class SessionLayout(NamedTuple):
     @property
     def tool_results(self) -> Path:
         return self.directory / "tool-results"
+
+    @property
+    def summary_md(self) -> Path:
+        return self.directory / "session-memory" / "summary.md"
 
     def agent_transcript(self, agent_id: str, group: str = "") -> Path:
         """Return the path of a subagent's transcript; `group` is a directory of subagents."""

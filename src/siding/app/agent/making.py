@@ -9,9 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from siding import __version__
-from siding.adapters.agents.siding_agent import TRIES_VARIABLE
 from siding.adapters.models.any_model import AnyModel
-from siding.adapters.prices import Prices, own_prices
 from siding.adapters.web_client import WebClient
 from siding.agent.effort import VARIABLE as EFFORT_VARIABLE
 from siding.agent.effort import effort_in_force
@@ -34,13 +32,13 @@ from siding.app.agent.permitting import (
 from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
 from siding.app.agent.settling import project_or_none, values_here
-from siding.app.agent.starting import model_in_force
+from siding.app.agent.starting import model_in_force, most_tries, prices_here
 from siding.app.agent.stopping import StopHooks
 from siding.app.agent.system_prompt import SystemPrompt, system_prompt
 from siding.app.place.sandbox_inside import home_is_hidden
 from siding.app.place.wiring import App
 from siding.app.sessions.sessions import new_session_id
-from siding.errors import SidingError, UsageError
+from siding.errors import UsageError
 from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import Record
 from siding.sessions.session import Source
@@ -50,9 +48,6 @@ from siding.tools.checking import checked
 from siding.tools.factory import Memory, tools_of
 from siding.tools.place import Place
 from siding.tools.port import Tool
-
-_USUAL_TRIES = 10  # takes minutes
-_MOST_TRIES = 100
 
 
 class _Wanted(NamedTuple):
@@ -77,7 +72,7 @@ async def opened_agent(
     values = values_here(app, options.flags)
     app = app._replace(env={**app.env, **values.env})
     wanted = _Wanted(app, options, values, model_in_force(app, values).name, people, say)
-    model = AnyModel(app.env, prices=_prices(app))
+    model = AnyModel(app.env, prices=prices_here(app))
     model.warm(wanted.name)
     here = surroundings(app)
     source = Source(new_id=lambda: new_session_id(app), now=app.now)
@@ -191,16 +186,8 @@ def _setup(
         most_dollars=values.max_dollars,
         most_tokens=values.max_tokens,
         schema=options.schema,
-        most_tries=_tries(wanted.app.env.get(TRIES_VARIABLE, "")),
+        most_tries=most_tries(wanted.app.env),
     )
-
-
-def _tries(text: str) -> int:
-    if not text:
-        return _USUAL_TRIES
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_TRIES:
-        raise UsageError(f"{TRIES_VARIABLE} is {text!r}, and should be from 1 to {_MOST_TRIES}")
-    return int(text)
 
 
 def _resolved(directory: str, home: Path) -> Path:
@@ -241,10 +228,3 @@ _OF_OTHERS = frozenset(
     Agent EnterPlanMode ExitPlanMode LSP Skill Task TaskCreate TaskUpdate ToolSearch WebSearch
     """.split()
 )
-
-
-def _prices(app: App) -> Prices:
-    try:
-        return Prices(own_prices(app.home.root))
-    except (SidingError, OSError):  # a sandbox hides them
-        return Prices({})

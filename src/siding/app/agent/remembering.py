@@ -39,7 +39,7 @@ class SessionConversation:
             if known is not each:
                 break
             same += 1
-        self._shown[same:] = [(each, _message_of(each)) for each in spoken[same:]]
+        self._shown[same:] = [(each, message_of(each)) for each in spoken[same:]]
         return [message for _known, message in self._shown]
 
     async def user(self, content: str | Sequence[Block], *, hidden: bool = False) -> str:
@@ -100,7 +100,8 @@ class SessionConversation:
             return await asyncio.to_thread(write)
 
 
-def _message_of(spoken: Spoken) -> Message:
+def message_of(spoken: Spoken) -> Message:
+    """Return what was said as the model is sent it."""
     return Message(
         role="assistant" if spoken.role == "assistant" else "user",
         content=_blocks(spoken.content),

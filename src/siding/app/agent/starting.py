@@ -1,14 +1,16 @@
 """Start the built-in agent as the command of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from siding.adapters.agents.siding_agent import PROGRAM, program_for
+from siding.adapters.agents.siding_agent import PROGRAM, TRIES_VARIABLE, program_for
+from siding.adapters.prices import Prices, own_prices
 from siding.agent.settings.combining import AgentValues
 from siding.agent.settings.values import SettingsLevel
 from siding.app.agent.settings_files import NO_FLAGS
-from siding.app.agent.settling import project_or_none, values_here
+from siding.app.agent.settling import values_here
 from siding.app.place.wiring import App
-from siding.app.sessions.shelf import store_of
+from siding.app.sessions.keeping import kept_here
 from siding.errors import SidingError, UsageError
 from siding.namedtuples import NamedTuple
 from siding.process.command import TOKEN_VARIABLE
@@ -22,6 +24,8 @@ _USUAL = (
     ("GOOGLE_API_KEY", "google:gemini-3.1-pro-preview"),
 )
 MODEL_VARIABLE = "SIDING_AGENT_MODEL"
+_USUAL_TRIES = 10  # takes minutes
+_MOST_TRIES = 100
 _BEFORE_THE_VARIABLE = frozenset({SettingsLevel.MANAGED, SettingsLevel.FLAGS})
 
 
@@ -47,11 +51,13 @@ def command_of(app: App, words: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def require_conversation(app: App, named: str) -> None:
-    """Raise NotFound if no conversation has this id or title; "" names none."""
-    project = project_or_none(app)
-    if named and project is not None:
-        store_of(project).require(named)
+def bring_conversation(app: App, named: str) -> Path | None:
+    """Have the conversation with this id or title here; return the file it was imported from.
+
+    It may be one that Claude Code, Codex or Gemini CLI has held, or has gone on with since. Raises
+    NotFound, UsageError.
+    """
+    return kept_here(app, named).imported
 
 
 class ModelChoice(NamedTuple):
@@ -89,3 +95,21 @@ def model_or_none(app: App) -> str:
         return model_in_force(app, values_here(app, NO_FLAGS)).name
     except UsageError:
         return ""
+
+
+def most_tries(env: Mapping[str, str]) -> int:
+    """Return how often a request is made when the model's server fails. Raises UsageError."""
+    text = env.get(TRIES_VARIABLE, "")
+    if not text:
+        return _USUAL_TRIES
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_TRIES:
+        raise UsageError(f"{TRIES_VARIABLE} is {text!r}, and should be from 1 to {_MOST_TRIES}")
+    return int(text)
+
+
+def prices_here(app: App) -> Prices:
+    """Return the prices of models, with those of the person's own."""
+    try:
+        return Prices(own_prices(app.home.root))
+    except (SidingError, OSError):  # a sandbox hides them
+        return Prices({})

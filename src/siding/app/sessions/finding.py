@@ -29,7 +29,8 @@ from siding.sessions.homes.known import Summarised, summarised
 from siding.sessions.reading.listing import SESSION
 from siding.sessions.store import SessionRow
 
-CLIENTS = tuple(Form)
+OWN = "siding"  # the client of what Siding's own agent has held
+CLIENTS = (*(form.value for form in Form), OWN)
 
 
 class Scope(NamedTuple):
@@ -235,7 +236,8 @@ def _one_of(stored: FoundSession, outside: FoundSession) -> FoundSession:
     """Return one row for an imported session and the file it was imported from."""
     if outside.changed_at > stored.changed_at:
         return outside._replace(is_stored=False, title=outside.title or stored.title)
-    return stored._replace(source=outside.source, client=outside.client)
+    client = OWN if stored.client == OWN else outside.client
+    return stored._replace(source=outside.source, client=client)
 
 
 def _stored(project: Project, tasks: "_Tasks", caches: Path) -> list[FoundSession]:
@@ -308,7 +310,7 @@ class _Tasks:
         wrote = "" if summary is None else summary.entrypoint
         return FoundSession(
             id=row.id,
-            client=wrote if wrote in CLIENTS else Form.CLAUDE,
+            client=wrote if wrote in CLIENTS else Form.CLAUDE.value,
             title=row.listed.title,
             prompt=row.listed.prompt,
             cwd=cwd,

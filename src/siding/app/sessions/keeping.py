@@ -4,7 +4,7 @@ from pathlib import Path
 
 from siding.app.place.project import Project, ensure_project
 from siding.app.place.wiring import App
-from siding.app.sessions.finding import find_session, scope_of
+from siding.app.sessions.finding import FoundSession, find_session, scope_of
 from siding.app.sessions.shelf import store_of
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
@@ -30,7 +30,20 @@ def kept(app: App, named: str | None) -> KeptSession:
     if found.is_stored:
         assert scope.project is not None
         return KeptSession(project=scope.project, id=found.id, imported=None)
-    project = _project_of(app, Path(found.cwd))
+    return _imported(_project_of(app, Path(found.cwd)), found)
+
+
+def kept_here(app: App, named: str) -> KeptSession:
+    """Return the same, in the home of the project in which we are, wherever it was held."""
+    scope = scope_of(app)
+    found = find_session(app, scope, named)
+    if found.is_stored:
+        assert scope.project is not None
+        return KeptSession(project=scope.project, id=found.id, imported=None)
+    return _imported(ensure_project(app)[0], found)
+
+
+def _imported(project: Project, found: FoundSession) -> KeptSession:
     done = bring_in(
         store_of(project),
         found.path,

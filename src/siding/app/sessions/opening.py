@@ -1,7 +1,8 @@
 """Go on with a session in the client that it is of, in the directory in which it was held.
 
-A session of an open task goes on in `siding run`, so that it is recorded. Any other one is the
-client's own affair: this process becomes the client.
+A session of an open task goes on in `siding run`, so that it is recorded, and one of Siding's own
+agent in the run that this makes. Any other one is the client's own affair: this process becomes
+the client.
 """
 
 import os
@@ -16,18 +17,22 @@ from siding.app.place.project import Project, find_project
 from siding.app.place.selection import select
 from siding.app.place.wiring import App
 from siding.app.sessions.client_copy import copied_to_client, is_only_here
-from siding.app.sessions.finding import FoundSession, Scope
+from siding.app.sessions.finding import OWN, FoundSession, Scope
 from siding.errors import NotFound, SidingError, UsageError
 from siding.namedtuples import NamedTuple
 from siding.process.attached import become
 from siding.tasks.states import TaskState
+from siding.tasks.task import Task
 
 # An id comes from a file that anybody may have written: it could be an option.
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")
 
 
 class Opening(NamedTuple):
-    """How a session goes on. `task` is the name of the task in which it does, "" for none."""
+    """How a session goes on. `task` is the name of the task in which it does, "" for none.
+
+    `argv` are the client's own words, or what follows those of `siding` (`run`).
+    """
 
     argv: tuple[str, ...]
     cwd: Path
@@ -39,7 +44,7 @@ class Opening(NamedTuple):
     def line(self) -> str:
         """The command for a shell."""
         if self.run:
-            return join(("siding", *self.run, "--", *self.argv))
+            return join(("siding", *self.run, *self.argv))
         return f"cd {quote(str(self.cwd))} && {join(self.argv)}"
 
 
@@ -48,6 +53,8 @@ def opening_of(app: App, scope: Scope, found: FoundSession) -> Opening:
 
     Raises NotFound and UsageError if it cannot go on.
     """
+    if found.client == OWN:
+        return _own(app, found)
     resumes = next((each.resumes for each in AGENTS if each.name == found.client), ())
     if not resumes or _ID.fullmatch(found.id) is None:
         raise UsageError(
@@ -60,17 +67,10 @@ def opening_of(app: App, scope: Scope, found: FoundSession) -> Opening:
         found = copied_to_client(app, scope, found)
         written = found.path
     opening = Opening(argv=(*resumes, found.id), cwd=cwd, task="", written=written)
-    project = _project_at(app, cwd)
-    task = None if project is None else project.task_around(cwd)
-    if project is None or task is None:
+    chosen = _task_at(app, cwd)
+    if chosen is None:
         return opening
-    try:
-        chosen = select(project, task)
-    except SidingError:  # its record is gone or damaged; the session can go on all the same
-        return opening
-    if chosen.status is TaskState.CLOSED:
-        return opening
-    words = ("-C", str(cwd), "run", "--task", chosen.id, "--cwd", str(cwd))
+    words = ("-C", str(cwd), "run", "--task", chosen.id, "--cwd", str(cwd), "--")
     return opening._replace(task=chosen.name, run=words)
 
 
@@ -78,8 +78,17 @@ def go_on(app: App, opening: Opening) -> NoReturn:
     """Become the client, or the `siding run` in which it runs. Raises CannotStart."""
     argv = opening.argv
     if opening.run:
-        argv = (sys.executable, "-m", "siding", *opening.run, "--", *opening.argv)
+        argv = (sys.executable, "-m", "siding", *opening.run, *opening.argv)
     become(argv, env=app.env, cwd=opening.cwd)
+
+
+def _own(app: App, found: FoundSession) -> Opening:
+    cwd = _directory(found)
+    task = _task_at(app, cwd)
+    of_task = ("--task", task.id) if task is not None else ()
+    run = ("-C", str(cwd), "agent", *of_task)
+    name = "" if task is None else task.name
+    return Opening(argv=("--resume", found.id), cwd=cwd, task=name, run=run)
 
 
 def _directory(found: FoundSession) -> Path:
@@ -95,6 +104,19 @@ def _directory(found: FoundSession) -> Path:
             hint = f"`siding task reopen {found.task}` brings the task's workspace back"
         raise NotFound(f"the directory of the session is gone: {found.cwd!r}", hint=hint)
     return place
+
+
+def _task_at(app: App, cwd: Path) -> Task | None:
+    """Return the open task whose workspace holds the directory."""
+    project = _project_at(app, cwd)
+    task = None if project is None else project.task_around(cwd)
+    if project is None or task is None:
+        return None
+    try:
+        chosen = select(project, task)
+    except SidingError:  # its record is gone or damaged; the session can go on all the same
+        return None
+    return None if chosen.status is TaskState.CLOSED else chosen
 
 
 def _project_at(app: App, place: Path) -> Project | None:

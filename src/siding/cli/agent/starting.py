@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from siding.app.agent.options import Options
 from siding.app.agent.settling import values_here, with_settings
-from siding.app.agent.starting import command_of, model_in_force, require_conversation
+from siding.app.agent.starting import bring_conversation, command_of, model_in_force
 from siding.app.place.project import ensure_project
 from siding.app.running.run import RunRequest, Terminal, choose_stdin
 from siding.app.running.run import run as run_command
 from siding.cli.globals import Context
+from siding.cli.screen.screen import inert
 from siding.cli.telling.guards import ask_guard_once
 from siding.cli.telling.rulings import asker
 from siding.cli.telling.runs import say_run
@@ -31,7 +32,10 @@ def start(arguments: Namespace, options: Options, context: Context) -> int:
         )
     app = with_settings(context.app, options.flags)
     model_in_force(app, values_here(app, options.flags))
-    require_conversation(app, options.which.resumes)
+    if options.which.resumes:
+        imported = bring_conversation(app, options.which.resumes)
+        if imported is not None:
+            screen.note(f"imported {inert(str(imported))}")
     request = RunRequest(
         argv=command_of(app, arguments.typed),
         task=arguments.task,

@@ -5,7 +5,8 @@
   siding session open 4f1c --print  only print the command
 
 A session of an open task goes on in `siding run`, in the task's workspace, and is recorded. Any
-other one goes on by itself: `claude --resume`, `codex resume`, `gemini --resume`.
+other one goes on by itself: `claude --resume`, `codex resume`, `gemini --resume`. One of Siding's
+own agent goes on in `siding agent`; to go on elsewhere: `siding session export --to claude`.
 
 One that the client does not have, because it was branched, rewound or compacted here, is first
 written into a new file of the client's; no file of its own is changed.
@@ -47,7 +48,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if opening.written is not None:
         screen.note(f"written for {found.client}, as it is here: {inert(str(opening.written))}")
     if not arguments.shown:
-        where = f"in siding run, task {inert(opening.task)}" if opening.run else "not recorded"
+        where = "in siding run" if opening.run else "not recorded"
+        where += f", task {inert(opening.task)}" if opening.task else ""
         screen.note(f"{inert(opening.line)} ({where})")
         screen.out.flush()
         go_on(app, opening)

@@ -14,11 +14,11 @@ from pathlib import Path
 from siding.adapters.models.limits import limits_of
 from siding.agent.compacting import estimated
 from siding.agent.context.reading import ContextPart as ContextPart
-from siding.app.agent.briefing import Facts, briefing
+from siding.app.agent.briefing import Briefing, Facts, briefing
 from siding.app.agent.looking.chosen import Looked, looked_at, workspace_here
 from siding.app.agent.looking.turns import requests_of
 from siding.app.agent.starting import model_or_none
-from siding.app.agent.system_prompt import context_parts
+from siding.app.agent.system_prompt import SystemPrompt, context_parts, system_prompt
 from siding.app.place.project import Project
 from siding.errors import NotFound
 from siding.namedtuples import NamedTuple
@@ -26,6 +26,7 @@ from siding.sessions.context import Context
 from siding.storage.fields import mapping, text
 from siding.tools.factory import Memory, tools_of
 from siding.tools.place import Place
+from siding.tools.port import ToolSpec
 
 IMAGE_TOKENS = 1_600  # of an image, whatever its size: providers make large ones smaller
 _KINDS = {
@@ -70,22 +71,29 @@ def context_use(project: Project, named: str) -> ContextUse:
         looked = None
     requests = [] if looked is None else requests_of(looked.live)
     model = requests[-1].model if requests else model_or_none(project.app)
-    parts, tools = asyncio.run(_told(project, model))
+    told = asyncio.run(told_here(project, model))
     return ContextUse(
         session="" if looked is None else looked.id,
         title="" if looked is None else looked.title,
         model=model,
         window=limits_of(model.partition(":")[2] or model).window,
-        parts=parts,
-        tools=tools,
+        parts=context_parts(told.briefing),
+        tools=_tools(told),
         messages=() if looked is None else _messages(looked),
         counted=requests[-1].prompt + requests[-1].output if requests else None,
     )
 
 
-async def _told(
-    project: Project, model: str
-) -> tuple[tuple[ContextPart, ...], tuple[ContextPart, ...]]:
+class Told(NamedTuple):
+    """What the model is told beside the conversation."""
+
+    briefing: Briefing
+    prompt: SystemPrompt
+    tools: tuple[ToolSpec, ...]
+
+
+async def told_here(project: Project, model: str) -> Told:
+    """Return what the agent would tell a model in the workspace."""
     app = project.app
     workspace = Path(os.path.realpath(workspace_here(project)))
     home = Path(os.path.realpath(app.env.get("HOME") or os.path.expanduser("~")))
@@ -96,8 +104,12 @@ async def _told(
         specs = [tool.spec for tool in tools_of(place, memory).values()]
     finally:
         await memory.close()
-    texts = {spec.name: json.dumps(spec._asdict()) for spec in specs}
-    return context_parts(told), tuple(_part(name, "Siding", text) for name, text in texts.items())
+    return Told(told, system_prompt(told), tuple(specs))
+
+
+def _tools(told: Told) -> tuple[ContextPart, ...]:
+    texts = {spec.name: json.dumps(spec._asdict()) for spec in told.tools}
+    return tuple(_part(name, "Siding", text) for name, text in texts.items())
 
 
 def _messages(looked: Looked) -> tuple[ContextPart, ...]:

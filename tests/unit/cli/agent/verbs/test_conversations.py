@@ -1,14 +1,24 @@
 """`siding agent usage`, `recap`, `debug-tool-call`, `break-cache`: what a conversation was."""
 
+from pathlib import Path
+
 import pytest
 
 from integration.undo.desk import Desk
+from siding.app.sessions.shelf import store_of
 from siding.cli.table import BELOW
 from unit.cli.in_process import CommandLine
 
 from .conversations import ID, Asked, Talk, fixed
 
-ABOUT_ONE = ("usage", "recap", "debug-tool-call", "break-cache")
+ABOUT_ONE = ("usage", "recap", "debug-tool-call", "break-cache", "summary")
+
+
+SUMMARISES = r"""
+answers:
+  - match: '(?s).*Summarise'
+    text: "<analysis>hm</analysis><summary>They fixed it with sk-ant-api03-{0}.</summary>"
+"""
 
 
 @pytest.mark.parametrize("verb", ABOUT_ONE)
@@ -141,3 +151,24 @@ def test_each_has_its_own_help_and_takes_json(siding: CommandLine, verb: str) ->
     page = siding("agent", verb, "--help").out
     assert page.startswith(f"usage: siding agent {verb} ")
     assert "--json" in page
+
+
+def test_the_model_sums_it_up_and_the_summary_is_kept(
+    siding: CommandLine, desk: Desk, tmp_path: Path
+) -> None:
+    fixed(desk)
+    before = store_of(desk.project).layout(ID).transcript.read_bytes()
+    script = tmp_path / "script.yaml"
+    script.write_text(SUMMARISES.replace("{0}", "A" * 93 + "AA"))
+    said = siding("agent", "summary", "--model", f"scripted:{script}")
+    assert "They fixed it with" in said.out
+    assert "A" * 20 not in said.out
+    assert "tokens, $0.00, kept in " in said.err
+    kept = store_of(desk.project).layout(ID).summary_md
+    assert kept.read_text().startswith("Summary:\nThey fixed it with sk-ant-")
+    assert store_of(desk.project).layout(ID).transcript.read_bytes() == before
+    found = siding.json("agent", "summary", ID, "--model", f"scripted:{script}", "--json")
+    assert (found["session"], found["path"]) == (ID, str(kept))
+    script.write_text("answers: []\n")
+    siding("agent", "summary", "--model", f"scripted:{script}", status=1)
+    assert kept.exists()

@@ -1,0 +1,92 @@
+"""Have a conversation summed up, and keep the summary beside its transcript."""
+
+import asyncio
+import random
+
+from siding.adapters.models.any_model import AnyModel
+from siding.agent.effort import VARIABLE, effort_in_force
+from siding.agent.events import ModelUse
+from siding.agent.messages import Usage
+from siding.agent.model import ModelError, Request
+from siding.agent.retrying import Again, Failures, next_step
+from siding.agent.summing_up import summed_up
+from siding.app.agent.looking.chosen import Looked, looked_at
+from siding.app.agent.looking.context_use import told_here
+from siding.app.agent.remembering import message_of
+from siding.app.agent.settings_files import AgentFlags
+from siding.app.agent.settling import values_here
+from siding.app.agent.starting import model_in_force, most_tries, prices_here
+from siding.app.place.project import Project
+from siding.app.sessions.shelf import store_of
+from siding.errors import UsageError
+from siding.files.durable import make_dirs, replace_bytes
+from siding.namedtuples import NamedTuple
+from siding.sessions.context import Context
+
+
+class Summary(NamedTuple):
+    """A summary, where it is kept, and what it took to make it, by model."""
+
+    session: str
+    title: str
+    text: str
+    path: str
+    by_model: dict[str, ModelUse]
+
+
+def summary_of(project: Project, named: str, flags: AgentFlags) -> Summary:
+    """Have a conversation summed up; keep the summary in the place of the one before.
+
+    Nothing is written into the conversation. Raises NotFound, UsageError, ModelError, OSError.
+    """
+    looked = looked_at(project, named)
+    if not looked.live:
+        raise UsageError(
+            f"nothing was said in conversation {looked.id[:8]} yet",
+            hint="`siding session list` shows all",
+        )
+    text, by_model = asyncio.run(_asked(project, looked, flags))
+    path = store_of(project).layout(looked.id).summary_md
+    make_dirs(path.parent)
+    replace_bytes(path, f"{text}\n".encode())
+    return Summary(looked.id, looked.title, text, str(path), by_model)
+
+
+async def _asked(
+    project: Project, looked: Looked, flags: AgentFlags
+) -> tuple[str, dict[str, ModelUse]]:
+    values = values_here(project.app, flags)
+    app = project.app._replace(env={**project.app.env, **values.env})
+    name = model_in_force(app, values).name
+    model = AnyModel(app.env, prices=prices_here(app))
+    told = await told_here(project, name)
+    request = Request(
+        model=name,
+        system=told.prompt.system,
+        messages=[message_of(it) for it in Context(looked.live, looked.replacements).spoken()],
+        tools=told.tools,  # providers want to know what the calls of the conversation are
+        stable=told.prompt.stable,
+        effort=effort_in_force(
+            flag=None, variable=app.env.get(VARIABLE), settings=values.effort
+        ).effort,
+        max_output=model.limits(name).output,
+    )
+    used: dict[str, ModelUse] = {}
+
+    def count(answered: str, usage: Usage) -> None:
+        used[answered] = ModelUse(usage=usage, dollars=model.dollars(name, usage), requests=1)
+
+    failures, most = Failures(), most_tries(app.env)
+    try:
+        while True:
+            try:
+                return await summed_up(model, request, count), used
+            except ModelError as error:
+                failures = failures.with_error(error)
+                step = next_step(error, failures, fallback=None, most=most, spread=random.random())
+                if not isinstance(step, Again):
+                    raise
+                request = request._replace(is_streamed=step.is_streamed)
+                await asyncio.sleep(step.after_s)
+    finally:
+        await model.aclose()
