@@ -1,7 +1,8 @@
 """When a conversation is summed up, and what the model is asked then. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from siding.agent.folding import Folding
 from siding.agent.messages import Block, Message
 from siding.agent.model import Limits
 from siding.sessions.writing.compaction import CHARACTERS_PER_TOKEN, INSTRUCTIONS
@@ -19,6 +20,11 @@ def is_long(tokens: int, limits: Limits) -> bool:
 def estimated(content: str | Sequence[Block]) -> int:
     """Return about how many tokens some content has."""
     return _characters(content) // CHARACTERS_PER_TOKEN
+
+
+def measuring() -> Callable[[Sequence[Message]], int]:
+    """Return what tells about how many tokens a conversation has, asked again and again."""
+    return Folding(0, lambda total, message: total + estimated(message.content)).of
 
 
 def asking(messages: Sequence[Message]) -> list[Message]:

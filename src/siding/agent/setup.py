@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from siding.agent.compacting import estimated
 from siding.agent.conversation import Conversation
 from siding.agent.guard import Guard
-from siding.agent.messages import Block
+from siding.agent.messages import Block, Message
 from siding.agent.model import Cache, Effort, Model, Thinking
 from siding.namedtuples import NamedTuple
 from siding.tools.port import Tool
@@ -28,12 +29,18 @@ async def no_objection(_text: str) -> str:
     return ""
 
 
+def measured(messages: Sequence[Message]) -> int:
+    """Return about how many tokens the messages have."""
+    return sum(estimated(each.content) for each in messages)
+
+
 class Setup(NamedTuple):
     """Everything that the loop is given. None is no limit.
 
     `queued` returns what the person has said since it was last called. `reminders` returns what the
     model is to be told before the next request, hidden from the person. `stop_hooks` is asked, with
     the last text, whether the turn may end: a text that it returns is for the model, which goes on.
+    `measure` is what tells about how many tokens some messages have (`compacting.measuring`).
     `monotonic` and `sleep` are the clock; `spread` returns a number from 0 to 1.
     """
 
@@ -60,3 +67,4 @@ class Setup(NamedTuple):
     queued: Callable[[], Sequence[Content]] = nothing_queued
     reminders: Callable[[], Awaitable[Sequence[str]]] = nothing_to_tell
     stop_hooks: Callable[[str], Awaitable[str]] = no_objection
+    measure: Callable[[Sequence[Message]], int] = measured

@@ -111,7 +111,7 @@ class Turn:
         over = _Over(Ending.COMPLETED)
         self._prompt = await self._setup.conversation.user(prompt)
         await self._tell(TurnStarted(prompt=self._prompt))
-        self._tokens = sum(estimated(each.content) for each in self._setup.conversation.context())
+        self._tokens = self._measured()
         try:
             while await self._goes_on():
                 pass
@@ -323,6 +323,9 @@ class Turn:
             requests=before.requests + 1,
         )
 
+    def _measured(self) -> int:
+        return self._setup.measure(self._setup.conversation.context())
+
     def _limits(self) -> Any:
         return self._setup.model.limits(self._name)
 
@@ -359,7 +362,7 @@ class Turn:
             await self._tell(CompactingFailed(why=error.message))
             return False
         self._breaker.succeeded()
-        self._tokens = sum(estimated(each.content) for each in self._setup.conversation.context())
+        self._tokens = self._measured()
         await self._tell(Compacted(boundary, "auto", tokens, summary))
         return True
 

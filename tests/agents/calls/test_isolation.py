@@ -131,7 +131,7 @@ def test_what_a_fork_changed_comes_back(subject: Plain) -> None:
     for outcome in outcomes:
         assert isinstance(outcome, Done), outcome
         assert outcome.work.fork == outcome.work.task
-        assert outcome.extra["brought_back"]["step"]
+        assert outcome.extra["brought_back"].get("step"), outcome.extra
     workspace = subject.task.workspace()
     assert ((workspace / "one").read_text(), (workspace / "two").read_text()) == ("1\n", "2\n")
     assert open_forks(subject.task) == []

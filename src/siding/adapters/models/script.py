@@ -30,7 +30,9 @@ class Chosen(NamedTuple):
     at: tuple[str | int, ...]
 
 
-class _Turn(NamedTuple):
+class AskedTurn(NamedTuple):
+    """Where a conversation stands."""
+
     prompt: str
     number: int  # of prompts so far, 1 for the first
     answered: int  # how many answers the model has given since
@@ -99,11 +101,8 @@ def _check_pattern(given: Any, key: str, where: str) -> None:
         raise UsageError(f"{where}: {key} is no regular expression: {error}") from None
 
 
-def choose(
-    script: Mapping[str, Any], messages: Sequence[Message], system: Sequence[str]
-) -> Chosen | None:
+def choose(script: Mapping[str, Any], turn: AskedTurn, system: Sequence[str]) -> Chosen | None:
     """Return what comes next in a conversation; None if the script has nothing for it."""
-    turn = _turn(messages)
     for at, answer in enumerate(script.get("answers", ())):
         places = _fits(answer, turn, "\n".join(system))
         if places is None:
@@ -117,12 +116,7 @@ def choose(
     return _step(script["otherwise"], turn, {"prompt": turn.prompt}, ("otherwise",))
 
 
-def asked(messages: Sequence[Message]) -> str:
-    """Return the prompt that a conversation waits for an answer to, in one line."""
-    return " ".join(_turn(messages).prompt.split())
-
-
-def _fits(answer: Mapping[str, Any], turn: _Turn, system: str) -> dict[str, str] | None:
+def _fits(answer: Mapping[str, Any], turn: AskedTurn, system: str) -> dict[str, str] | None:
     """Return the places of an answer that fits, else None."""
     places = {"prompt": turn.prompt}
     if "turn" in answer and answer["turn"] != turn.number:
@@ -136,7 +130,7 @@ def _fits(answer: Mapping[str, Any], turn: _Turn, system: str) -> dict[str, str]
 
 
 def _step(
-    step: Mapping[str, Any], turn: _Turn, places: dict[str, str], path: tuple[str | int, ...]
+    step: Mapping[str, Any], turn: AskedTurn, places: dict[str, str], path: tuple[str | int, ...]
 ) -> Chosen:
     places = {**places, "results": turn.results}
     found = re.search(str(step.get("results", "")), turn.results)
@@ -173,17 +167,18 @@ def _filled(value: Any, places: Mapping[str, str]) -> Any:
     return value
 
 
-def _turn(messages: Sequence[Message]) -> _Turn:
-    prompt, number, answered, results = "", 0, 0, ""
-    for message in messages:
-        if message.role == "assistant":
-            answered += 1
-            continue
-        results = "\n".join(_results(message.content))
-        said = "\n".join(_said(message.content))
-        if said or not results:
-            prompt, number, answered = said, number + 1, 0
-    return _Turn(prompt, number, answered, results)
+BEGINNING = AskedTurn("", 0, 0, "")
+
+
+def turn_with(turn: AskedTurn, message: Message) -> AskedTurn:
+    """Return where a conversation stands with one message more."""
+    if message.role == "assistant":
+        return turn._replace(answered=turn.answered + 1)
+    results = "\n".join(_results(message.content))
+    said = "\n".join(_said(message.content))
+    if said or not results:
+        return AskedTurn(said, turn.number + 1, 0, results)
+    return turn._replace(results=results)
 
 
 def _said(content: Sequence[Block]) -> Iterator[str]:

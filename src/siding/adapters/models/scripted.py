@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from siding.adapters.models.script import Chosen, asked, check, choose
+from siding.adapters.models.script import BEGINNING, Chosen, check, choose, turn_with
+from siding.agent.folding import Folding
 from siding.agent.messages import Block, Usage
 from siding.agent.model import (
     BlockEnded,
@@ -37,13 +38,17 @@ class ScriptedModel:
 
     def __init__(self) -> None:
         self._failed: dict[tuple[object, ...], int] = {}  # how often a step has failed
+        # One conversation is answered again and again, which grows.
+        self._turn = Folding(BEGINNING, turn_with)
+        self._letters = Folding(0, lambda total, message: total + _size(message.content))
 
     async def answer(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         """See `Model.answer`."""
         path = _path(request.model)
-        chosen = choose(_script(path), request.messages, request.system)
+        turn = self._turn.of(request.messages)
+        chosen = choose(_script(path), turn, request.system)
         if chosen is None:
-            shown = asked(request.messages)[:100]
+            shown = " ".join(turn.prompt.split())[:100]
             raise ModelError(
                 Trouble.REQUEST,
                 f"the scripted model has no answer for {shown!r}",
@@ -56,7 +61,7 @@ class ScriptedModel:
         if is_failing and not step.get("begun"):
             raise _failure(step)
         blocks = list(_blocks(step))
-        usage = _usage(step, request, blocks)
+        usage = _usage(step, request, blocks, self._letters.of(request.messages))
         yield Started(f"msg_scripted_{_random()}", MODEL, usage._replace(output=0))
         pace = float(step.get("pace", 0))
         for at, block in enumerate(blocks):
@@ -194,10 +199,12 @@ def _words(text: str) -> Iterator[str]:
         start = end
 
 
-def _usage(step: Mapping[str, Any], request: Request, blocks: Sequence[Block]) -> Usage:
+def _usage(
+    step: Mapping[str, Any], request: Request, blocks: Sequence[Block], letters: int
+) -> Usage:
     """Return the usage that the script tells; what it does not tell is guessed from the letters."""
     told = step.get("used", {})
-    prompt = sum(map(len, request.system)) + sum(_size(each.content) for each in request.messages)
+    prompt = sum(map(len, request.system)) + letters
     prompt += sum(len(each.name) + len(each.description) for each in request.tools)
     guess = Usage(input=max(1, prompt // 4), output=max(1, _size(blocks) // 4))
     return Usage(**{key: int(told.get(key, getattr(guess, key))) for key in Usage._fields})

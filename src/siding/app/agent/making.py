@@ -11,6 +11,7 @@ from pathlib import Path
 from siding import __version__
 from siding.adapters.models.any_model import AnyModel
 from siding.adapters.web_client import WebClient
+from siding.agent.compacting import measuring
 from siding.agent.effort import VARIABLE as EFFORT_VARIABLE
 from siding.agent.effort import effort_in_force
 from siding.agent.settings.combining import AgentValues
@@ -187,6 +188,7 @@ def _setup(
         most_tokens=values.max_tokens,
         schema=options.schema,
         most_tries=most_tries(wanted.app.env),
+        measure=measuring(),
     )
 
 

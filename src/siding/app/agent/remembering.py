@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from siding.agent.folding import same_at_first
 from siding.agent.messages import Block, Message, Usage
 from siding.agent.model import Ended, Started
 from siding.sessions.context import Spoken
@@ -24,7 +25,8 @@ class SessionConversation:
         self._session = session
         self._one = asyncio.Lock()
         self._turn = self._mode = ""
-        self._shown: list[tuple[Spoken, Message]] = []
+        self._shown: list[Spoken] = []
+        self._messages: list[Message] = []  # of what is shown
 
     def turn_begins(self, turn: str, mode: str) -> None:
         """Have the next prompt be the beginning of the turn with this id, in this mode."""
@@ -34,13 +36,10 @@ class SessionConversation:
         """Return what the model sees."""
         spoken = self._session.context()
         # What is settled is not made again: a request would take longer with each turn.
-        same = 0
-        for (known, _message), each in zip(self._shown, spoken, strict=False):
-            if known is not each:
-                break
-            same += 1
-        self._shown[same:] = [(each, message_of(each)) for each in spoken[same:]]
-        return [message for _known, message in self._shown]
+        same = same_at_first(self._shown, spoken)
+        self._messages[same:] = map(message_of, spoken[same:])
+        self._shown = spoken
+        return [*self._messages]
 
     async def user(self, content: str | Sequence[Block], *, hidden: bool = False) -> str:
         """Store a prompt; return its id."""
