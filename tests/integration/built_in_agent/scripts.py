@@ -43,6 +43,19 @@ answers:
 """
 
 
+# Its tools are those of a server of MCP.
+SCRIPT += "".join(
+    rf"""
+  - match: echo {tool} (\w+)
+    steps:
+      - tools: [{{mcp__own__{tool}: {{text: "{{1}}"}}}}]
+      - results: '^(?P<said>[^\n]*)'
+        text: "I heard {{said}}"
+"""
+    for tool in ("loud", "low", "never")
+)
+
+
 def whole(sandbox: Sandbox, prompt: str, *flags: str) -> dict[str, Any]:
     model = f"scripted:{sandbox.directory / 'script.yaml'}"
     words = ("agent", "-p", prompt, "--model", model, "--output-format", "json", *flags)

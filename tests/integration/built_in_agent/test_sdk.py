@@ -1,10 +1,12 @@
 """A published client, `claude-agent-sdk`, drives `siding agent` unchanged."""
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -147,6 +149,127 @@ def test_hooks_and_an_interrupt(agent: Sandbox) -> None:
     assert interrupted[-1].subtype == "error_during_execution"
     assert (agent.workspace() / "a").exists()
     assert not (agent.workspace() / "b").exists()
+
+
+def echoing(executed: list[str], *names: str) -> Any:
+    """Return a server of the client's own, with these tools."""
+
+    def made(name: str) -> Any:
+        async def run(given: dict[str, Any]) -> dict[str, Any]:
+            executed.append(name)
+            if given["text"] == "fail":
+                return {"content": [{"type": "text", "text": "no"}], "is_error": True}
+            return {"content": [{"type": "text", "text": f"{name}: {given['text']}"}]}
+
+        return sdk.tool(name, f"Says it {name}", {"text": str})(run)
+
+    return sdk.create_sdk_mcp_server("echo", tools=[made(name) for name in names])
+
+
+def test_tools_of_the_client(agent: Sandbox) -> None:
+    executed: list[str] = []
+    given = options(
+        agent,
+        mcp_servers={"own": echoing(executed, "loud", "low", "never")},
+        allowed_tools=["mcp__own__loud"],
+        disallowed_tools=["mcp__own__never"],
+    )
+
+    async def hold() -> tuple[list[Said], Any]:
+        async with sdk.ClaudeSDKClient(given) as client:
+            words = ("loud hi", "loud fail", "low hi", "never hi")
+            told = [await answered(client, f"echo {each}") for each in words]
+            return told, await client.get_mcp_status()
+
+    (loud, failed, low, never), status = asyncio.run(hold())
+    assert loud[0].data["mcp_servers"] == [{"name": "own", "status": "connected"}]
+    assert {"mcp__own__loud", "mcp__own__low"} <= {*loud[0].data["tools"]}
+    assert "mcp__own__never" not in loud[0].data["tools"]
+    assert loud[-1].result == "I heard loud: hi"
+    assert failed[-1].result == "I heard no"
+    assert failed[2].content[0].is_error
+    assert denied_tools(low[-1]) == ["mcp__own__low"]
+    assert "There is no tool" in never[-1].result
+    assert executed == ["loud", "loud"]
+    assert status["mcpServers"] == [{"name": "own", "status": "connected"}]
+
+
+SERVER = r"""
+import json, sys
+print("a line that is no message", flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked or "method" not in asked:
+        continue
+    params = asked["params"]
+    tools = [{"name": "loud", "inputSchema": {"type": "object", "required": ["text"]}}]
+    result = {
+        "initialize": lambda: {"protocolVersion": params["protocolVersion"], "capabilities": {}},
+        "tools/list": lambda: {"tools": tools},
+        "tools/call": lambda: {"content": [{"type": "text", "text": params["arguments"]["text"]}]},
+    }[asked["method"]]()
+    print(json.dumps({"jsonrpc": "2.0", "id": 7, "method": "ping"}), flush=True)
+    if asked["method"] == "tools/call" and params["arguments"]["text"] == "die":
+        sys.exit(3)
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+def test_servers_that_are_processes(agent: Sandbox) -> None:
+    place = agent.directory / "server.py"
+    place.write_text(SERVER)
+    servers = {
+        "own": {"command": sys.executable, "args": [str(place)]},
+        "gone": {"command": str(agent.directory / "nothing")},
+        "far": {"type": "http", "url": "http://127.0.0.1:9"},
+    }
+    heard: list[str] = []
+    given = options(agent, mcp_servers=servers, allowed_tools=["mcp__own"], stderr=heard.append)
+    said = asyncio.run(asked("echo loud hi", given))
+    states = [each["status"] for each in said[0].data["mcp_servers"]]
+    assert states == ["connected", "failed", "failed"]
+    assert said[-1].result == "I heard hi"
+    assert "the server 'far' is not there" in " ".join(heard)
+    dead = asyncio.run(asked("echo loud die", given))
+    assert "ended before it answered" in dead[-1].result
+
+
+def test_what_a_prompt_came_from_is_said_of_its_end(agent: Sandbox) -> None:
+    async def prompt() -> AsyncIterator[dict[str, Any]]:
+        message = {"role": "user", "content": "search"}
+        yield {"type": "user", "message": message, "origin": {"kind": "human"}}
+
+    async def hold() -> list[Any]:
+        async with sdk.ClaudeSDKClient(options(agent)) as client:
+            await client.query(prompt())
+            stamped = [each async for each in client.receive_response()]
+            return [stamped[-1].origin, (await answered(client, "search"))[-1].origin]
+
+    assert asyncio.run(hold()) == [{"kind": "human"}, None]
+
+
+def test_nothing_is_on_standard_error_when_all_is_well(agent: Sandbox) -> None:
+    heard: list[str] = []
+    asyncio.run(asked("search", options(agent, stderr=heard.append)))
+    assert heard == []
+
+
+def test_a_turn_is_left_behind_only_if_it_is_the_one_that_was_named(agent: Sandbox) -> None:
+    first = asyncio.run(asked("search", options(agent)))
+    session = first[-1].session_id
+    asyncio.run(asked("ask", options(agent, resume=session)))
+    (path,) = Path(agent.env["SIDING_HOME"]).glob(f"projects/*/sessions/{session}.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    dropped = next(it["uuid"] for it in lines if it.get("message", {}).get("content") == "ask")
+    before = path.read_bytes()
+    cut = {"resume": session, "fork_session": True, "resume_session_at": first[-2].uuid}
+    with pytest.raises(sdk.ProcessError, match="Resume rejected by --resume-drops-turn"):
+        asyncio.run(asked("search", options(agent, **cut, resume_drops_turn=str(UUID(int=1)))))
+    assert [each.name for each in path.parent.glob("*.jsonl")] == [path.name]
+    forked = asyncio.run(asked("search", options(agent, **cut, resume_drops_turn=dropped)))
+    shown = agent.siding("session", "show", forked[-1].session_id).stdout.decode()
+    assert "Which one?" not in shown
+    assert path.read_bytes() == before
 
 
 def test_going_on_copying_and_an_object(agent: Sandbox) -> None:

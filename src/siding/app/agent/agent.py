@@ -4,7 +4,7 @@
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from siding.app.agent.stopping import StopHooks
 from siding.namedtuples import NamedTuple
 from siding.sessions.session import Session, Source
 from siding.sessions.store import SessionStore
+from siding.tools.bounding import Bounded
+from siding.tools.place import Place
 from siding.tools.port import Tool
 
 
@@ -38,6 +40,8 @@ class Parts(NamedTuple):
     workspace: Path
     source: Source
     guard: PermissionGuard
+    place: Place
+    without: Collection[str] = ()  # names of tools
     is_new: bool = True
     store: SessionStore | None = None
     reports: Reports | None = None
@@ -85,6 +89,16 @@ class Agent:
     def mode(self) -> str:
         """The mode of its permissions."""
         return self._parts.guard.state.mode.value
+
+    def use_tools(self, tools: Mapping[str, Tool]) -> None:
+        """Have these tools as well from now on, but those that it is not to have."""
+        parts = self._parts
+        more = {
+            name: Bounded(tool, parts.place)
+            for name, tool in tools.items()
+            if name not in parts.without
+        }
+        self._setup = self._setup._replace(tools={**self._setup.tools, **more})
 
     def use_hooks(self, hooks: ConversationHooks) -> None:
         """Have hooks told of calls and of the end of turns from now on."""

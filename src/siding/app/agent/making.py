@@ -143,6 +143,8 @@ async def _parts(
         here.workspace,
         source,
         guard,
+        place,
+        without=wanted.options.without,
         is_new=found.is_new,
         store=None if found.transcript is None else here.store,
         reports=reports,
@@ -223,7 +225,7 @@ def _chosen(tools: Mapping[str, Tool], options: Options) -> dict[str, Tool]:
     }
 
 
-_SERVERS = "mcp__"  # tools of servers begin so, of which there are none here
+_SERVERS = "mcp__"  # tools of servers begin so: they come when the servers are connected
 # Tools of Claude Code that there are not here: programs that drive it name them.
 _OF_OTHERS = frozenset(
     """

@@ -1,7 +1,7 @@
 """Open the conversation that the built-in agent begins or goes on with."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from siding.app.agent.options import Which
 from siding.errors import NotFound, UsageError
 from siding.namedtuples import NamedTuple
 from siding.sessions.heads import parsed
-from siding.sessions.kinds import Record
-from siding.sessions.session import Session, Source
+from siding.sessions.kinds import USER, Record
+from siding.sessions.session import Session, Source, live_records
 from siding.sessions.store import SessionStore, branch_session
 from siding.sessions.unstored import UnstoredLines, aside
 from siding.sessions.writing.writer import Stamp
@@ -43,6 +43,8 @@ def opened(
     Raises NotFound, UsageError, LockBusy, NewerVersion, OSError.
     """
     old = _old(store, which, workspace)
+    if store is not None and old is not None and which.drops:
+        _require_dropped(live_records(store, old), which)
     if store is None or (old is None and not which.persists):
         session_id = which.id or source.new_id()
         return Opened(Session(session_id, UnstoredLines(source), source), True, None)
@@ -92,6 +94,20 @@ def _old(store: SessionStore | None, which: Which, workspace: Path) -> str | Non
         "there is no conversation in this workspace to go on with",
         hint="`siding session list` shows all; --resume SESSION goes on with one of them",
     )
+
+
+def _require_dropped(records: Sequence[Record], which: Which) -> None:
+    """Raise UsageError if what is left behind does not begin with the prompt that was named."""
+    ids = [each.get("uuid") for each in records]
+    behind = records[ids.index(which.after) + 1 :] if which.after in ids else []
+    first = next((each.get("uuid") for each in behind if each.get("type") == USER), None)
+    if first != which.drops:
+        # Programs look for these words, which are Claude Code's.
+        raise UsageError(
+            f"Resume rejected by --resume-drops-turn: after message {which.after} comes "
+            f"{first or 'no prompt'}, not {which.drops}",
+            hint="nothing was changed; `siding session show` has the messages",
+        )
 
 
 def is_of(transcript: Path, workspace: Path) -> bool:

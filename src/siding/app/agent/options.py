@@ -13,7 +13,8 @@ class Which(NamedTuple):
 
     `id` is a new one's own; `resumes` names an old one by id, the beginning of it, or title;
     `newest` is the newest of this workspace. With `forks` a copy of it goes on. `after`: it goes on
-    after the message of this id. What is said is stored if it `persists`.
+    after the message of this id; `drops` is the prompt that has to be the next one after that, if
+    one is named. What is said is stored if it `persists`.
     """
 
     id: str = ""
@@ -21,6 +22,7 @@ class Which(NamedTuple):
     newest: bool = False
     forks: bool = False
     after: str = ""
+    drops: str = ""
     persists: bool = True
 
 

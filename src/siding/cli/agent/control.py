@@ -14,10 +14,14 @@ Line = dict[str, Any]
 
 
 class Prompt(NamedTuple):
-    """Somebody says something. `line` is what is repeated to a client that wants it."""
+    """Somebody says something. `line` is what is repeated to a client that wants it.
+
+    `origin` is what the client calls the prompt's, None for nothing.
+    """
 
     content: str | Sequence[dict[str, Any]]
     line: Mapping[str, Any]
+    origin: Mapping[str, Any] | None = None
 
 
 class Asked(NamedTuple):
@@ -148,12 +152,14 @@ def permission_in(answer: AnsweredAs) -> Permission:
 def _prompt(found: Mapping[str, Any]) -> Input:
     message = found.get("message")
     content = message.get("content") if isinstance(message, dict) else None
+    origin = found.get("origin")
+    origin = origin if isinstance(origin, dict) else None
     if isinstance(content, str):
-        return Prompt(content, found)
+        return Prompt(content, found, origin)
     if isinstance(content, list) and all(
         isinstance(each, dict) and isinstance(each.get("type"), str) for each in content
     ):
-        return Prompt(content, found)
+        return Prompt(content, found, origin)
     return Unreadable("a message of type 'user' has a text or a list of blocks as its content")
 
 

@@ -16,11 +16,9 @@ _EFFORTS = tuple(each.value for each in Effort)
 # Taken from clients of Claude Code: True, if a value follows.
 WITHOUT_EFFECT: Mapping[str, bool] = {
     "--debug": False,
-    "--strict-mcp-config": False,
     "--replay-user-messages": False,
     "--include-hook-events": False,
     "--session-mirror": False,
-    "--mcp-config": True,
     "--agents": True,
     "--setting-sources": True,
     "--betas": True,
@@ -89,7 +87,12 @@ def _add_conversation(parser: ArgumentParser) -> None:
     group.add_argument(
         "--resume-session-at", metavar="MESSAGE", default="", help="go on after this message"
     )
-    group.add_argument("--resume-drops-turn", nargs="?", help=SUPPRESS)
+    group.add_argument(
+        "--resume-drops-turn",
+        metavar="PROMPT",
+        default="",
+        help="only if that is the prompt after that message",
+    )
     group.add_argument("--session-id", metavar="UUID", default="", help="the id of a new one")
     group.add_argument(
         "--no-persist",
@@ -156,6 +159,16 @@ def _add_permissions(parser: ArgumentParser) -> None:
         "--settings", metavar="FILE", help="more settings: a file, or an object of JSON"
     )
     group.add_argument("--permission-prompt-tool", help=SUPPRESS)
+    group.add_argument(
+        "--mcp-config",
+        action="append",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="it has the tools of these servers of MCP as well: files, or objects of JSON",
+    )
+    # No other servers are looked for, so this is always so.
+    group.add_argument("--strict-mcp-config", action="store_true", help=SUPPRESS)
     group.add_argument("--tools", metavar="NAMES", help="it has these tools alone")
     group.add_argument(
         "--add-dir", action="append", nargs="+", default=[], metavar="DIR", help="may be changed"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.app.agent.options import Options, Which
+from siding.app.agent.servers import ServerSettings, settings_in
 from siding.app.agent.settings_files import AgentFlags
 from siding.app.agent.told import Thinking, effort_in_force, split_list
 from siding.errors import UsageError
@@ -55,10 +56,19 @@ _THINKING = {
 }
 
 
+def servers_of(arguments: Namespace, cwd: Path) -> tuple[ServerSettings, ...]:
+    """Return the servers of MCP that a command line names. Raises UsageError."""
+    given = _all_of(arguments.mcp_config)
+    found = [each for text in given for each in settings_in(_document(text, cwd, "--mcp-config"))]
+    return tuple({each.name: each for each in found}.values())
+
+
 def _which(arguments: Namespace) -> Which:
     if arguments.newest and arguments.resume:
         raise UsageError("--continue and --resume name two conversations", hint="give one of them")
     goes_on = bool(arguments.newest or arguments.resume)
+    if arguments.resume_drops_turn and not arguments.resume_session_at:
+        raise UsageError("--resume-drops-turn goes with --resume-session-at")
     for name, given in (
         ("--fork-session", arguments.fork_session),
         ("--resume-session-at", arguments.resume_session_at),
@@ -78,6 +88,7 @@ def _which(arguments: Namespace) -> Which:
         newest=arguments.newest,
         forks=arguments.fork_session,
         after=arguments.resume_session_at,
+        drops=arguments.resume_drops_turn or "",
         persists=arguments.persists,
     )
 
@@ -127,14 +138,18 @@ def _read(file: str, cwd: Path) -> str:
 def _schema(text: str | None, cwd: Path) -> Mapping[str, Any] | None:
     if text is None:
         return None
-    raw = text if text.lstrip().startswith("{") else _read(text, cwd)
-    try:
-        found = json.loads(raw)
-    except ValueError as error:
-        raise UsageError(f"--json-schema is no JSON: {error}") from None
+    found = _document(text, cwd, "--json-schema")
     if not isinstance(found, dict):
         raise UsageError("--json-schema must be an object: the schema of the result")
     return found
+
+
+def _document(text: str, cwd: Path, flag: str) -> Any:
+    raw = text if text.lstrip().startswith("{") else _read(text, cwd)
+    try:
+        return json.loads(raw)
+    except ValueError as error:
+        raise UsageError(f"{flag} is no JSON: {error}") from None
 
 
 def _positive(name: str, value: Any) -> Any:

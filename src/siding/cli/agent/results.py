@@ -14,7 +14,8 @@ _SUBTYPES = {
 }
 # A turn whose model failed is a `success` with `is_error`, as scripts know it from Claude Code.
 _FAILED = frozenset({Ending.MODEL_ERROR, Ending.TOO_LONG, Ending.MAX_TOKENS})
-_REASONS = {Ending.INTERRUPTED: "aborted_streaming"}
+# The words of Claude Code; the others are the same.
+_REASONS = {Ending.INTERRUPTED: "aborted_streaming", Ending.MODEL_ERROR: "api_error"}
 _INTERRUPTED = 130
 
 

@@ -5,18 +5,21 @@ import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Coroutine
+from contextlib import aclosing
 from typing import Any
 
 from siding import __version__
 from siding.app.agent.agent import Agent
 from siding.app.agent.making import opened_agent
 from siding.app.agent.people import People
+from siding.app.agent.servers import Link, Servers
 from siding.app.sessions.sessions import new_session_id
 from siding.cli.agent.asking_person import TerminalPermissions, TerminalQuestions
 from siding.cli.agent.client import ASKED_BY_CLIENT, AskedPermissions, AskedQuestions, Client
+from siding.cli.agent.client_servers import ClientLink
 from siding.cli.agent.flags import WITHOUT_EFFECT
 from siding.cli.agent.lines import Lines
-from siding.cli.agent.options import options_of
+from siding.cli.agent.options import options_of, servers_of
 from siding.cli.agent.output import Output
 from siding.cli.agent.printing import answered, print_lines
 from siding.cli.agent.results import failed
@@ -34,14 +37,20 @@ def serve(arguments: Namespace, context: Context) -> int:
     """Hold the conversation that a command line asks for; return the exit status."""
     prompt = _prompt(arguments)
     options = options_of(arguments, context.app.cwd)
+    given = servers_of(arguments, context.app.cwd)
     _say_without_effect(arguments, context)
 
     async def run() -> int:
         front = _front(arguments, context)
         app, say = context.app, context.screen.note
         try:
-            async with opened_agent(app, options, front.people, say=say) as agent:
-                return await _interruptible(agent, lambda: front.hold(agent, prompt))
+            async with (
+                opened_agent(app, options, front.people, say=say) as agent,
+                aclosing(
+                    Servers(agent, given, app.env, of_client=front.of_client, tell=say)
+                ) as servers,
+            ):
+                return await _interruptible(agent, lambda: front.hold(agent, prompt, servers))
         except (SidingError, OSError) as error:
             if arguments.output_format == "stream-json":  # who reads it waits for an end
                 print_lines([failed(str(error), new_session_id(app))])
@@ -73,7 +82,8 @@ class _Front(NamedTuple):
     """How a conversation is held: who can be asked in it, and what a prompt begins."""
 
     people: People
-    hold: Callable[[Agent, str], Coroutine[Any, Any, int]]
+    hold: Callable[[Agent, str, Servers], Coroutine[Any, Any, int]]
+    of_client: Callable[[str], Link] | None = None
 
 
 def _front(arguments: Namespace, context: Context) -> _Front:
@@ -89,24 +99,26 @@ def _streaming(arguments: Namespace, context: Context) -> _Front:
     is_asked = arguments.permission_prompt_tool == ASKED_BY_CLIENT
     people = People(AskedPermissions(client), AskedQuestions(client)) if is_asked else People()
 
-    async def hold(agent: Agent, _prompt: str) -> int:
-        translator = _translator(agent, arguments, context)
+    async def hold(agent: Agent, _prompt: str, servers: Servers) -> int:
+        translator = _translator(agent, servers, arguments, context)
         streaming = Streaming(
             agent,
             translator,
             TypedLines(),
             client,
+            servers,
             new_id=lambda: new_session_id(context.app),
             repeats=arguments.replay_user_messages,
         )
         return await streaming.serve()
 
-    return _Front(people, hold)
+    return _Front(people, hold, lambda name: ClientLink(client, name))
 
 
 def _printing(arguments: Namespace, context: Context) -> _Front:
-    async def hold(agent: Agent, prompt: str) -> int:
-        translator = _translator(agent, arguments, context)
+    async def hold(agent: Agent, prompt: str, servers: Servers) -> int:
+        await servers.connect()
+        translator = _translator(agent, servers, arguments, context)
         return await answered(agent, prompt, translator, context.screen, arguments.output_format)
 
     return _Front(People(), hold)
@@ -115,22 +127,24 @@ def _printing(arguments: Namespace, context: Context) -> _Front:
 def _lines(context: Context) -> _Front:
     typed, output = TypedLines(), Output(context.screen)
     people = People(TerminalPermissions(typed, output), TerminalQuestions(typed, output))
-    return _Front(people, lambda agent, prompt: _lined(agent, prompt, typed, output, context))
+
+    async def hold(agent: Agent, prompt: str, servers: Servers) -> int:
+        await servers.connect()
+        return await Lines(agent, typed, output, context.screen).serve(prompt)
+
+    return _Front(people, hold)
 
 
-async def _lined(
-    agent: Agent, prompt: str, typed: TypedLines, output: Output, context: Context
-) -> int:
-    return await Lines(agent, typed, output, context.screen).serve(prompt)
-
-
-def _translator(agent: Agent, arguments: Namespace, context: Context) -> Translator:
+def _translator(
+    agent: Agent, servers: Servers, arguments: Namespace, context: Context
+) -> Translator:
     facts = Facts(
         session=agent.session.id,
         cwd=str(agent.workspace),
         model=agent.model,
         mode=agent.mode,
         tools=tuple(agent.tools),
+        servers=servers.states,
         version=__version__,
     )
     return Translator(

@@ -44,6 +44,9 @@ def start(arguments: Namespace, options: Options, context: Context) -> int:
     )
     if arguments.output_format == "text":
         ask_guard_once(context, request)
+    elif arguments.output_format == "stream-json":
+        # Programs take what is on standard error for a mistake, and pass --verbose.
+        screen.quiet, screen.verbose = True, False
     project, made = ensure_project(app)
     screen.use_colour(project.settings.color)
     if made:

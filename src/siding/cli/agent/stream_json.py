@@ -54,6 +54,7 @@ class Facts(NamedTuple):
     commands: tuple[str, ...] = ()
     key: str = "none"  # where the key of the model's provider comes from
     version: str = ""
+    origin: Mapping[str, Any] | None = None  # of the prompt, as the client has named it
 
 
 class Translator:
@@ -75,9 +76,9 @@ class Translator:
         self._partial = Partial() if has_partial else None
         self._used = dict(used or {})
 
-    def now(self, *, model: str, mode: str) -> None:
-        """Say from now on that this model answers, and these permissions are in force."""
-        self.facts = self.facts._replace(model=model, mode=mode)
+    def now(self, **facts: Any) -> None:
+        """Say other facts from now on."""
+        self.facts = self.facts._replace(**facts)
 
     def lines(self, event: Event) -> list[Line]:
         """Return the lines of one event."""
@@ -98,7 +99,8 @@ class Translator:
                 return [self._result(event)]
             case TurnEnded():
                 self._used = added(self._used, event.by_model)
-                return [self._whole(result_of(event, self._used))]
+                origin = {} if self.facts.origin is None else {"origin": self.facts.origin}
+                return [self._whole({**result_of(event, self._used), **origin})]
             case ToolStarted() | Progress() | Continued():
                 return []
             case _:

@@ -10,6 +10,7 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from siding.app.agent.agent import Agent, text_of
+from siding.app.agent.servers import Servers
 from siding.app.agent.told import Ending, TurnEnded
 from siding.cli.agent.client import Client
 from siding.cli.agent.control import (
@@ -41,6 +42,7 @@ class Streaming:
         translator: Translator,
         typed: TypedLines,
         client: Client,
+        servers: Servers,
         *,
         new_id: Callable[[], str],
         repeats: bool = False,
@@ -49,6 +51,7 @@ class Streaming:
         self._translator = translator
         self._typed = typed
         self._client = client
+        self._servers = servers
         self._new_id = new_id
         self._repeats = repeats
         self._prompts: asyncio.Queue[Prompt | None] = asyncio.Queue()
@@ -88,7 +91,14 @@ class Streaming:
         return (await self._hooks.prompted(text_of(prompt.content))).reason
 
     async def _turn(self, prompt: Prompt) -> None:
-        self._translator.now(model=self._agent.model, mode=self._agent.mode)
+        await self._servers.connect()
+        self._translator.now(
+            model=self._agent.model,
+            mode=self._agent.mode,
+            tools=tuple(self._agent.tools),
+            servers=self._servers.states,
+            origin=prompt.origin,
+        )
         async with aclosing(self._agent.say(prompt.content)) as events:
             async for event in events:
                 print_lines(self._translator.lines(event))
@@ -122,9 +132,8 @@ class Streaming:
             self._prompts.put_nowait(prompt)
 
     async def _asked(self, request: Asked) -> None:
-        act = _REQUESTS.get(request.what)
-        if request.what == "initialize":
-            act = self._initialize
+        own = {"initialize": self._initialize, "mcp_status": self._status_of_servers}
+        act = own.get(request.what) or _REQUESTS.get(request.what)
         if act is None:
             print_lines([refusing(request.id, f"siding agent does not know {request.what!r}")])
             return
@@ -132,6 +141,11 @@ class Streaming:
             print_lines([answering(request.id, await act(self._agent, request.fields))])
         except SidingError as error:
             print_lines([refusing(request.id, error.message)])
+
+    async def _status_of_servers(
+        self, _agent: Agent, _fields: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        return {"mcpServers": [dict(each) for each in self._servers.states]}
 
     async def _initialize(self, agent: Agent, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         callbacks = registered(fields)
@@ -197,13 +211,8 @@ async def _set_mode(agent: Agent, fields: Mapping[str, Any]) -> Mapping[str, Any
     return {"mode": agent.mode}
 
 
-async def _no_servers(_agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"mcpServers": []}
-
-
 _REQUESTS: Mapping[str, Callable[[Agent, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
     "interrupt": _interrupt,
     "set_model": _set_model,
     "set_permission_mode": _set_mode,
-    "mcp_status": _no_servers,
 }

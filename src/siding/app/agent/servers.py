@@ -1,0 +1,121 @@
+"""The servers of MCP that a conversation was given, and what became of them."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from siding.app.agent.agent import Agent
+from siding.errors import UsageError
+from siding.namedtuples import NamedTuple
+from siding.storage.fields import mapping, text
+from siding.tools.servers.process import ProcessLink
+from siding.tools.servers.protocol import Message as Message
+from siding.tools.servers.protocol import ServerError as ServerError
+from siding.tools.servers.server import Link as Link
+from siding.tools.servers.server import Server, ServerTool
+
+_CONNECT_S = 30.0
+OF_THE_CLIENT = "sdk"  # the kind of a server that lives in the program that drives the agent
+_OF_A_PROCESS = "stdio"
+
+
+class ServerSettings(NamedTuple):
+    """A server, as `--mcp-config` has it. `kind` may be one that nobody here speaks to."""
+
+    name: str
+    kind: str
+    argv: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+
+
+def settings_in(document: object) -> tuple[ServerSettings, ...]:
+    """Return the servers of a document ``{"mcpServers": {NAME: {...}}}``. Raises UsageError."""
+    servers = mapping(document).get("mcpServers")
+    if not isinstance(servers, dict):
+        raise UsageError(
+            "--mcp-config has no object `mcpServers`",
+            hint='{"mcpServers": {"docs": {"command": "docs-server", "args": []}}}',
+        )
+    return tuple(_settings(str(name), mapping(given)) for name, given in servers.items())
+
+
+def _settings(name: str, given: Mapping[str, Any]) -> ServerSettings:
+    kind = text(given.get("type")) or (_OF_A_PROCESS if "command" in given else "")
+    if kind != _OF_A_PROCESS:
+        return ServerSettings(name, kind)
+    command, words, env = text(given.get("command")), given.get("args") or [], given.get("env")
+    if not command or not isinstance(words, list):
+        raise UsageError(f"server {name!r} of --mcp-config needs a `command`, and `args` as a list")
+    told = {str(key): str(value) for key, value in mapping(env).items()}
+    return ServerSettings(name, kind, (command, *map(str, words)), told)
+
+
+class Servers:
+    """Connects the servers once; one that fails costs its own tools alone.
+
+    `of_client` returns the link to a server that lives in the program which drives the agent.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        settings: Sequence[ServerSettings],
+        env: Mapping[str, str],
+        *,
+        of_client: Callable[[str], Link] | None = None,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._agent = agent
+        self._settings = settings
+        self._env = env
+        self._of_client = of_client
+        self._tell = tell
+        self._links: list[Link] = []
+        self._states: dict[str, str] = {each.name: "pending" for each in settings}
+        self._once: asyncio.Task[None] | None = None
+
+    @property
+    def states(self) -> tuple[Mapping[str, str], ...]:
+        """What became of each, in the words of Claude Code: pending, connected, failed."""
+        return tuple({"name": name, "status": state} for name, state in self._states.items())
+
+    async def connect(self) -> None:
+        """Have the agent use the tools of the servers."""
+        if self._once is None:
+            self._once = asyncio.create_task(self._connect_all())
+        await asyncio.shield(self._once)
+
+    async def aclose(self) -> None:
+        """End the servers that were started."""
+        if self._once is not None and not self._once.done():
+            self._once.cancel()
+            await asyncio.wait({self._once})
+        await asyncio.gather(*(each.close() for each in self._links))
+
+    async def _connect_all(self) -> None:
+        found = await asyncio.gather(*map(self._connected, self._settings))
+        self._agent.use_tools({name: tool for each in found for name, tool in each.items()})
+
+    async def _connected(self, settings: ServerSettings) -> Mapping[str, ServerTool]:
+        try:
+            tools = await asyncio.wait_for(self._tools(settings), _CONNECT_S)
+        except (ServerError, TimeoutError) as error:
+            why = str(error) or f"no answer in {_CONNECT_S:.0f} s"
+            self._states[settings.name] = "failed"
+            self._tell(f"the server {settings.name!r} is not there: {why}")
+            return {}
+        self._states[settings.name] = "connected"
+        return tools
+
+    async def _tools(self, settings: ServerSettings) -> Mapping[str, ServerTool]:
+        link = await self._link(settings)
+        self._links.append(link)
+        return await Server(settings.name, link).tools()
+
+    async def _link(self, settings: ServerSettings) -> Link:
+        if settings.kind == OF_THE_CLIENT and self._of_client is not None:
+            return self._of_client(settings.name)
+        if settings.kind == _OF_A_PROCESS:
+            env = {**self._env, **settings.env}
+            return await ProcessLink.started(settings.argv, env=env, cwd=str(self._agent.workspace))
+        raise ServerError(f"siding agent does not speak to servers of type {settings.kind!r}")
