@@ -136,6 +136,17 @@ def test_of_very_many_refs_it_is_still_seen_which_one_moved(sandbox: Sandbox) ->
     assert found == {f"refs/heads/{name}" for name in ("main", "b3", "b333", "b699", "b500")}
 
 
+def test_so_many_refs_are_read_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "refs").mkdir()
+    for number in range(5):
+        (tmp_path / "refs" / str(number)).write_text("12" * 20)
+    for most in (0, 1, 4, 5):
+        monkeypatch.setattr(fingerprint, "MOST_REFS", most)
+        found = take(tmp_path)
+        assert len(found.loose) == 5
+        assert len(values(found)) == most
+
+
 def test_the_order_of_a_directory_makes_no_ref_look_changed(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +247,13 @@ def test_what_a_ref_names_and_whether_there_is_one(sandbox: Sandbox) -> None:
         assert not has_ref(found, name)
     assert found.loose["refs/heads/link"].value is None
     assert found.head == b"ref: refs/heads/main\n"
+
+
+def test_a_ref_has_the_id_of_either_hash_and_no_other_value(tmp_path: Path) -> None:
+    (tmp_path / "refs").mkdir()
+    for size in (39, 40, 41, 63, 64, 65):
+        (tmp_path / "refs" / str(size)).write_text("a" * size + "\n")
+    assert values(take(tmp_path)) == {"refs/40": "a" * 40, "refs/64": "a" * 64}
 
 
 def test_a_change_of_a_ref_has_both_values(sandbox: Sandbox) -> None:
