@@ -204,7 +204,7 @@ def test_a_look_is_made_again_only_when_something_is_another(
 ) -> None:
     assert here.look() == StoredDetails(None)
     assert looks() == 1
-    assert here.look() == StoredDetails(None)
+    assert here.look() == here.look(Sha(NOWHERE)) == StoredDetails(None)
     assert looks() == 0
     other = here.world.user("commit-tree", "-mx", "HEAD^{tree}").decode().strip()
 

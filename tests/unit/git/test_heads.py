@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from siding.git import refs
 from siding.git.objects import Commit
 from siding.git.snapshots import heads
 from siding.git.snapshots.heads import MovedHeads, head_in, heads_since, keep_commits
@@ -170,3 +171,23 @@ def test_what_is_gone_is_named_all_the_same(moving: Moving) -> None:
     with (moving.git_dir / "logs/HEAD").open("a") as log:
         log.write(f"{head} {NOWHERE} Ada\n")
     assert moving.since().heads == (head, NOWHERE)
+
+
+def test_before_the_first_snapshot_all_of_them_are_named(moving: Moving) -> None:
+    head = moving.made("first")
+    refs.delete_ref(moving.store.root, moving.store.task(TASK).ref)
+    assert moving.since().heads == (head,)
+
+
+@pytest.mark.parametrize("what", ["pipe", "link"])
+def test_a_log_that_is_no_file_is_not_waited_for_and_not_read(moving: Moving, what: str) -> None:
+    head, log = moving.made("first"), moving.git_dir / "logs/HEAD"
+    moving.made("second")
+    moving.world.user("reset", "-q", "--hard", head)
+    log.rename(moving.git_dir / "log")
+    if what == "pipe":
+        os.mkfifo(log)
+    else:
+        log.symlink_to(moving.git_dir / "log")
+    found = moving.since("\nReflog: 12")
+    assert (found.heads, found.reflog) == ((head,), 12)

@@ -1,6 +1,7 @@
 """The line of a task's snapshots: which there are, what each is for, which trees it needs."""
 
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from siding.git.snapshots.lineage import (
     lineage,
     step_snapshots,
 )
-from siding.git.snapshots.task_line import StoredSnapshot, TaskLine, read_line
+from siding.git.snapshots.task_line import StoredSnapshot, StoreElsewhere, TaskLine, read_line
 from siding.ids import TaskId
 
 from .lines import Line
@@ -147,3 +148,15 @@ def test_a_named_commit_that_is_no_parent_is_not_of_the_task(line: Line) -> None
     found = read_line(line.store, line.task_id)
     assert [each.details for each in found.snapshots.values()] == [None]
     assert details not in found.commits
+
+
+def test_the_store_with_other_objects_writes_and_reads_there(line: Line, tmp_path: Path) -> None:
+    other = StoreElsewhere(line.store, tmp_path / "objects")
+    (tmp_path / "objects/pack").mkdir(parents=True)
+    place = other.place(alternates=())
+    written = line.store.git.run(place, ["hash-object", "-w", "--stdin"], doing="x", stdin=b"new")
+    sha = written.decode().strip()
+    assert other.present([sha]) == {sha}
+    assert other.read_blob(sha, 10) == b"new"
+    assert line.store.present([sha]) == set()
+    assert (other.root, other.repository) == (line.store.root, line.store.repository)
