@@ -262,3 +262,14 @@ def test_no_index_is_told_apart_from_one_that_cannot_be_read(here: Looked, tmp_p
     assert here.details().entries is None
     (here.git_dir / "index").symlink_to(tmp_path / "nowhere")
     assert here.look() == LOST
+    (here.git_dir / "index").unlink()
+    os.mkfifo(here.git_dir / "index")
+    assert here.look() == LOST  # nobody waits for a writer
+
+
+def test_an_index_that_goes_away_meanwhile_has_no_flags(
+    here: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.world.user("update-index", "--assume-unchanged", "a.txt")
+    monkeypatch.setattr(git_look, "read_small", lambda *_: None)
+    assert here.look() == StoredDetails(None)

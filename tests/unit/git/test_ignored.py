@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from siding.git.command import Git
 from siding.git.errors import CommandFailed
 from siding.git.snapshots.ignored import ignored_matching
+from siding.process.capture import Completed
 
 from .world import World, write
 
@@ -49,5 +51,14 @@ def test_the_persons_own_patterns_count(checkout: World) -> None:
 
 def test_a_question_that_fails_is_not_taken_for_no(checkout: World) -> None:
     (checkout.root / ".git/index").write_bytes(b"DIRC damaged")
+    with pytest.raises(CommandFailed, match="looking for ignored files"):
+        matching(checkout, ".env\n")
+
+
+def test_a_second_question_that_fails_is_not_taken_for_no(
+    checkout: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = Completed(("git", "check-ignore"), 128, b"", b"fatal: broken\n")
+    monkeypatch.setattr(Git, "attempt", lambda *_, **__: failed)
     with pytest.raises(CommandFailed, match="looking for ignored files"):
         matching(checkout, ".env\n")

@@ -81,7 +81,7 @@ def test_each_of_several_is_found(made: Modules) -> None:
 
 def test_links_that_only_come_or_go_are_none(made: Modules) -> None:
     world = made.world
-    world.user("rm", "-q", "--cached", "lib")
+    world.user("rm", "-q", "--cached", "lib", "a.txt")
     tree = world.user("write-tree").decode().strip()
     world.user("read-tree", "HEAD")
     without = Sha(world.user("commit-tree", "-mx", tree).decode().strip())
