@@ -69,9 +69,9 @@ def test_the_files_of_an_untracked_directory_are_named_but_no_repositorys(
     checkout: Checkout,
 ) -> None:
     names = ("new/1", "new/deep/2", "new/repository/3", "new/linked/4", "new/linked/deep/5")
+    names = (*names, "new/repository/.git/HEAD")
     for name in names:
         write(checkout.root / name, "x")
-    (checkout.root / "new/repository/.git").mkdir()
     (checkout.root / "new/linked/.git").write_text("gitdir: elsewhere\n")
     checkout.times = dict.fromkeys(names, SINCE)
     checkout.times["new/deep/2"] = SINCE - 1
