@@ -68,8 +68,8 @@ def test_only_what_changed_since_then_is_named(checkout: Checkout) -> None:
 def test_the_files_of_an_untracked_directory_are_named_but_no_repositorys(
     checkout: Checkout,
 ) -> None:
-    names = ("new/1", "new/deep/2", "new/repository/3", "new/linked/4", "new/linked/deep/5")
-    names = (*names, "new/repository/.git/HEAD")
+    names = ["new/1", "new/deep/2", "new/repository/3", "new/repository/.git/HEAD"]
+    names += ["new/linked/4", "new/linked/deep/5"]
     for name in names:
         write(checkout.root / name, "x")
     (checkout.root / "new/linked/.git").write_text("gitdir: elsewhere\n")

@@ -1,10 +1,11 @@
 """Which ignored files of a checkout match the patterns of what is to be taken along."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from siding.git.command import Git
+from siding.git.command import Git, Place
 from siding.git.errors import CommandFailed
 from siding.git.snapshots.ignored import ignored_matching
 from siding.process.capture import Completed
@@ -59,6 +60,11 @@ def test_a_second_question_that_fails_is_not_taken_for_no(
     checkout: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = Completed(("git", "check-ignore"), 128, b"", b"fatal: broken\n")
-    monkeypatch.setattr(Git, "attempt", lambda *_, **__: failed)
+    really = Git.attempt
+
+    def attempt(git: Git, place: Place, words: list[str], **more: Any) -> Completed:
+        return failed if words[0] == "check-ignore" else really(git, place, words, **more)
+
+    monkeypatch.setattr(Git, "attempt", attempt)
     with pytest.raises(CommandFailed, match="looking for ignored files"):
         matching(checkout, ".env\n")

@@ -78,6 +78,11 @@ class Looking:
         self.world.user("update-index", "--refresh")
 
 
+def others(found: Looked) -> tuple[set[bytes], set[bytes]]:
+    """Files of somebody else, and those with links elsewhere."""
+    return set(found.foreign), set(found.linked)
+
+
 @pytest.fixture
 def looking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Looking:
     world = World(tmp_path / "world")
@@ -131,7 +136,8 @@ def test_the_first_look_asks_every_file(looking: Looking) -> None:
     bare = Bare((b"void",))
     found = looking.look(bare=bare)
     assert found.modes == Modes(USUAL, {b"b": 0o600, b"d": 0o700}, {}, (), bare)
-    assert (found.foreign, found.linked, found.young) == (set(), set(), set())
+    assert others(found) == (set(), set())
+    assert found.young == set()
     assert found.since == looking.now - 1  # the clock of files may be a little behind
     assert found.checksum == (looking.root / ".git/index").read_bytes()[-20:]
     assert recall(looking.task.modes) == found.kept(TIP, STORED)
@@ -150,12 +156,13 @@ def test_who_is_not_asked_stays_as_known(looking: Looking) -> None:
     looking.world.user("rm", "-q", "--cached", "c")  # another index: its names are asked for
     found = looking.look()
     assert found.modes.files == {b"dir/e": 0o640}
-    assert (found.foreign, found.linked) == ({b"a.txt"}, {b"b"})
+    assert others(found) == ({b"a.txt"}, {b"b"})
     assert found.modes.links == ((b"a.txt", b"d"),)
     looking.world.user("rm", "-q", "--cached", "a.txt", "b", "dir/e")
     found = looking.look()
     assert found.modes.files == {}
-    assert (found.foreign, found.linked, found.modes.links) == (set(), set(), ())
+    assert others(found) == (set(), set())
+    assert found.modes.links == ()
 
 
 def test_what_is_no_part_of_the_snapshot_is_forgotten(looking: Looking) -> None:
@@ -169,7 +176,7 @@ def test_what_is_no_part_of_the_snapshot_is_forgotten(looking: Looking) -> None:
     looking.chmod(b=0o640, d=0o640)
     found = looking.look(dropped=[b"b"])
     assert found.modes.files == {b"c": 0o600, b"d": 0o640}
-    assert (found.foreign, found.linked) == ({b"c"}, {b"c"})
+    assert others(found) == ({b"c"}, {b"c"})
 
 
 def test_below_what_is_recorded_anew_nothing_is_known(looking: Looking) -> None:
@@ -315,10 +322,12 @@ def test_a_name_that_was_elsewhere_joins_its_file(looking: Looking) -> None:
     os.link(looking.root / "c", looking.root / "new")
     os.link(looking.root / "d", looking.world.directory / "outside")
     found = looking.look()
-    assert (found.modes.links, found.linked) == ((), {b"c", b"d"})
+    assert found.modes.links == ()
+    assert found.linked == {b"c", b"d"}
     looking.git_looks()
     found = looking.look(updated=[b"new"])
-    assert (found.modes.links, found.linked) == (((b"c", b"new"),), {b"d"})
+    assert found.modes.links == ((b"c", b"new"),)
+    assert found.linked == {b"d"}
 
 
 def test_a_directory_is_named_if_it_holds_something_of_the_snapshot(looking: Looking) -> None:
@@ -350,8 +359,9 @@ def test_a_directory_is_named_no_more_when_its_last_file_goes(looking: Looking, 
     def taken_out() -> None:
         looking.world.user("rm", "-q", "--cached", "dir/e")
 
-    gone = {how: [b"dir/e"]}
-    assert b"dir" not in looking.look(**gone, entered=taken_out).modes.directories
+    updated, dropped = ([b"dir/e"], []) if how == "updated" else ([], [b"dir/e"])
+    found = looking.look(updated=updated, dropped=dropped, entered=taken_out)
+    assert b"dir" not in found.modes.directories
 
 
 def test_what_git_did_not_take_has_no_mode(looking: Looking) -> None:

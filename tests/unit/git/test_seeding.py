@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.git import objects
+from siding.git import objects, refs
+from siding.git.snapshots import seeding as seedings
 from siding.git.snapshots.seeding import (
     Seed,
     add_task,
@@ -77,6 +78,16 @@ def test_a_new_task_has_a_git_directory_and_its_base_as_first_snapshot(seeding: 
         seeding.store.place(), ["log", "-1", "--format=%ct", tip], doing="x"
     )
     assert shown == b"1700000000\n"
+
+
+def test_all_of_it_is_on_the_disk_before_its_name(
+    seeding: Seeding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[object] = []
+    monkeypatch.setattr(seedings, "flush_dir", done.append)
+    monkeypatch.setattr(refs, "write_ref", lambda _root, name, _sha: done.append(name))
+    seeding.add()
+    assert done == [seeding.store.objects, seeding.task.path, seeding.task.ref]
 
 
 def test_a_task_that_is_there_is_left_alone(seeding: Seeding) -> None:
