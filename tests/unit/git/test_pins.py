@@ -20,7 +20,16 @@ def test_a_base_is_pinned_once_and_survives(
 ) -> None:
     sha, git = world.head(), world.git
     paths = world.paths._replace(ref_format=ref_format)
+    really = Git.run
+    run: list[str] = []
+
+    def noted(self: Git, place: Place, words: list[str], **more: Any) -> bytes:
+        run.append(words[0])
+        return really(self, place, words, **more)
+
+    monkeypatch.setattr(Git, "run", noted)
     pin(git, paths, sha)
+    assert run == ([] if ref_format == "files" else ["update-ref"])
     name = f"refs/siding/base/{sha}"
     assert world.user("for-each-ref", "--format=%(refname) %(objectname)", name).decode() == (
         f"{name} {sha}\n"
@@ -88,3 +97,7 @@ def test_a_look_that_fails_is_told(world: World, monkeypatch: pytest.MonkeyPatch
     for first in (failed, done(0, b"", b"warning: x\n")):
         with pytest.raises(CommandFailed, match="looking for changes"):
             looked(world.git, place, ["status"], first)
+    monkeypatch.setattr(Git, "attempt", lambda *_: done(0, b"second"))
+    warned = failed._replace(stderr=b"warning: x\n")
+    with pytest.raises(CommandFailed, match="looking for changes"):
+        looked(world.git, place, ["status"], warned)

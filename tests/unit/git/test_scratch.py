@@ -50,6 +50,7 @@ def test_what_nobody_holds_is_swept(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (100, 100))
     (tmp_path / "file").write_text("x")
+    os.utime(tmp_path / "file", (100, 100))
     (tmp_path / "link").symlink_to("a")
     before = lowest_free()
     fd = hold(tmp_path / "held")
@@ -140,7 +141,13 @@ def test_what_killed_looks_left_outside_is_swept(
     filled(monkeypatch, {tmp_path: MUCH})
     now = time.time()
     monkeypatch.setattr(room, "time", SimpleNamespace(time=lambda: now))
-    ages = {f"{MINE}old": 61, f"{MINE}young": 59, "siding-old": 61, "other": 61, f"{MINE}of": 61}
+    ages = {
+        f"{MINE}old": 60.5,
+        f"{MINE}young": 59.5,
+        "siding-old": 61,
+        "other": 61,
+        f"{MINE}of": 61,
+    }
     for name, age in ages.items():
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (now - age, now - age))
