@@ -117,7 +117,9 @@ def test_where_the_home_is_full_it_is_made_outside(
     write(task.worktree / "new", "x")
     outside = tmp_path / "outside"
     places = failing(OSError(number, "full"), outside=outside)
-    assert seen(task) == {b"new"}
+    with peeks.peek(task.store, request(task), unique="u") as found:
+        assert [path.exists() for path in places] == [False, True]
+        assert found.store.read_blob(blob(task, b"x"), 1) == b"x"
     assert places == [task.store.root / "peeks/u", outside]
     assert not any(place.exists() for place in places)
 

@@ -1,17 +1,21 @@
 """What only freed snapshots need goes, and nothing else; whether what stays is whole."""
 
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from siding.git import objects, refs
+from siding.git.command import Git, Place
 from siding.git.errors import SnapshotDamaged
 from siding.git.snapshots import thinning
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.snapshots.thinning import drop, sizes, sweep, unneeded
 from siding.git.snapshots.verifying import verify_snapshots
 from siding.ids import Sha
+from siding.process.capture import Completed
 
 from .lines import Line
 from .world import TASK, World
@@ -29,6 +33,17 @@ def blob_of(content: str) -> Sha:
 def everything(store: SnapshotStore) -> set[str]:
     listing = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]
     return set(store.git.run(store.place(alternates=()), listing, doing="x").decode().split())
+
+
+def silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let git not say what is wrong with a pack."""
+    attempt = Git.attempt
+
+    def silent(git: Git, place: Place, words: list[str], **more: Any) -> Completed:
+        found = attempt(git, place, words, **more)
+        return found._replace(stderr=b"") if words[0] == "verify-pack" else found
+
+    monkeypatch.setattr(Git, "attempt", silent)
 
 
 def test_what_only_freed_trees_lead_to_is_not_needed(line: Line) -> None:
@@ -59,9 +74,12 @@ def test_what_the_base_has_is_kept_by_naming_it(line: Line) -> None:
 def test_the_dropped_go_and_all_others_are_one_pack(line: Line) -> None:
     store, stays, goes = line.store, line.tree("stays"), line.tree("goes")
     line.snapshot("base", tree=stays)
+    freed = line.tree("freed before")
     store.repack()  # some of it is packed,
     line.snapshot("run 0001", tree=goes)  # and some loose
-    dropped = {goes, blob_of("goes")}
+    dropped = {goes, blob_of("goes"), freed, blob_of("freed before")}
+    # A command that was killed has left what it had written.
+    shutil.copytree(store.objects / "pack", store.root / "thinning/objects/pack")
     before, seen = everything(store), []
 
     def check(other: SnapshotStore) -> None:
@@ -81,6 +99,55 @@ def test_the_dropped_go_and_all_others_are_one_pack(line: Line) -> None:
     assert not (store.root / "thinning").exists()
     drop(store, set(), check=lambda _store: None, record=lambda: None)  # the pack is the same
     assert everything(store) == before - dropped
+
+
+def test_each_step_is_on_the_disk_before_the_next(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pack is known by its index: the new one comes last, the old one goes first."""
+    line.tree("a")
+    line.store.repack()
+    line.store.git.run(line.store.place(alternates=()), ["multi-pack-index", "write"], doing="x")
+    where, new = line.store.objects / "pack", line.store.root / "thinning/objects/pack"
+    done: list[object] = []
+    rename, unlink = Path.rename, Path.unlink
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append(f"made {target.suffix}")
+        return rename(path, target)
+
+    def unlinked(path: Path, *, missing_ok: bool = False) -> None:
+        if path.parent == where:
+            done.append(f"gone {path.suffix}")
+        unlink(path, missing_ok=missing_ok)
+
+    def at_once(begin: str) -> set[object]:
+        """Take the steps that begin so, in whatever order they were done."""
+        found = set[object]()
+        while done and str(done[0]).startswith(begin):
+            found.add(done.pop(0))
+        return found
+
+    monkeypatch.setattr(Path, "rename", renamed)
+    monkeypatch.setattr(Path, "unlink", unlinked)
+    monkeypatch.setattr(thinning, "flush_dir", done.append)
+    monkeypatch.setattr(thinning, "flush_file", lambda path: done.append(f"flushed {path.suffix}"))
+    drop(
+        line.store,
+        {blob_of("a")},
+        check=lambda _store: None,
+        record=lambda: done.append("recorded"),
+    )
+    assert at_once("flushed") >= {"flushed .pack", "flushed .idx"}
+    assert [done.pop(0), done.pop(0)] == [new, "recorded"]
+    last = max(number for number, each in enumerate(done) if str(each).startswith("made"))
+    assert done[last] == "made .idx"
+    assert "made .pack" in at_once("made")
+    assert [done.pop(0), done.pop(0)] == [where, new]
+    assert at_once("gone") == {"gone .idx", "gone "}  # and the list of packs
+    assert done.pop(0) == where
+    assert "gone .pack" in at_once("gone")
+    assert done == [where]
 
 
 def test_a_list_of_packs_that_somebody_made_goes_with_them(line: Line) -> None:
@@ -137,7 +204,11 @@ def test_a_pack_that_is_not_what_it_should_be_is_refused(
         return pack
 
     monkeypatch.setattr(thinning, "_write_pack", damaged)
-    with pytest.raises(SnapshotDamaged):
+    with pytest.raises(SnapshotDamaged) as told:
+        drop(line.store, {goes}, **nothing)  # type: ignore[arg-type]
+    assert "the new pack is damaged" not in told.value.message  # git says what is wrong
+    silence(monkeypatch)
+    with pytest.raises(SnapshotDamaged, match="the new pack is damaged"):
         drop(line.store, {goes}, **nothing)  # type: ignore[arg-type]
     assert everything(line.store) == before
     assert not (line.store.root / "thinning").exists()
@@ -223,19 +294,27 @@ def test_a_commit_beside_a_freed_snapshot_must_be_in_the_store(line: Line) -> No
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_damage_is_found_where_contents_are_read(line: Line, *, packed: bool) -> None:
-    line.snapshot("base", tree=line.tree("content"))
-    path = objects.loose_path(line.store.objects, blob_of("content"))
+def test_damage_is_found_where_contents_are_read(
+    line: Line, monkeypatch: pytest.MonkeyPatch, *, packed: bool
+) -> None:
+    content = f"{7**9000:x}"  # most of what is stored, however it is compressed
+    line.snapshot("base", tree=line.tree(content))
+    path = objects.loose_path(line.store.objects, blob_of(content))
+    (path.parent / "tmp_obj_x").write_bytes(b"of a process")
+    assert verify_snapshots(line.store, TASK, contents=True) == 1
     if packed:
         line.store.repack()
         (path,) = (line.store.objects / "pack").glob("*.pack")
-    else:
-        (line.store.objects / path.parent.name / "tmp_obj_x").write_bytes(b"of a process")
-        assert verify_snapshots(line.store, TASK, contents=True) == 1
     path.chmod(0o600)
-    data = path.read_bytes()
-    path.write_bytes(data[:-22] + bytes([data[-22] ^ 1]) + data[-21:] if packed else data[:-1])
-    with pytest.raises(SnapshotDamaged):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert verify_snapshots(line.store, TASK) == 1
+    with pytest.raises(SnapshotDamaged) as told:
+        verify_snapshots(line.store, TASK, contents=True)
+    assert "a pack is damaged" not in told.value.message  # git says what is wrong
+    silence(monkeypatch)
+    with pytest.raises(SnapshotDamaged, match="a pack is damaged" if packed else blob_of(content)):
         verify_snapshots(line.store, TASK, contents=True)
 
 
