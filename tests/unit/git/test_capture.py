@@ -51,6 +51,7 @@ def test_every_kind_of_change_is_recorded(task: World) -> None:
     taken = task.capture()
     assert task.stored(taken.snapshot) == on_disk(tree)
     assert taken.coverage.complete
+    assert taken.coverage.sparse == 0
     assert {(c.status, c.path) for c in taken.changes} == {
         ("M", b"a.txt"),
         ("D", b"src/b.txt"),

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -24,18 +25,21 @@ def named(world: World, taken: Capture) -> str | None:
     return named_in(world.store.read_commit(taken.snapshot))
 
 
-def base_of(world: World) -> Capture:
-    request = CaptureRequest(
+def request_of(world: World, kind: str, *, git_dir: Path | None) -> CaptureRequest:
+    return CaptureRequest(
         task_id=TASK,
         root=world.where,
-        git_dir=world.git_dir,
+        git_dir=git_dir,
         branch=world.branch,
-        step="base",
-        kind="base",
+        step=kind,
+        kind=kind,
         at=1_700_000_000,
         limits=CaptureLimits(MEGABYTE),
     )
-    return capture(world.store, request)
+
+
+def base_of(world: World) -> Capture:
+    return capture(world.store, request_of(world, "base", git_dir=world.git_dir))
 
 
 def test_the_base_is_made_anew_with_its_permissions_once(task: World) -> None:
@@ -173,6 +177,11 @@ def test_without_its_git_directory_the_files_of_a_worktree_are_recorded(task: Wo
     write(task.worktree / "a.txt", "two\n")
     taken = task.capture()
     assert task.stored(taken.snapshot)[b"a.txt"] == ("100644", b"two\n")
+    assert state_in(task.store.read_commit(taken.snapshot)) is None
+    write(task.worktree / "a.txt", "three\n")
+    request = request_of(task, "run", git_dir=None)  # nobody knows where it was
+    taken = capture(task.store, request)
+    assert task.stored(taken.snapshot)[b"a.txt"] == ("100644", b"three\n")
     assert state_in(task.store.read_commit(taken.snapshot)) is None
 
 

@@ -1,8 +1,12 @@
 """What a worktree has that git does not show, looked for with and without a memory of before."""
 
+import errno
 import os
 import socket
+from contextlib import nullcontext
+from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -54,6 +58,24 @@ def test_the_top_itself_is_no_nested_repository_and_not_named(tmp_path: Path) ->
     assert scan_tree(os.fsencode(tmp_path))[:3] == ([], [], [])
     (tmp_path / "empty").mkdir()
     assert scan_tree(os.fsencode(tmp_path))[:3] == ([], [b"empty"], [])
+
+
+@pytest.mark.parametrize("last_first", [False, True])
+def test_a_repository_is_seen_wherever_its_directory_lists_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, last_first: bool
+) -> None:
+    for name in ("file/.git", "file/zebra", "directory/.git/HEAD", "directory/zebra"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    scandir = os.scandir
+
+    def in_order(path: bytes) -> Any:
+        with scandir(path) as entries:
+            listed = sorted(entries, key=lambda entry: entry.name, reverse=last_first)
+        return nullcontext(listed)
+
+    monkeypatch.setattr(os, "scandir", in_order)
+    assert scan_tree(os.fsencode(tmp_path)).nested == [b"directory", b"file"]
 
 
 def test_what_lies_outside(root: bytes) -> None:
@@ -129,6 +151,54 @@ def test_a_directory_that_goes_away_while_it_is_looked_at(
     assert not {b"a/full", b"z/full", b"z/nested"} & found.modes.keys()
 
 
+@pytest.mark.parametrize("error", [FileNotFoundError, PermissionError])
+def test_what_cannot_be_looked_at_has_nothing_of_its_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError]
+) -> None:
+    (tmp_path / "full/gone").mkdir(parents=True)
+    os.mkfifo(tmp_path / "full/pipe")
+    lost = os.fsencode(tmp_path / "full/gone")
+    lstat = os.lstat
+
+    def looked(path: Any) -> os.stat_result:
+        if path == lost:
+            raise error(path)
+        return lstat(path)
+
+    monkeypatch.setattr(os, "lstat", looked)
+    found = scan_tree(os.fsencode(tmp_path))
+    assert found.special == [b"full/pipe"]
+    assert found.unreadable == ([b"full/gone"] if error is PermissionError else [])
+
+
+def test_another_directory_in_its_place_is_read_whatever_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, memory = tmp_path / "work", tmp_path / "seen"
+    for name in ("here/it/below", "there/it"):
+        (root / name).mkdir(parents=True)
+    lstat = os.lstat
+
+    def looked(path: Any) -> Any:
+        found = lstat(path)
+        same = {"st_ctime_ns": 1, "st_ino": found.st_ino}
+        return SimpleNamespace(**same, st_mode=found.st_mode, st_uid=found.st_uid)
+
+    monkeypatch.setattr(os, "lstat", looked)
+    assert scan_tree(os.fsencode(root), memory).empty == [b"here/it/below", b"there/it"]
+    (root / "here").rename(root / "aside")
+    (root / "there").rename(root / "here")
+    (root / "aside").rename(root / "there")
+    assert scan_tree(os.fsencode(root), memory).empty == [b"here/it", b"there/it/below"]
+
+
+def test_to_root_nothing_is_somebody_elses(root: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.geteuid() == 0:
+        os.chown(root, 12345, -1)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert scan_tree(root).foreign == []
+
+
 def test_directories_of_somebody_else(root: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = os.lstat(root).st_uid
     for me, foreign in ((owner, False), (0, False), (owner + 1, True)):
@@ -176,3 +246,18 @@ def test_why_a_files_bytes_cannot_be_had(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(directory_scan, "open", opened, raising=False)
     assert unreadable(file) is Reason.CHANGING
+
+
+def test_a_file_that_breaks_off_is_not_readable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            return super().read(size) or self.fail()
+
+        def fail(self) -> bytes:
+            raise OSError(errno.EIO, "a bad block")
+
+    (tmp_path / "file").write_text("some")
+    monkeypatch.setattr(directory_scan, "open", lambda *_, **__: Broken(b"some"), raising=False)
+    assert unreadable(os.fsencode(tmp_path / "file")) is Reason.UNREADABLE

@@ -11,6 +11,7 @@ from sandbox import Sandbox
 from siding.git.index_file import entry_count, read_entries
 from siding.git.snapshots import fingerprint
 from siding.git.snapshots.fingerprint import (
+    LooseRef,
     RefChange,
     changed_index,
     changed_marks,
@@ -102,10 +103,17 @@ def test_refs_have_values_wherever_they_are_kept(sandbox: Sandbox) -> None:
         ('[url "https://t0ken@h/"]\n\tinsteadOf = g\n', "", ["url.https://t0ken@h/.insteadOf"]),
         ("[a] b = c\n", "[a] b = d\n", ["a.b"]),
         ("[user]\n name = a\n", "[user]\n name = a\n", []),
+        ("[user]\n# x = 1\n name = a\n", "[user]\n; y = 2\n name = a\n", ["(its layout)"]),
     ],
 )
 def test_settings_are_told_by_their_keys(before: str, after: str, keys: list[str]) -> None:
     assert changed_settings(before.encode(), after.encode()) == keys
+
+
+def test_a_configuration_that_comes_or_goes_has_all_its_keys() -> None:
+    for before, after in ((None, b"[a]\nb = 1\n"), (b"[a]\nb = 1\n", None)):
+        assert changed_settings(before, after) == ["a.b"]
+    assert changed_settings(None, None) == []
 
 
 @given(st.binary(max_size=80), st.binary(max_size=80))
@@ -134,6 +142,17 @@ def test_of_very_many_refs_it_is_still_seen_which_one_moved(sandbox: Sandbox) ->
     sandbox.git("update-ref", "-d", "refs/heads/b500")
     found = {change.name for change in changed_refs(before, take(git_dir))}
     assert found == {f"refs/heads/{name}" for name in ("main", "b3", "b333", "b699", "b500")}
+
+
+def test_so_many_refs_are_read_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "refs").mkdir()
+    for number in range(5):
+        (tmp_path / "refs" / str(number)).write_text("12" * 20)
+    for most in (0, 1, 4, 5):
+        monkeypatch.setattr(fingerprint, "MOST_REFS", most)
+        found = take(tmp_path)
+        assert len(found.loose) == 5
+        assert len(values(found)) == most
 
 
 def test_the_order_of_a_directory_makes_no_ref_look_changed(
@@ -236,6 +255,40 @@ def test_what_a_ref_names_and_whether_there_is_one(sandbox: Sandbox) -> None:
         assert not has_ref(found, name)
     assert found.loose["refs/heads/link"].value is None
     assert found.head == b"ref: refs/heads/main\n"
+
+
+def test_a_ref_has_the_id_of_either_hash_and_no_other_value(tmp_path: Path) -> None:
+    (tmp_path / "refs").mkdir()
+    for size in (39, 40, 41, 63, 64, 65):
+        (tmp_path / "refs" / str(size)).write_text("a" * size + "\n")
+    assert values(take(tmp_path)) == {"refs/40": "a" * 40, "refs/64": "a" * 64}
+
+
+def test_of_packed_refs_only_lines_with_a_name_are_refs(tmp_path: Path) -> None:
+    before = take(tmp_path)
+    lines = ("# pack-refs with: peeled", f"{'a' * 40} refs/tags/v1", f"^{'b' * 40}", "nonsense")
+    (tmp_path / "packed-refs").write_text("\n".join(lines))
+    change = RefChange("refs/tags/v1", None, "a" * 40)
+    assert changed_refs(before, take(tmp_path)) == [change]
+
+
+def test_a_ref_that_went_away_while_it_was_looked_at_is_gone_later(tmp_path: Path) -> None:
+    later = take(tmp_path)
+    before = later._replace(loose={"refs/x": LooseRef(None, None)})
+    assert changed_refs(before, before) == []
+    assert changed_refs(before, later) == [RefChange("refs/x", "?", None)]
+
+
+def test_an_index_that_was_written_anew_as_it_was_has_not_changed(sandbox: Sandbox) -> None:
+    index = sandbox.repo / ".git/index"
+    before = take(sandbox.repo / ".git")
+    (sandbox.repo / "copy").write_bytes(index.read_bytes())
+    (sandbox.repo / "copy").rename(index)
+    after = take(sandbox.repo / ".git")
+    assert before.index_mark != after.index_mark
+    assert changed_index(before, after, SHA1) == []
+    for each in (before, after):
+        each.close()
 
 
 def test_a_change_of_a_ref_has_both_values(sandbox: Sandbox) -> None:

@@ -103,6 +103,8 @@ def test_a_snapshot_that_says_less_is_taken_as_on_the_branch() -> None:
 def test_a_snapshot_of_before_says_nothing() -> None:
     assert state_in(Commit(Sha("0" * 40), (), "run 0001\n\nHead: " + "1" * 40)) is None
     assert parse("permissions\n\nusual 644") is None
+    entry = f"entry 100644 {ONE} 0 - a"
+    assert parse(f"git state\n\n{entry}\nno index\n{entry}") == GitDetails(entries=None)
 
 
 def test_ids_are_found_among_words() -> None:

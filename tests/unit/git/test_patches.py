@@ -4,17 +4,25 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, reject, settings
 
+from siding.git.command import Git
+from siding.git.errors import CommandFailed, SnapshotDamaged
 from siding.git.snapshots.patches import (
     DiffPart,
+    DiffStat,
     diff_stat,
     diff_trees,
     parse_stat,
+    paths_in_tree,
     write_patch,
     write_patch_counted,
 )
+from siding.ids import Sha
+from siding.process.capture import Running
 
 from .test_capture_laws import edit, edits_of_trees
 from .world import TASK, Tree, World, on_disk, write
@@ -27,6 +35,21 @@ def patch_between(world: World, old: str, new: str, paths: tuple[bytes, ...] = (
         write_patch(world.store, [DiffPart(old, new)], fd, paths=paths)
     finally:
         os.close(fd)
+    return path.read_bytes()
+
+
+def counted(world: World, *parts: DiffPart) -> tuple[bytes, DiffStat]:
+    """Return the patch and the figures that are made at once."""
+    path = world.directory / "counted"
+    with path.open("w+b") as file:
+        stat = write_patch_counted(world.store, parts, file.fileno())
+    return path.read_bytes(), stat
+
+
+def written(world: World, *parts: DiffPart, paths: tuple[bytes, ...] = ()) -> bytes:
+    path = world.directory / "written"
+    with path.open("w+b") as file:
+        write_patch(world.store, parts, file.fileno(), paths=paths)
     return path.read_bytes()
 
 
@@ -98,7 +121,9 @@ def test_a_space_before_a_slash_applies(task: World) -> None:
     write(tree / "dir " / "binary", bytes(range(255)))
     second = task.capture()
     for old, new in ((first.parent, first.snapshot), (first.snapshot, second.snapshot)):
-        assert applied(task, old, patch_between(task, old, new)) == task.stored(new)
+        patch = patch_between(task, old, new)
+        assert applied(task, old, patch) == task.stored(new)
+        assert counted(task, DiffPart(old, new))[0] == patch
 
 
 def test_a_patch_does_not_depend_on_the_users_settings(world: World) -> None:
@@ -123,13 +148,11 @@ def test_a_link_that_becomes_a_directory_with_it_inside(world: World) -> None:
     (world.worktree / "d").mkdir()
     (world.worktree / "d" / "new").symlink_to("nowhere")
     new = world.capture().snapshot
-    counted = world.directory / "counted"
-    with counted.open("w+b") as file:
-        stat = write_patch_counted(world.store, [DiffPart(old, new)], file.fileno())
+    patch, stat = counted(world, DiffPart(old, new))
+    assert patch == patch_between(world, old, new)
     for before, after in ((old, new), (new, old)):
         patch = patch_between(world, before, after)
         assert applied(world, before, patch) == world.stored(after)
-    assert counted.read_bytes() == patch_between(world, old, new)
     assert stat.files == 1
 
 
@@ -208,3 +231,101 @@ def test_a_patch_of_a_large_difference_streams(task: World) -> None:
     assert len(patch) > 8 << 20
     assert applied(task, taken.parent, patch) == on_disk(task.worktree)
     assert TASK in task.store.tasks()
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Sha, Sha]:
+    """Two commits that differ in `a.txt`, and in `src` by a change, a rename and a new file."""
+    world = World(tmp_path_factory.mktemp("patches") / "world")
+    text = "".join(f"line {number}\n" for number in range(9))
+    first = world.commit({"a.txt": "1\n", "b": "1\n", "src/b.txt": "1\n", "src/in/c.txt": text})
+    (world.root / "src/in/c.txt").rename(world.root / "src/moved.txt")
+    (world.root / "b").unlink()
+    return world, first, world.commit({"a.txt": "2\n", "src/b.txt": "2\n", "src/new": "\n"})
+
+
+def sides(stat: DiffStat) -> list[tuple[str, bytes, bytes | None]]:
+    return [(each.status, each.path, each.old_path) for each in stat.per_file]
+
+
+def test_a_part_is_called_by_the_directory_that_it_is_the_contents_of(
+    two: tuple[World, Sha, Sha],
+) -> None:
+    world, old, new = two
+    below = DiffPart(f"{old}:src", f"{new}:src", below=b"src")
+    whole = DiffPart(old, new)
+    parts = (DiffPart(old, new, without=(b"src",)), below)
+    patch, stat = counted(world, *parts)
+    assert patch == written(world, *parts)
+    assert applied(world, old, patch) == world.stored(new)
+    assert sides(stat) == sides(diff_stat(world.store, [whole]))
+    assert sides(diff_stat(world.store, [below])) == [
+        ("M", b"src/b.txt", None),
+        ("R", b"src/moved.txt", b"src/in/c.txt"),
+        ("A", b"src/new", None),
+    ]
+
+
+def test_of_parts_only_what_the_paths_name_is_compared(two: tuple[World, Sha, Sha]) -> None:
+    world, old, new = two
+    below = DiffPart(f"{old}:src", f"{new}:src", below=b"src")
+    rest = DiffPart(old, new, without=(b"src",))
+    for paths, found in (
+        ((), [b"a.txt", b"b", b"src/b.txt", b"src/moved.txt", b"src/new"]),
+        ((b"src",), [b"src/b.txt", b"src/moved.txt", b"src/new"]),
+        ((b"src/b.txt",), [b"src/b.txt"]),
+        ((b"src/b.txt", b"a.txt"), [b"a.txt", b"src/b.txt"]),
+        ((b"a.txt",), [b"a.txt"]),
+        ((b"sr",), []),
+        ((b"*",), []),
+    ):
+        stat = diff_stat(world.store, [rest, below], paths=paths)
+        assert [each.path for each in stat.per_file] == found
+        patch = written(world, rest, below, paths=paths)
+        # Below a directory a rename is told as a deletion and a new file.
+        renamed = b"src/moved.txt" in found
+        assert patch.count(b"diff --git") == len(found) + renamed
+
+
+def test_a_directory_inside_a_part_that_the_paths_lie_above_is_all_of_it(
+    two: tuple[World, Sha, Sha],
+) -> None:
+    world, old, new = two
+    deep = DiffPart(f"{old}:src/in", f"{new}:src", below=b"src/in")
+    assert sides(diff_stat(world.store, [deep], paths=[b"src"])) == [
+        ("A", b"src/in/b.txt", None),
+        ("R", b"src/in/moved.txt", b"src/in/c.txt"),
+        ("A", b"src/in/new", None),
+    ]
+
+
+def test_the_objects_of_a_part_may_lie_elsewhere(two: tuple[World, Sha, Sha], world: World) -> None:
+    elsewhere, old, new = two
+    part = DiffPart(old, new, objects=elsewhere.paths.objects)
+    assert written(world, part) == written(elsewhere, DiffPart(old, new))
+    with pytest.raises(SnapshotDamaged):
+        written(world, part._replace(objects=None))
+
+
+def test_a_patch_that_cannot_be_written_leaves_no_process(
+    two: tuple[World, Sha, Sha], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, old, new = two
+    started: list[Running] = []
+    really = Git.start
+
+    def start(git: Git, *words: Any, **more: Any) -> Running:
+        started.append(really(git, *words, **more))
+        return started[-1]
+
+    monkeypatch.setattr(Git, "start", start)
+    with open("/dev/full", "wb") as full, pytest.raises(CommandFailed):
+        write_patch_counted(world.store, [DiffPart(old, new)], full.fileno())
+    with pytest.raises(ProcessLookupError):
+        os.kill(started[0].pid, 0)
+
+
+def test_which_paths_a_tree_has(two: tuple[World, Sha, Sha]) -> None:
+    world, old, _ = two
+    asked = [b"a.txt", b"src", b"src/in/c.txt", b"sr", b"*", b"src/new"]
+    assert paths_in_tree(world.store, old, asked) == {b"a.txt", b"src", b"src/in/c.txt"}

@@ -73,7 +73,7 @@ def _spread(root: Path, names: set[bytes]) -> Iterator[bytes]:
                 continue  # a repository of its own
             for file in files:
                 left -= 1
-                if left > 0:
+                if left >= 0:
                     yield os.path.relpath(os.path.join(directory, file), os.fsencode(root))
 
 

@@ -210,7 +210,7 @@ def _is_same(first: LooseRef | None, second: LooseRef | None) -> bool:
     if first is None or second is None:
         return first is second
     if first.value is None or second.value is None:
-        return first.mark is not None and first.mark == second.mark
+        return first.mark == second.mark
     return first.value == second.value
 
 

@@ -171,8 +171,8 @@ class GitLook:
             if stat.S_ISDIR(found.st_mode):
                 waiting += [f"{name}/{each}" for each in os.listdir(path)]
             elif stat.S_ISREG(found.st_mode):
-                data = read_small(path, LARGEST_FILE)
-                if data is None:
+                data = read_small(path, LARGEST_FILE + 1)
+                if data is None or len(data) > LARGEST_FILE:
                     raise ValueError(f"{name} is not small")
                 yield name, data
 

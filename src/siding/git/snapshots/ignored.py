@@ -30,6 +30,6 @@ def ignored_matching(
         stdin=asked,
         env={"GIT_LITERAL_PATHSPECS": "0"},
     )
-    if done.returncode not in (0, 1):  # 1: git ignores none of them
+    if done.returncode != 1:  # 1: git ignores none of them
         output_of(done, doing=doing)
     return sorted(path.removeprefix(b"./") for path in done.stdout.split(b"\0")[:-1])

@@ -109,8 +109,10 @@ def paths_in_tree(store: SnapshotStore, tree: Sha, paths: Sequence[bytes]) -> se
         "--",
         *map(os.fsdecode, paths),
     ]
-    listed = store.git.run(_place(store), arguments, doing="looking for paths")
-    return set(listed.split(b"\0")) - {b""}
+    listed = store.git.run(_place(store), arguments, doing="looking for paths").split(b"\0")
+    # Of a directory and something in it git names all that the directory has, and not itself.
+    there = {*listed, *(above for each in listed for above in parents(each))}
+    return there & set(paths)
 
 
 def write_patch(
@@ -302,7 +304,8 @@ def _patch_of(part: DiffPart) -> list[str]:
     if not part.below:
         return list(_PATCH)
     below = os.fsdecode(part.below)
-    return [*_PATCH, f"--src-prefix=a/{below}/", f"--dst-prefix=b/{below}/"]
+    # git writes a rename's two names without the prefix, and `git apply` then refuses the patch.
+    return [*_PATCH, f"--src-prefix=a/{below}/", f"--dst-prefix=b/{below}/", "--no-renames"]
 
 
 def _sides(part: DiffPart, paths: Sequence[bytes]) -> list[str]:

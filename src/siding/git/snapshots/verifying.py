@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 from siding.git import objects, refs
-from siding.git.errors import SnapshotDamaged, said_by
+from siding.git.errors import CommandFailed, SnapshotDamaged, said_by
 from siding.git.snapshots.store import SnapshotStore
-from siding.git.snapshots.task_line import TaskLine, read_line
+from siding.git.snapshots.task_line import read_line
 from siding.ids import Sha, TaskId
 
 
@@ -50,7 +50,10 @@ def _needed_now(store: SnapshotStore, task_id: TaskId, freed: Collection[str]) -
 
     The permissions are the message of a commit; its tree is that of any snapshot, and not needed.
     """
-    line: TaskLine = read_line(store, task_id)
+    try:
+        line = read_line(store, task_id)
+    except CommandFailed as error:
+        raise _not_whole(task_id, error.stderr) from error
     wanted = "".join(f"{tree}\n" for tree in sorted(line.kept(freed)))
     listed = store.git.attempt(
         store.place(),
