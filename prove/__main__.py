@@ -8,7 +8,7 @@ import json
 import random
 import sys
 import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from pathlib import Path
 
 from prove import compared, suite, table
@@ -27,7 +27,7 @@ def main(words: list[str]) -> int:
     print(table.heading(), flush=True)
     outcomes: dict[str, Outcome] = {}
     for name in asked.only or _usual(also=asked.also, without=asked.without):
-        outcomes[name] = _run(name, seed, every=asked.every)
+        outcomes[name] = _run(name, seed, every=asked.every, part=asked.part)
         print(table.line(name, outcomes[name], _seed_of(name, seed)), flush=True)
     print(table.ending(outcomes, time.monotonic() - begun), flush=True)
     if asked.json:
@@ -46,10 +46,19 @@ def _usual(*, also: list[str], without: list[str]) -> list[str]:
     ]
 
 
-def _run(name: str, seed: int, *, every: bool) -> Outcome:
+def _run(name: str, seed: int, *, every: bool, part: str) -> Outcome:
     if name == compared.NAME:
         return compared.run(seed)
-    return suite.run(ROWS[name], seed, every=every)
+    return suite.run(ROWS[name], seed, every=every, part=part)
+
+
+def _which_part(text: str) -> str:
+    """Return which part is meant, such as ``2/3``."""
+    number, _, count = text.partition("/")
+    digits = number.isascii() and number.isdigit() and count.isascii() and count.isdigit()
+    if not digits or not 1 <= int(number) <= int(count):
+        raise ArgumentTypeError("a part is K/N, such as 2/3 for the second of three")
+    return f"{number}/{count}"
 
 
 def _seed_of(name: str, seed: int) -> int | None:
@@ -81,6 +90,13 @@ def _parser() -> ArgumentParser:
         "--every",
         action="store_true",
         help="let the gates strike every call, not a sample: hours for a row",
+    )
+    parser.add_argument(
+        "--part",
+        type=_which_part,
+        default="",
+        metavar="K/N",
+        help="of the row `rest` only this part of its tests: 2/3 is the second of three",
     )
     parser.add_argument("--json", metavar="FILE", help="write the table into FILE as well")
     return parser

@@ -12,7 +12,8 @@ class Row(NamedTuple):
     `select`, `leave_out` and `ignore` are pytest's: paths or ids, words of names that do not belong
     to the proof, and paths below `select` that another row has. `variables` make the tests try more
     than in the suite. `draws` tells that a seed decides about the cases. Tests that take longer
-    than `deadline_s` seconds are killed, and the row has failed.
+    than `deadline_s` seconds are killed, and the row has failed. One that `has_parts` may be tried
+    a part at a time.
     """
 
     proves: str
@@ -23,6 +24,7 @@ class Row(NamedTuple):
     variables: Mapping[str, str] = {}
     draws: bool = True
     deadline_s: float = DEADLINE_S
+    has_parts: bool = False
 
 
 class Outcome(NamedTuple):

@@ -264,5 +264,6 @@ ROWS: dict[str, Row] = {
         variables=LEFT,
         draws=False,
         deadline_s=LONG_S,
+        has_parts=True,
     ),
 }

@@ -14,6 +14,7 @@ from prove.supervise import Ended, no_longer_than, supervise
 ROOT = Path(__file__).parents[1]
 ALL = {"SIDING_PROVE": "1"}  # also the cases that the suite leaves out
 EVERY = {"SIDING_FAULTS": "every"}  # for rows whose gates take samples
+PART = "SIDING_PROVE_PART"
 _EVERY_DEADLINE_S = 24 * 3600
 _LINES = 60  # of what pytest said, shown for a row that failed
 _NO_TESTS = (4, 5)  # pytest's exit status: a path that is not there; nothing was selected
@@ -28,11 +29,17 @@ class Counts(NamedTuple):
     skipped: int = 0
 
 
-def run(row: Row, seed: int, *, workers: int | None = None, every: bool = False) -> Outcome:
+def run(
+    row: Row, seed: int, *, workers: int | None = None, every: bool = False, part: str = ""
+) -> Outcome:
     """Run the tests of a row with a seed, with one process more than processors.
 
-    With `every` its gates strike every call instead of a sample; that takes hours.
+    With `every` its gates strike every call instead of a sample; that takes hours. `part` is which
+    part of the row's tests, ``2/3``; "" is all, and so is any part of a row that has none.
     """
+    part = part if row.has_parts else ""
+    if part:
+        row = row._replace(variables={**row.variables, PART: part})
     if every:
         variables = {**row.variables, **EVERY}
         row = row._replace(variables=variables, deadline_s=_EVERY_DEADLINE_S)
@@ -46,7 +53,7 @@ def run(row: Row, seed: int, *, workers: int | None = None, every: bool = False)
         cases=counts.cases,
         passed=counts.cases - counts.failed,
         seconds=time.monotonic() - begun,
-        note=_note(counts),
+        note=_note(counts, part),
         problem=_problem(counts, ended),
     )
 
@@ -92,8 +99,9 @@ def counted(report: bytes) -> Counts:
     return total
 
 
-def _note(counts: Counts) -> str:
-    told = [f"{counts.acts} acts"] * (counts.acts > 0)
+def _note(counts: Counts, part: str) -> str:
+    told = [f"part {part.replace('/', ' of ')}"] * bool(part)
+    told += [f"{counts.acts} acts"] * (counts.acts > 0)
     told += [f"{counts.skipped} tests skipped"] * (counts.skipped > 0)
     return ", ".join(told)
 

@@ -46,7 +46,8 @@ gc.disable()  # until all is collected: what is loaded meanwhile stays
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to `run.py prove` what it tries and the suite does not."""
     if left_to_prove.ALONE:
-        taken = [each for each in items if left_to_prove.is_alone(each.nodeid) or _is_law(each)]
+        alone = [each for each in items if left_to_prove.is_alone(each.nodeid) or _is_law(each)]
+        taken = drawn_cases.part(alone)
     elif left_to_prove.ALL:
         taken = drawn_cases.drawn(items)
     else:

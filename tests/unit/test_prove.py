@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from prove import suite
+from prove.__main__ import main
 from prove.row import Outcome, Row
 from prove.rows import ON_REQUEST, ROWS
 from prove.supervise import Elapsed, never_silent_for, no_longer_than, supervise
@@ -107,6 +108,23 @@ ALONE = [Item("tests/test_a.py::test_b"), *(Item(f"tests/test_a.py::test_c[{n}]"
 def drawn(monkeypatch: pytest.MonkeyPatch, seed: int) -> list[str]:
     monkeypatch.setenv("SIDING_FAULTS_SEED", str(seed))
     return [item.nodeid for item in drawn_cases.drawn([*TABLE, *ALONE], 0.5)]
+
+
+def test_parts_do_not_overlap_and_are_all_together() -> None:
+    items = [*TABLE, *ALONE]
+    parts = [drawn_cases.part(items, f"{number}/3") for number in (1, 2, 3)]
+    assert sorted(each.nodeid for part in parts for each in part) == sorted(
+        each.nodeid for each in items
+    )
+    assert all(parts)
+    assert drawn_cases.part(items, "1/1") == items
+
+
+@pytest.mark.parametrize("named", ["4/3", "0/3", "2", "a/b", "/", "-1/3", "1/2/3"])
+def test_what_names_no_part_is_refused(named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--only", "rest", f"--part={named}"])
+    assert "a part is K/N" in capsys.readouterr().err
 
 
 def test_of_a_long_table_a_share_is_drawn_and_of_others_all(
