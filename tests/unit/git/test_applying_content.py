@@ -79,6 +79,17 @@ def test_a_directory_may_become_a_file_that_git_converts(task: World, bench: Ben
     assert body(bench, content_of(task, bench), b"src") == b"a\n"
 
 
+def test_for_files_that_go_git_has_nothing_to_convert(world: World) -> None:
+    world.commit({".gitattributes": b"* text\n", "gone": b"1\n"})
+    world.start()
+    (world.worktree / "gone").unlink()
+    bench = Bench(world.repository, world.store, world.directory / "bench")
+    bench.open()
+    assert content_of(world, bench) == Content({b"gone": None}, attributes=False)
+    assert not bench.files.exists()
+    bench.close()
+
+
 def test_git_keeps_line_endings_that_a_file_has_already(world: World) -> None:
     """With autocrlf it does, if what it would replace has them."""
     world.commit({"has": b"1\r\n", "has not": b"1\n"})
@@ -115,14 +126,19 @@ def test_a_filter_that_is_missing_is_no_reason_to_commit_raw_bytes(
 def test_a_checkout_writes_what_is_smudged(task: World, bench: Bench) -> None:
     write(task.root / ".gitattributes", "*.txt text eol=crlf\n")
     write(task.root / "x.txt", "a\nb\n")
+    (task.root / "a.txt").unlink()
+    (task.root / "link").symlink_to("x.txt")
     new = task.commit({"plain": "a\nb\n"})
     old = Sha(task.user("rev-parse", f"{new}~1").decode().strip())
     changes = changed_paths(task.repository, bench.place(), old, new)
     edits = smudged(bench, task.settings, bench.tree_of(new), changes)
-    crlf, plain = edits[b"x.txt"], edits[b"plain"]
+    crlf, plain, link = edits[b"x.txt"], edits[b"plain"], edits[b"link"]
     assert crlf is not None
     assert plain is not None
+    assert link is not None
     assert bench.read([crlf.sha, plain.sha], kind=b"blob") == [b"a\r\nb\r\n", b"a\nb\n"]
+    assert (link.mode, bench.read([link.sha], kind=b"blob")) == (b"120000", [b"x.txt"])
+    assert edits[b"a.txt"] is None
 
 
 def test_files_are_laid_out_byte_for_byte(task: World, bench: Bench) -> None:
