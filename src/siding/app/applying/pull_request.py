@@ -260,7 +260,7 @@ def _tip(
             hint="nothing was pushed. `siding pr --force` replaces the branch there, if it is as "
             "you fetched it; who has seen the commits has them, so change what was secret",
         )
-    since = line_base(project, sources.workspace).commit or base
+    since = line_base(project, sources.workspace).commit
     parent = since if behind else head
     if pushed is not None and not refused and bench.repository.is_ancestor(parent, pushed):
         parent = pushed  # what was pushed before is the agent's work too: this is a fast-forward
