@@ -14,6 +14,7 @@ from siding.app.applying.content import (
     Sources,
     bench_for,
     state_at,
+    with_applied,
     with_commits,
 )
 from siding.errors import SidingError
@@ -288,6 +289,12 @@ def test_a_file_that_the_side_has_too_is_the_sides(committed: Told) -> None:
         found = with_commits(sources, Side(tree=tree), committed.commit_of(committed.desk.branch))
         assert entries_of(sources, found.tree)[b"file"] == mine
         assert entries_of(sources, found.tree)[b"extra"] == mine
+
+
+def test_a_state_that_was_applied_with_no_ignored_file_is_what_it_is(told: Told) -> None:
+    with told.sources() as sources:
+        base = sources.base_tree
+        assert with_applied(sources, base, told.main, told.main) == base
 
 
 def test_a_bench_is_there_as_long_as_it_is_used(told: Told) -> None:

@@ -411,8 +411,9 @@ def test_an_ignored_file_that_was_not_applied_before_is_new(desk: Desk) -> None:
         assert [each.path for each in found.plan.changes] == [b"built", b"more"]
 
 
+@pytest.mark.parametrize("step", [1, 2])  # before it was applied, and after
 def test_an_ignored_file_of_a_commit_that_was_gone_back_from_stays_on_the_target(
-    desk: Desk,
+    desk: Desk, step: int
 ) -> None:
     desk.write(".gitignore", "built\n")
     agents(desk, "built")
@@ -420,7 +421,7 @@ def test_an_ignored_file_of_a_commit_that_was_gone_back_from_stays_on_the_target
     desk.apply(Mode.COMMIT)
     agents(desk, "built", "2\n")
     desk.checkpoint()
-    desk.rollback(1, files_only=True)
+    desk.rollback(step, files_only=True)
     agents(desk, "more")
     with plan_of(desk) as found:
         assert [each.path for each in found.plan.left_out] == [b"built"]
