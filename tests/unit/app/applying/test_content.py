@@ -110,9 +110,10 @@ def test_links_to_commits_go_in_as_they_are(told: Told) -> None:
     link, other = f"160000 {LINK}", f"160000 {OTHER_LINK}"
     base = {"moved": link, "gone": link, "file": link, "link": "100644 1", "keep": link}
     after = {"moved": other, "new": other, "file": "100644 1", "link": link, "keep": link}
-    with based_on(told, base) as sources:
-        snapshot = tree_of(told, after)
-        assert state_at(sources, snapshot) == Side(tree=snapshot)
+    for more in ({}, {".gitattributes": "100644 * text"}):
+        with based_on(told, base | more) as sources:
+            snapshot = tree_of(told, after | more)
+            assert state_at(sources, snapshot) == Side(tree=snapshot, attributes=bool(more))
 
 
 def test_what_no_snapshot_holds_is_left_out_and_said(told: Told) -> None:

@@ -374,17 +374,17 @@ def test_ignored_files_that_were_applied_before_are_compared_with_what_was_appli
     desk: Desk,
 ) -> None:
     desk.write(".gitignore", "built\n")
-    agents(desk, "built", "1\n\n\n2\n")
+    agents(desk, "out/built", "1\n\n\n2\n")
     desk.apply(Mode.COMMIT)
-    persons(desk, "built", "person's\n\n\n2\n")
+    persons(desk, "out/built", "person's\n\n\n2\n")
     agents(desk, "more")
     with plan_of(desk) as found:
         assert found.plan.conflicts == ()
         assert [each.path for each in found.plan.changes] == [b"more"]
-    agents(desk, "built", "1\n\n\nagent's\n")
+    agents(desk, "out/built", "1\n\n\nagent's\n")
     with plan_of(desk) as found:
-        assert [each.path for each in found.plan.changes] == [b"built", b"more"]
-        body = found.bench.read([found.plan.tree + ":built"], kind=b"blob")
+        assert [each.path for each in found.plan.changes] == [b"more", b"out/built"]
+        body = found.bench.read([found.plan.tree + ":out/built"], kind=b"blob")
         assert body == [b"person's\n\n\nagent's\n"]
 
 
