@@ -172,6 +172,7 @@ def test_a_branch_is_named_after_its_title_unless_it_was_pushed_before(hosted: D
     told.line(CheckpointDetail(prompt="mend it"), snapshot=told.base)
     found = prepared(hosted)
     assert (found.title, found.branch) == ("mend it", f"siding/mend-it-{hosted.task.id}")
+    assert hosted.sandbox.git("log", "-1", "--format=%s", found.commit) == "mend it"
     assert prepared(hosted, branch="mine").branch == "mine"
     hosted.sandbox.git("push", "-q", "origin", f"{told.main}:refs/heads/{hosted.branch}")
     assert prepared(hosted).branch == hosted.branch
@@ -253,6 +254,38 @@ def test_what_was_gone_back_from_stays_here(hosted: Desk) -> None:
         prepared(hosted)
     assert [each.sha for each in why.value.commits] == [bad]
     assert hosted.sandbox.git("rev-parse", f"{prepared(hosted, force=True).commit}^") == base
+
+
+def test_ignored_files_that_the_agent_committed_stay_when_the_rest_goes_on_top(
+    hosted: Desk,
+) -> None:
+    hosted.write(".gitignore", "built\n")
+    hosted.write("built", "1\n")
+    hosted.git("add", "-f", "built")
+    one = agents(hosted, "one")
+    hosted.write("rest", "1\n")
+    found = prepared(hosted)
+    changed = hosted.sandbox.git("diff", "--name-status", one, found.commit)
+    assert changed == "A\trest"
+
+
+def test_a_step_that_was_gone_back_from_is_said_without_a_commit_too(hosted: Desk) -> None:
+    hosted.write("one", "1\n")
+    hosted.checkpoint()
+    hosted.write("bad", "1\n")
+    hosted.checkpoint()
+    hosted.rollback(1)
+    found = prepared(hosted)
+    assert found.gone_back == ()
+    assert "| 0002 | gone back from | | |" in found.body
+
+
+def test_without_its_workspace_a_task_is_as_its_newest_snapshot(hosted: Desk) -> None:
+    hosted.write("one", "1\n")
+    hosted.checkpoint()
+    shutil.rmtree(hosted.root)
+    found = prepared(hosted)
+    assert "one" in hosted.sandbox.git("ls-tree", "--name-only", found.commit).split()
 
 
 def test_markers_of_a_merge_that_is_not_ended_are_not_proposed(hosted: Desk) -> None:
@@ -423,10 +456,11 @@ def test_one_that_is_open_has_the_new_commits(
 def test_one_that_is_not_known_to_be_open_is_made_anew(
     hosted: Desk, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Gh(monkeypatch, (0, said, ""), (0, "made\n", ""))
+    gh = Gh(monkeypatch, (0, said, ""), (0, "made\n", ""))
     hosted.write("one", "1\n")
     done = opened(hosted)
     assert (done.url, done.created) == ("", True)
+    assert "--draft" not in gh.asked[-1][0]
 
 
 @pytest.mark.parametrize(("status", "hint"), [(4, "`gh auth login`"), (1, "`siding pr` tries")])
