@@ -14,6 +14,7 @@ from siding.errors import SidingError
 from siding.git.applying.bench import Bench
 from siding.git.applying.commits import RawCommit, read_commits
 from siding.git.applying.move import Overlaps
+from siding.git.command import Git
 from siding.git.snapshots.git_state import GitDetails
 from siding.ids import Sha
 from siding.ledger.details.rollback import ConflictedPath
@@ -178,6 +179,18 @@ def test_a_merge_of_the_target_is_no_commit_of_the_agents(desk: Desk) -> None:
             assert [each.subject for each in (first, second)] == ["add one", "add two"]
             assert first.parents == (target,)
             assert plan.notes == ()
+
+
+def test_an_older_git_cannot_tell_such_a_merge_from_any_other(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents(desk, "one")
+    persons(desk, "theirs")
+    desk.git("merge", "-q", "--no-edit", "main")
+    monkeypatch.setattr(Git, "version", lambda _: (2, 37, 7))
+    with plan_of(desk) as (plan, _, (one,)):
+        assert one.subject == "work"
+        assert "cannot be carried one by one onto main" in plan.notes[0]
 
 
 def merge_of_its_own(desk: Desk) -> None:
