@@ -67,7 +67,11 @@ class Group(NamedTuple):
 
 
 def groups(wanted: Sequence[str]) -> Iterator[Group]:
-    """Yield the groups of `mutate.toml`, of their modules those that are wanted."""
+    """Yield the groups of `mutate.toml`, of their modules those that are wanted.
+
+    A module belongs to the first group that names it.
+    """
+    met = set[str]()
     for each in tomllib.loads((TOOLS / "mutate.toml").read_text("utf-8"))["group"]:
         source = CHECKOUT / "src/siding"
         modules = [
@@ -76,6 +80,8 @@ def groups(wanted: Sequence[str]) -> Iterator[Group]:
             for path in sorted(source.glob(pattern))
             if path.read_bytes().strip()
         ]
+        modules = [module for module in modules if module not in met]
+        met.update(modules)
         chosen = [m for m in modules if not wanted or any(fnmatch(m, word) for word in wanted)]
         if chosen:
             yield Group(chosen, each["tests"])

@@ -1,8 +1,11 @@
 """From a snapshot's bytes to what git would commit and check out; hooks in a checkout of theirs."""
 
+import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from stat import S_IMODE
 
 import pytest
 
@@ -17,18 +20,26 @@ from siding.git.applying.hooks import (
     staged_tree,
 )
 from siding.git.applying.move import changed_paths
+from siding.git.command import Git
+from siding.git.errors import GitError
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha
 
 from .world import World, write
 
 
-@pytest.fixture
-def bench(task: World) -> Iterator[Bench]:
-    made = Bench(task.repository, task.store, task.directory / "bench")
+@contextmanager
+def opened(world: World) -> Iterator[Bench]:
+    made = Bench(world.repository, world.store, world.directory / "bench")
     made.open()
     yield made
     made.close()
+
+
+@pytest.fixture
+def bench(task: World) -> Iterator[Bench]:
+    with opened(task) as made:
+        yield made
 
 
 def content_of(task: World, bench: Bench) -> Content:
@@ -79,6 +90,64 @@ def test_a_directory_may_become_a_file_that_git_converts(task: World, bench: Ben
     assert body(bench, content_of(task, bench), b"src") == b"a\n"
 
 
+def test_attributes_of_directories_and_of_the_repository_count(task: World, bench: Bench) -> None:
+    write(task.worktree / "sub/.gitattributes", "*.txt text\n")
+    write(task.root / ".git/info/attributes", "*.md text\n")
+    for name in ("sub/x.txt", "x.txt", "x.md"):
+        write(task.worktree / name, b"a\r\n")
+    found = content_of(task, bench)
+    assert body(bench, found, b"sub/x.txt") == b"a\n"
+    assert body(bench, found, b"x.txt") == b"a\r\n"
+    assert body(bench, found, b"x.md") == b"a\n"
+
+
+def test_attributes_of_the_repository_alone_count_too(task: World, bench: Bench) -> None:
+    write(task.root / ".git/info/attributes", "*.md text\n")
+    write(task.worktree / "x.md", b"a\r\n")
+    assert body(bench, content_of(task, bench), b"x.md") == b"a\n"
+
+
+def test_attributes_that_the_task_took_out_do_not_count(world: World) -> None:
+    world.commit({".gitattributes": b"* text\n"})
+    world.start()
+    (world.worktree / ".gitattributes").unlink()
+    write(world.worktree / "x", b"a\r\n")
+    with opened(world) as bench:
+        found = content_of(world, bench)
+        assert body(bench, found, b"x") == b"a\r\n"
+        assert not found.attributes
+
+
+def test_attributes_that_say_how_to_merge_are_laid_out(task: World, bench: Bench) -> None:
+    write(task.worktree / ".gitattributes", "list merge=union\n")
+    write(task.worktree / "list", b"a\r\n")
+    found = content_of(task, bench)
+    assert found.attributes
+    assert body(bench, found, b"list") == b"a\r\n"
+    assert [each.name for each in bench.files.iterdir()] == [".gitattributes"]
+    assert (bench.files / ".gitattributes").read_text() == "list merge=union\n"
+
+
+def test_nothing_is_left_of_another_snapshot(task: World, bench: Bench) -> None:
+    """Of the file and of how git stored it: with autocrlf it looks at that."""
+    task.user("config", "--global", "core.autocrlf", "true")
+    write(task.worktree / ".gitattributes", "* -text\n")
+    write(task.worktree / "x", b"1\r\n")
+    assert body(bench, content_of(task, bench), b"x") == b"1\r\n"
+    (task.worktree / ".gitattributes").unlink()
+    write(task.worktree / "x", b"2\r\n")
+    assert body(bench, content_of(task, bench), b"x") == b"2\n"
+
+
+def test_for_files_that_go_git_has_nothing_to_convert(world: World) -> None:
+    world.commit({".gitattributes": b"* text\n", "gone": b"1\n"})
+    world.start()
+    (world.worktree / "gone").unlink()
+    with opened(world) as bench:
+        assert content_of(world, bench) == Content({b"gone": None}, attributes=False)
+        assert not bench.files.exists()
+
+
 def test_git_keeps_line_endings_that_a_file_has_already(world: World) -> None:
     """With autocrlf it does, if what it would replace has them."""
     world.commit({"has": b"1\r\n", "has not": b"1\n"})
@@ -86,12 +155,10 @@ def test_git_keeps_line_endings_that_a_file_has_already(world: World) -> None:
     world.start()
     write(world.worktree / "has", b"1\r\n2\r\n")
     write(world.worktree / "has not", b"1\r\n2\r\n")
-    bench = Bench(world.repository, world.store, world.directory / "bench")
-    bench.open()
-    found = content_of(world, bench)
-    assert body(bench, found, b"has") == b"1\r\n2\r\n"
-    assert body(bench, found, b"has not") == b"1\n2\n"
-    bench.close()
+    with opened(world) as bench:
+        found = content_of(world, bench)
+        assert body(bench, found, b"has") == b"1\r\n2\r\n"
+        assert body(bench, found, b"has not") == b"1\n2\n"
 
 
 def test_what_comes_to_the_same_is_no_change(task: World, bench: Bench) -> None:
@@ -112,17 +179,70 @@ def test_a_filter_that_is_missing_is_no_reason_to_commit_raw_bytes(
         content_of(task, bench)
 
 
+def test_a_missing_filter_matters_to_its_own_files_and_to_no_pointer(
+    task: World, bench: Bench
+) -> None:
+    task.user("config", "--global", "filter.big.clean", "no-such-program %f")
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
+    write(task.worktree / ".gitattributes", "*.bin filter=big\n")
+    write(task.worktree / "a.bin", pointer)
+    write(task.worktree / "b.bin", pointer)
+    write(task.worktree / "c", b"raw")
+    found = content_of(task, bench)
+    bodies = [body(bench, found, path) for path in (b"a.bin", b"b.bin", b"c")]
+    assert bodies == [pointer, pointer, b"raw"]
+
+
+def test_a_filter_knows_the_way_to_its_server(world: World) -> None:
+    """`ssh` through the person's agent, for one; it is told nothing else of the environment."""
+    world.git = Git.find({**world.env, "SSH_AUTH_SOCK": "/the/socket", "SECRET": "x"})
+    world.user("config", "--global", "filter.asks.clean", "printenv SSH_AUTH_SOCK SECRET; true")
+    world.user("config", "--global", "filter.asks.smudge", "printenv SSH_AUTH_SOCK SECRET; true")
+    world.commit({".gitattributes": b"*.asks filter=asks\n"})
+    world.start()
+    write(world.worktree / "x.asks", b"raw")
+    with opened(world) as bench:
+        assert body(bench, content_of(world, bench), b"x.asks") == b"/the/socket\n"
+
+
 def test_a_checkout_writes_what_is_smudged(task: World, bench: Bench) -> None:
     write(task.root / ".gitattributes", "*.txt text eol=crlf\n")
     write(task.root / "x.txt", "a\nb\n")
+    (task.root / "a.txt").unlink()
+    (task.root / "link").symlink_to("x.txt")
     new = task.commit({"plain": "a\nb\n"})
     old = Sha(task.user("rev-parse", f"{new}~1").decode().strip())
     changes = changed_paths(task.repository, bench.place(), old, new)
     edits = smudged(bench, task.settings, bench.tree_of(new), changes)
-    crlf, plain = edits[b"x.txt"], edits[b"plain"]
+    crlf, plain, link = edits[b"x.txt"], edits[b"plain"], edits[b"link"]
     assert crlf is not None
     assert plain is not None
+    assert link is not None
     assert bench.read([crlf.sha, plain.sha], kind=b"blob") == [b"a\r\nb\r\n", b"a\nb\n"]
+    assert (link.mode, bench.read([link.sha], kind=b"blob")) == (b"120000", [b"x.txt"])
+    assert edits[b"a.txt"] is None
+
+
+def test_a_checkout_goes_by_attributes_that_do_not_change(task: World, bench: Bench) -> None:
+    old = task.commit({"sub/.gitattributes": "*.txt text eol=crlf\n"})
+    new = task.commit({"sub/x.txt": "a\n"})
+    changes = changed_paths(task.repository, bench.place(), old, new)
+    edits = smudged(bench, task.settings, bench.tree_of(new), changes)
+    assert edits.keys() == {b"sub/x.txt"}
+    (found,) = edits.values()
+    assert found is not None
+    assert bench.read([found.sha], kind=b"blob") == [b"a\r\n"]
+    (written,) = (each for each in bench.root.glob("smudged-*") if each.is_dir())
+    assert S_IMODE(written.stat().st_mode) == 0o700
+
+
+def test_without_attributes_a_checkout_writes_the_blobs(task: World, bench: Bench) -> None:
+    old, new = task.head(), task.commit({"new": "a\n"})
+    changes = changed_paths(task.repository, bench.place(), old, new)
+    (change,) = changes
+    entry = TreeEntry(b"100644", change.new_sha)
+    assert smudged(bench, task.settings, bench.tree_of(new), changes) == {b"new": entry}
+    assert not list(bench.root.glob("smudged-*"))
 
 
 def test_files_are_laid_out_byte_for_byte(task: World, bench: Bench) -> None:
@@ -145,6 +265,7 @@ def test_files_are_laid_out_byte_for_byte(task: World, bench: Bench) -> None:
     with open(b"%b/%b" % (str(bench.files).encode(), odd), "rb") as file:
         assert file.read() == b"\0\r\n"
     assert (bench.files / "tool").stat().st_mode & 0o111
+    assert S_IMODE(bench.files.stat().st_mode) == 0o700
     assert str((bench.files / "link").readlink()) == "tool"
 
 
@@ -160,6 +281,28 @@ def test_a_large_file_is_streamed_to_its_place(
         changed_paths(task.repository, bench.place(), empty, bench.edit_tree(empty, edits)),
     )
     assert {path: (bench.files / path.decode()).read_bytes() for path in bodies} == bodies
+
+
+@pytest.mark.parametrize("at_once", [4, 16])
+def test_no_file_that_was_laid_out_is_left_open(
+    task: World, bench: Bench, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "_AT_ONCE", at_once)
+    tree = bench.edit_tree(
+        bench.tree_of(task.head()), {b"new": TreeEntry(b"100644", bench.put("blob", b"12345"))}
+    )
+    changes = changed_paths(task.repository, bench.place(), bench.tree_of(task.head()), tree)
+    before = os.listdir("/dev/fd")
+    lay_out(bench, changes)
+    assert os.listdir("/dev/fd") == before
+
+
+def test_what_the_snapshot_lacks_is_named(task: World, bench: Bench) -> None:
+    old, new = task.head(), task.commit({"new": "a\n"})
+    (change,) = changed_paths(task.repository, bench.place(), old, new)
+    lost = Sha("12" * 20)
+    with pytest.raises(GitError, match=f"the snapshot lacks {lost}$"):
+        lay_out(bench, [change, change._replace(path=b"lost", new_sha=lost)])
 
 
 # Hooks.

@@ -1,7 +1,9 @@
 """An exchange in steps that is cut off before any of its calls, on the way and on the way back."""
 
 import os
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,22 @@ class Stage:
     def files(self) -> dict[str, str]:
         found = (path for path in self.root.rglob("*") if path.is_file())
         return {str(path.relative_to(self.root)): path.read_text() for path in found}
+
+    def displacing(self) -> dict[str, str]:
+        """Return what the directory of the displaced files has beside its list."""
+        return {p.name: p.read_text() for p in self.displaced.iterdir() if p.name != "names"}
+
+    def is_settled(self) -> bool:
+        """Tell whether each file is pending or exchanged, and has one name."""
+        files = self.files()
+        pending, exchanged = dict[str, str](), dict[str, str]()
+        for number, each in enumerate(("dir/made", "file", "last")):
+            there, old = files.pop(each, None), BEFORE.get(each)
+            pending |= {str(number): "new"} if there == old else {}
+            exchanged |= {f"{number}.0": "old"} if there == "new" and old else {}
+            assert there in (old, "new")
+        deleted = {} if files == {"gone": "old"} else {"3": "old"}
+        return self.displacing() == pending | exchanged | deleted
 
     def exchange(self) -> None:
         exchange(self.place, self.displaced, CHANGES)
@@ -147,6 +165,21 @@ def test_the_way_back_is_gone_on_with_or_taken_back(
     assert stage.files() == (AFTER if forward else BEFORE)
 
 
+@pytest.mark.parametrize("number", range(CALLS))
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("again", [False, True])
+def test_afterwards_each_file_is_pending_or_exchanged(
+    stage: Stage, killed_at: KilledAt, number: int, back: bool, again: bool
+) -> None:
+    if back:
+        stage.exchange()
+    killed_at(number, stage.give_back if back else stage.exchange)
+    if again:
+        killed_at(1, stage.end_steps)
+    stage.end_steps()
+    assert stage.is_settled()
+
+
 def test_the_calls_are_all_of_them(stage: Stage, killed_at: KilledAt) -> None:
     assert killed_at(5, stage.exchange)
     stage.end_steps()
@@ -177,6 +210,47 @@ def test_on_the_way_back_the_displaced_file_is_gone_too(stage: Stage) -> None:
     assert stage.files() == {"last": "old", "gone": "old"}
 
 
+def test_the_newest_file_goes_back_into_an_empty_place(stage: Stage) -> None:
+    """Somebody saved one while the first was out of the way, and it was taken out, too."""
+    (stage.root / "file").rename(stage.displaced / "1.0")
+    (stage.displaced / "1.1").write_text("theirs")
+    stage.end_steps()
+    assert stage.files()["file"] == "theirs"
+    assert stage.displacing() == {"0": "new", "1": "new", "1.0": "old", "2": "new"}
+
+
+def test_a_file_goes_back_although_the_new_one_is_another_now(stage: Stage) -> None:
+    (stage.root / "file").rename(stage.displaced / "1.0")
+    (stage.displaced / "1").write_text("of somebody")
+    stage.end_steps()
+    assert stage.files() == BEFORE
+    assert stage.displacing() == {"0": "new", "1": "of somebody", "2": "new"}
+
+
+def test_a_list_without_the_new_files_has_no_way_back_to_end(stage: Stage) -> None:
+    stage.exchange()
+    fd = os.open(stage.displaced, os.O_RDONLY)
+    write_names(fd, CHANGES)
+    os.close(fd)
+    stage.end_steps()
+    assert stage.files() == AFTER
+
+
+def test_what_is_closed_against_writing_stays_closed(stage: Stage) -> None:
+    (stage.root / "file").rename(stage.displaced / "1.0")
+    stage.root.chmod(0o500)
+    with suppress(PermissionError):  # who is root may write all the same
+        stage.end_steps()
+    assert stat.S_IMODE(stage.root.stat().st_mode) == 0o500
+    stage.root.chmod(0o700)
+
+
+def test_no_descriptor_is_left_open(stage: Stage) -> None:
+    before = os.listdir("/dev/fd")
+    stage.end_steps()
+    assert os.listdir("/dev/fd") == before
+
+
 @pytest.fixture
 def flushed(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     """The inodes that were flushed so far."""
@@ -201,3 +275,36 @@ def test_names_are_on_the_disk_when_a_step_was_ended(stage: Stage, flushed: set[
     (stage.displaced / "1").rename(stage.displaced / "1.0.0")
     stage.end_steps()
     assert {stage.root.stat().st_ino, stage.displaced.stat().st_ino} <= flushed
+
+
+def test_names_are_on_the_disk_where_a_step_was_ended_and_nowhere_else(
+    stage: Stage, flushed: set[int]
+) -> None:
+    made = stage.root / "dir"
+    made.mkdir()
+    os.link(stage.displaced / "0", made / "made")
+    stage.end_steps()
+    assert flushed == {made.stat().st_ino, stage.displaced.stat().st_ino}
+
+
+@pytest.mark.parametrize("cut_off", ["on the way", "at the end of the way back"])
+def test_names_are_on_the_disk_when_a_file_is_where_it_was(
+    stage: Stage, flushed: set[int], cut_off: str
+) -> None:
+    if cut_off == "on the way":
+        (stage.root / "file").rename(stage.displaced / "1.0")
+    else:
+        os.link(stage.displaced / "1", stage.displaced / "1.0.0")
+    stage.end_steps()
+    assert stage.files() == BEFORE
+    assert stage.displacing() == {"0": "new", "1": "new", "2": "new"}
+    assert flushed == {stage.root.stat().st_ino, stage.displaced.stat().st_ino}
+
+
+def test_nothing_is_flushed_where_nothing_was_cut_off(stage: Stage, flushed: set[int]) -> None:
+    stage.end_steps()
+    assert flushed == set()
+    stage.exchange()
+    flushed.clear()
+    stage.end_steps()
+    assert flushed == set()

@@ -106,9 +106,7 @@ def state_at(
     skipped = [each.path for each in sources.coverage.skipped]
     kept, left_out = _sorted_out(changes, nested, skipped)
     links = {
-        c.path: None if c.new_mode == _NOTHING else TreeEntry(mode=b"160000", sha=c.new_sha)
-        for c in kept
-        if _GITLINK in (c.old_mode, c.new_mode) and c.new_mode in (_NOTHING, _GITLINK)
+        c.path: TreeEntry(mode=b"160000", sha=c.new_sha) for c in kept if c.new_mode == _GITLINK
     }
     files = [c for c in kept if c.path not in links]
     content = committed(sources.bench, sources.user, base=base, snapshot=snapshot, changes=files)
@@ -261,7 +259,7 @@ def _is_committed(
     files = f"{snapshot}:{os.fsdecode(path)}"
     found = store.git.attempt(store.place(), ["rev-parse", "--verify", "-q", files])
     committed = tree_in(store, repository, head)
-    return found.returncode == 0 and found.stdout.decode("ascii").strip() == committed
+    return found.stdout.decode("ascii").strip() == committed  # git says nothing of none
 
 
 @contextmanager

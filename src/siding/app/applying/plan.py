@@ -209,7 +209,7 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = [] if sources.last is None else [sources.last.sentence]
     count = len(history.gone_back)
-    if count and wanted.mode is Mode.SQUASH and not wanted.chosen:
+    if count and not wanted.chosen:  # `_mode_without` chose the mode
         which = "a commit" if count == 1 else f"{count} commits"
         notes.append(
             f"the branch still has {which} that a rollback went back from: everything else is "

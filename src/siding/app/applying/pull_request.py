@@ -131,12 +131,12 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
     ):
         recorder = work.recorder
         work.pause.go_on()  # the workspace is not looked at any more
-        title = title_of(project, task, recorder.workspace.base_snapshot)
-        branch = check_ref_part(wish.branch or _branch(project, task, remote, title))
-        wish = wish._replace(title=wish.title or title)
+        named = title_of(project, task, recorder.workspace.base_snapshot)
+        branch = check_ref_part(wish.branch or _branch(project, task, remote, named))
+        title = wish.title or named
         with bench_for(project, project.snapshots, bench_root(project, task.id)) as bench:
             sources = sources_of(recorder, bench)
-            made = _tip(project, sources, recorder.seen.snapshot, wish, remote, branch)
+            made = _tip(project, sources, recorder.seen.snapshot, wish, title, remote, branch)
             traps = not_seen(
                 project,
                 traps_of_task(
@@ -157,7 +157,7 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
         remote=remote,
         url=url,
         base=wish.base or task.base_ref.removeprefix("refs/heads/"),
-        title=wish.title or title,
+        title=title,
         body=body,
         new_commits=len(made.commits),
         gone_back=made.gone_back,
@@ -236,6 +236,7 @@ def _tip(
     sources: Sources,
     snapshot: Sha,
     wish: PullRequestRequest,
+    title: str,
     remote: str,
     branch: str,
 ) -> _Made:
@@ -260,13 +261,13 @@ def _tip(
             hint="nothing was pushed. `siding pr --force` replaces the branch there, if it is as "
             "you fetched it; who has seen the commits has them, so change what was secret",
         )
-    since = line_base(project, sources.workspace).commit or base
+    since = line_base(project, sources.workspace).commit
     parent = since if behind else head
     if pushed is not None and not refused and bench.repository.is_ancestor(parent, pushed):
         parent = pushed  # what was pushed before is the agent's work too: this is a fast-forward
     tip = parent
     if bench.tree_of(parent) != side.tree:
-        message = with_trailers(wish.title or sources.task.name, [("Siding-Task", sources.task.id)])
+        message = with_trailers(title, [("Siding-Task", sources.task.id)])
         commit = NewCommit(tree=side.tree, parents=(parent,), message=message)
         tip = write_commit(bench, commit, person, sign=wish.sign)
         bench.keep(tip, without=(base, parent))

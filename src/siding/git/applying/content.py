@@ -68,7 +68,7 @@ def committed(
 ) -> Content:
     """Return the entries with which `changes` are committed on top of `base`.
 
-    `base` and `snapshot` are trees; `changes` lead to `snapshot` and have no gitlinks. The bench's
+    `base` and `snapshot` are trees; `changes` lead to `snapshot` and bring no gitlinks. The bench's
     files are those of this snapshot afterwards, and of no other that was asked for before.
     """
     remove_tree(bench.files)
@@ -270,7 +270,7 @@ def _sizes(bench: Bench, shas: Sequence[str]) -> dict[str, int]:
 
 def files_place(bench: Bench, user: UserSettings) -> Place:
     """Return the place of a git command on the bench's files."""
-    place = bench.place(work_tree=bench.files, index_file=bench.index, locks=True)
+    place = bench.place(work_tree=bench.files, index_file=bench.index)
     return place._replace(settings=(*user.settings, *place.settings, *_PLAIN))
 
 

@@ -74,8 +74,11 @@ def end_one(here: Displacing, each: Listed) -> bool:
         return False
     if entry == UNKNOWN:
         return _end_way_back(here, each)
+    if entry == here.at(_on_way_back(each)):  # linked: the new file has its first name again
+        here.unlink(_on_way_back(each))
+        return True
     aside = _newest(here, each.entry)
-    if entry != each.new or aside is None:
+    if aside is None:
         return False
     if place == UNKNOWN:
         here.put(aside, each)
@@ -86,7 +89,7 @@ def end_one(here: Displacing, each: Listed) -> bool:
 
 def _end_way_back(here: Displacing, each: Listed) -> bool:
     """Finish giving a displaced file back: the new one has its first name again then."""
-    old, new = each.entry + b".0", each.entry + b".0.0"
+    old, new = each.entry + b".0", _on_way_back(each)
     if here.at(new) != each.new or each.new == UNKNOWN:
         return False
     if here.at(old) != UNKNOWN and here.at_place(each) == UNKNOWN:
@@ -95,6 +98,11 @@ def _end_way_back(here: Displacing, each: Listed) -> bool:
         here.unlink(old)
     rename_new(Entry(here.fd, new), Entry(here.fd, each.entry))
     return True
+
+
+def _on_way_back(each: Listed) -> bytes:
+    """Return the name of the new file from when it leaves its place until the way back is ended."""
+    return each.entry + b".0.0"
 
 
 def _newest(here: Displacing, entry: bytes) -> bytes | None:

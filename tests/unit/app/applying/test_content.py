@@ -14,6 +14,7 @@ from siding.app.applying.content import (
     Sources,
     bench_for,
     state_at,
+    with_applied,
     with_commits,
 )
 from siding.errors import SidingError
@@ -109,9 +110,10 @@ def test_links_to_commits_go_in_as_they_are(told: Told) -> None:
     link, other = f"160000 {LINK}", f"160000 {OTHER_LINK}"
     base = {"moved": link, "gone": link, "file": link, "link": "100644 1", "keep": link}
     after = {"moved": other, "new": other, "file": "100644 1", "link": link, "keep": link}
-    with based_on(told, base) as sources:
-        snapshot = tree_of(told, after)
-        assert state_at(sources, snapshot) == Side(tree=snapshot)
+    for more in ({}, {".gitattributes": "100644 * text"}):
+        with based_on(told, base | more) as sources:
+            snapshot = tree_of(told, after | more)
+            assert state_at(sources, snapshot) == Side(tree=snapshot, attributes=bool(more))
 
 
 def test_what_no_snapshot_holds_is_left_out_and_said(told: Told) -> None:
@@ -288,6 +290,12 @@ def test_a_file_that_the_side_has_too_is_the_sides(committed: Told) -> None:
         found = with_commits(sources, Side(tree=tree), committed.commit_of(committed.desk.branch))
         assert entries_of(sources, found.tree)[b"file"] == mine
         assert entries_of(sources, found.tree)[b"extra"] == mine
+
+
+def test_a_state_that_was_applied_with_no_ignored_file_is_what_it_is(told: Told) -> None:
+    with told.sources() as sources:
+        base = sources.base_tree
+        assert with_applied(sources, base, told.main, told.main) == base
 
 
 def test_a_bench_is_there_as_long_as_it_is_used(told: Told) -> None:

@@ -14,6 +14,7 @@ from siding.errors import SidingError
 from siding.git.applying.bench import Bench
 from siding.git.applying.commits import RawCommit, read_commits
 from siding.git.applying.move import Overlaps
+from siding.git.command import Git
 from siding.git.snapshots.git_state import GitDetails
 from siding.ids import Sha
 from siding.ledger.details.rollback import ConflictedPath
@@ -178,6 +179,18 @@ def test_a_merge_of_the_target_is_no_commit_of_the_agents(desk: Desk) -> None:
             assert [each.subject for each in (first, second)] == ["add one", "add two"]
             assert first.parents == (target,)
             assert plan.notes == ()
+
+
+def test_an_older_git_cannot_tell_such_a_merge_from_any_other(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents(desk, "one")
+    persons(desk, "theirs")
+    desk.git("merge", "-q", "--no-edit", "main")
+    monkeypatch.setattr(Git, "version", lambda _: (2, 37, 7))
+    with plan_of(desk) as (plan, _, (one,)):
+        assert one.subject == "work"
+        assert "cannot be carried one by one onto main" in plan.notes[0]
 
 
 def merge_of_its_own(desk: Desk) -> None:
@@ -374,17 +387,17 @@ def test_ignored_files_that_were_applied_before_are_compared_with_what_was_appli
     desk: Desk,
 ) -> None:
     desk.write(".gitignore", "built\n")
-    agents(desk, "built", "1\n\n\n2\n")
+    agents(desk, "out/built", "1\n\n\n2\n")
     desk.apply(Mode.COMMIT)
-    persons(desk, "built", "person's\n\n\n2\n")
+    persons(desk, "out/built", "person's\n\n\n2\n")
     agents(desk, "more")
     with plan_of(desk) as found:
         assert found.plan.conflicts == ()
         assert [each.path for each in found.plan.changes] == [b"more"]
-    agents(desk, "built", "1\n\n\nagent's\n")
+    agents(desk, "out/built", "1\n\n\nagent's\n")
     with plan_of(desk) as found:
-        assert [each.path for each in found.plan.changes] == [b"built", b"more"]
-        body = found.bench.read([found.plan.tree + ":built"], kind=b"blob")
+        assert [each.path for each in found.plan.changes] == [b"more", b"out/built"]
+        body = found.bench.read([found.plan.tree + ":out/built"], kind=b"blob")
         assert body == [b"person's\n\n\nagent's\n"]
 
 
@@ -411,8 +424,9 @@ def test_an_ignored_file_that_was_not_applied_before_is_new(desk: Desk) -> None:
         assert [each.path for each in found.plan.changes] == [b"built", b"more"]
 
 
+@pytest.mark.parametrize("step", [1, 2])  # before it was applied, and after
 def test_an_ignored_file_of_a_commit_that_was_gone_back_from_stays_on_the_target(
-    desk: Desk,
+    desk: Desk, step: int
 ) -> None:
     desk.write(".gitignore", "built\n")
     agents(desk, "built")
@@ -420,7 +434,7 @@ def test_an_ignored_file_of_a_commit_that_was_gone_back_from_stays_on_the_target
     desk.apply(Mode.COMMIT)
     agents(desk, "built", "2\n")
     desk.checkpoint()
-    desk.rollback(1, files_only=True)
+    desk.rollback(step, files_only=True)
     agents(desk, "more")
     with plan_of(desk) as found:
         assert [each.path for each in found.plan.left_out] == [b"built"]

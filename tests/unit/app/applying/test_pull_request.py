@@ -1,6 +1,7 @@
 """What a pull request is made of, what git and gh are asked for, and what is kept of it."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,9 +25,18 @@ from siding.app.applying.pull_request import (
 )
 from siding.app.applying.rolled_back_commits import WouldPublish
 from siding.app.place.events import PullRequestChanged
+from siding.app.place.project import RepositoryGone
 from siding.app.recording.held_traps import TrapsUnseen
+from siding.app.syncing.plan import SyncRequest
+from siding.app.syncing.sync import sync
 from siding.errors import SidingError
+from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.process.capture import Completed
+from siding.runs.run import ProcessMark, Run
+from siding.runs.store import Runs
+from siding.tasks.names import name_after_command
+
+from .ledgers import Told
 
 
 @pytest.fixture
@@ -102,6 +112,72 @@ def test_runs_go_on_before_the_commit_is_made(
     assert order[:2] == ["goes on", "made"]
 
 
+def test_beside_runs_it_is_of_the_newest_recorded_state(
+    hosted: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted.write("one", "1\n")
+    hosted.checkpoint()
+    hosted.write("two", "1\n")
+    live = Run(1, "", ("x",), ".", token="t", boot="", host=ProcessMark())
+    monkeypatch.setattr(Runs, "live", lambda _: [live])
+    found = prepared(hosted)
+    assert found.note.startswith("taken as in step 0001, because r1 `x` lives")
+    names = hosted.sandbox.git("ls-tree", "--name-only", found.commit).split()
+    assert ("one" in names, "two" in names) == (True, False)
+
+
+def test_without_the_repository_there_is_nothing_to_push(hosted: Desk) -> None:
+    shutil.rmtree(hosted.sandbox.repo / ".git")
+    with pytest.raises(RepositoryGone):
+        prepared(hosted)
+
+
+def test_without_a_commit_at_head_it_is_one_on_top_of_the_base(hosted: Desk) -> None:
+    hosted.write("one", "1\n")
+    hosted.git("checkout", "-q", "--orphan", "new")
+    found = prepared(hosted)
+    base = hosted.sandbox.git("rev-parse", "main")
+    assert hosted.sandbox.git("rev-parse", f"{found.commit}^@") == base
+    assert found.new_commits == 1
+
+
+def test_what_a_sync_brought_in_is_not_proposed_again(hosted: Desk) -> None:
+    (hosted.sandbox.repo / "theirs").write_text("1\n")
+    hosted.sandbox.git("add", "-A")
+    hosted.sandbox.git("commit", "-q", "-m", "theirs")
+    agents(hosted, "one")
+    sync(hosted.project, SyncRequest(task=hosted.task.id))
+    found = prepared(hosted)
+    assert found.new_commits == 1
+    assert found.body.startswith("- add one\n")
+    assert "theirs" not in found.body
+    step = hosted.checkpoint().number
+    agents(hosted, "bad")
+    hosted.checkpoint()
+    hosted.rollback(step, files_only=True)
+    found = prepared(hosted)
+    assert [each.subject for each in found.gone_back] == ["add bad"]
+    synced = hosted.sandbox.git("rev-parse", "main")
+    assert hosted.sandbox.git("rev-parse", f"{found.commit}^@") == synced
+
+
+def test_a_branch_is_named_after_its_title_unless_it_was_pushed_before(hosted: Desk) -> None:
+    """A task that is called after its command, and whose agent was asked something."""
+    told, command = Told(hosted), ["agent", "-p", "what nobody is to know"]
+    project, name = hosted.project, name_after_command(command)
+    project.tasks.save(hosted.task._replace(name=name))
+    told.run(cmd=command, snapshot=told.base)
+    hosted.write("one", "1\n")
+    assert (prepared(hosted).title, prepared(hosted).branch) == (name, hosted.branch)
+    told.line(CheckpointDetail(prompt="mend it"), snapshot=told.base)
+    found = prepared(hosted)
+    assert (found.title, found.branch) == ("mend it", f"siding/mend-it-{hosted.task.id}")
+    assert hosted.sandbox.git("log", "-1", "--format=%s", found.commit) == "mend it"
+    assert prepared(hosted, branch="mine").branch == "mine"
+    hosted.sandbox.git("push", "-q", "origin", f"{told.main}:refs/heads/{hosted.branch}")
+    assert prepared(hosted).branch == hosted.branch
+
+
 def test_what_a_person_says_counts(hosted: Desk) -> None:
     hosted.write("rest", "1\n")
     hosted.sandbox.git("remote", "add", "other", "git@github.com:ada/repo.git")
@@ -153,6 +229,15 @@ def test_what_was_pushed_before_is_gone_on_from(hosted: Desk) -> None:
     assert told(hosted)["commit"] == second.commit
 
 
+def test_a_history_that_the_agent_wrote_anew_is_not_put_on_top_of_what_was_pushed(
+    hosted: Desk,
+) -> None:
+    agents(hosted, "one")
+    assert opened(hosted).prepared.new_commits == 1
+    hosted.git("commit", "-q", "--amend", "-m", "better")
+    assert prepared(hosted).commit == hosted.git("rev-parse", "HEAD")
+
+
 def test_what_was_gone_back_from_stays_here(hosted: Desk) -> None:
     hosted.checkpoint()
     base = hosted.sandbox.git("rev-parse", "main")
@@ -169,6 +254,38 @@ def test_what_was_gone_back_from_stays_here(hosted: Desk) -> None:
         prepared(hosted)
     assert [each.sha for each in why.value.commits] == [bad]
     assert hosted.sandbox.git("rev-parse", f"{prepared(hosted, force=True).commit}^") == base
+
+
+def test_ignored_files_that_the_agent_committed_stay_when_the_rest_goes_on_top(
+    hosted: Desk,
+) -> None:
+    hosted.write(".gitignore", "built\n")
+    hosted.write("built", "1\n")
+    hosted.git("add", "-f", "built")
+    one = agents(hosted, "one")
+    hosted.write("rest", "1\n")
+    found = prepared(hosted)
+    changed = hosted.sandbox.git("diff", "--name-status", one, found.commit)
+    assert changed == "A\trest"
+
+
+def test_a_step_that_was_gone_back_from_is_said_without_a_commit_too(hosted: Desk) -> None:
+    hosted.write("one", "1\n")
+    hosted.checkpoint()
+    hosted.write("bad", "1\n")
+    hosted.checkpoint()
+    hosted.rollback(1)
+    found = prepared(hosted)
+    assert found.gone_back == ()
+    assert "| 0002 | gone back from | | |" in found.body
+
+
+def test_without_its_workspace_a_task_is_as_its_newest_snapshot(hosted: Desk) -> None:
+    hosted.write("one", "1\n")
+    hosted.checkpoint()
+    shutil.rmtree(hosted.root)
+    found = prepared(hosted)
+    assert "one" in hosted.sandbox.git("ls-tree", "--name-only", found.commit).split()
 
 
 def test_markers_of_a_merge_that_is_not_ended_are_not_proposed(hosted: Desk) -> None:
@@ -339,10 +456,11 @@ def test_one_that_is_open_has_the_new_commits(
 def test_one_that_is_not_known_to_be_open_is_made_anew(
     hosted: Desk, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Gh(monkeypatch, (0, said, ""), (0, "made\n", ""))
+    gh = Gh(monkeypatch, (0, said, ""), (0, "made\n", ""))
     hosted.write("one", "1\n")
     done = opened(hosted)
     assert (done.url, done.created) == ("", True)
+    assert "--draft" not in gh.asked[-1][0]
 
 
 @pytest.mark.parametrize(("status", "hint"), [(4, "`gh auth login`"), (1, "`siding pr` tries")])
