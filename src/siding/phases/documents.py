@@ -30,9 +30,14 @@ def document_names(task_root: Path) -> list[str]:
 
 
 def read_documents(task_root: Path) -> dict[str, bytes]:
-    """Return the documents by their names."""
-    found = {name: read_small(task_root / name, _LARGEST) for name in document_names(task_root)}
-    return {name: data for name, data in found.items() if data is not None}
+    """Return the documents by their names; one that no phase can be in, by its size, is left out.
+
+    Its beginning alone would be recorded, and put in its place by who goes back.
+    """
+    found = {name: read_small(task_root / name, _LARGEST + 1) for name in document_names(task_root)}
+    return {
+        name: data for name, data in found.items() if data is not None and len(data) <= _LARGEST
+    }
 
 
 def put_documents(task_root: Path, wanted: Mapping[str, bytes]) -> None:
