@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from operator import itemgetter, le
 from typing import TYPE_CHECKING
 
 from siding.namedtuples import NamedTuple
@@ -10,6 +11,9 @@ from siding.redaction.span import RIGHT, SecretSpan
 
 if TYPE_CHECKING:
     from siding.redaction.wrappings import Reading
+
+
+_START, _END = itemgetter(0), itemgetter(1)
 
 
 class KnownSecret(NamedTuple):
@@ -147,6 +151,8 @@ def _without_overlaps(
     spans: list[SecretSpan], data: bytes, allowed: frozenset[bytes]
 ) -> list[SecretSpan]:
     """Return the spans in order, without the allowed ones; spans that overlap become one."""
+    if not allowed and _are_apart(spans):
+        return spans
     spans.sort(key=lambda span: (span.start, -span.end))
     apart: list[SecretSpan] = []
     for span in spans:
@@ -160,6 +166,13 @@ def _without_overlaps(
                 end=span.end, pending=last.pending or span.pending, until=span.until, open=span.open
             )
     return apart
+
+
+def _are_apart(spans: list[SecretSpan]) -> bool:
+    """Return whether each span begins where the one before it ends, or behind it."""
+    starts, ends = map(_START, spans), map(_END, spans)
+    next(starts, None)
+    return all(map(le, ends, starts))
 
 
 def _is_allowed(span: SecretSpan, data: bytes, allowed: frozenset[bytes]) -> bool:
