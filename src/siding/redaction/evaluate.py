@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from siding.namedtuples import NamedTuple
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
 from siding.redaction.pairs import follows, pair_at
+from siding.redaction.plain_pairs import plain_pair
 from siding.redaction.span import SecretSpan
 
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
@@ -55,8 +56,10 @@ def announced(
     for at in places:
         if at < covered:
             continue
-        after = follows(data, at, limit)
-        span = None if after is None else pair_at(data, at, after, limit, final=final)
+        span = plain_pair(data, at, limit)
+        if span is None:
+            after = follows(data, at, limit)
+            span = None if after is None else pair_at(data, at, after, limit, final=final)
         if span is None and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
             span = putty_lines(data, at - 11, limit, final=final)
             recent.clear()  # what decides here can be far away

@@ -57,6 +57,11 @@ _WORDS = frozenset(
     b"utf8 pass rabbitmq guestguest sa oracle".split()
 )
 _NAME_WORDS = re.compile(rb"passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
+# Whatever of letters and digits `_INSIDE`, `_NAME_WORDS` and `_PLAIN_WORD` find, and more.
+_MORE_THAN_RANDOM = re.compile(
+    rb"example|placeholder|changeme|changeit|replaceme|redacted|dummy|xxxx|passw|passp|secret|token"
+    rb"|apikey|cred|auth|pwd|getenv|keyring|getpass|lambda|foo|abc|todo|fixme|tbd"
+)
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
 _DOTTED = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
 _TEMPLATE = re.compile(rb"\{[A-Za-z_][\w.()\[\]'\"]*\}")
@@ -128,6 +133,28 @@ def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     if len(value) < 6 or (not mixed and is_code(value)) or _names(value):
         return False
     return mixed or not _WORDY.match(value)
+
+
+def is_surely_password(value: bytes) -> bool:
+    """Return whether a value of at least six letters and digits is a password, in quotes or not.
+
+    False if `is_password` has to tell.
+    """
+    if value.isalpha() or _MORE_THAN_RANDOM.search(lower := value.lower()):
+        return False
+    return lower not in _WORDS and not _FEW.match(value)
+
+
+def is_surely_token(value: bytes) -> bool:
+    """Return whether a value of at least six letters and digits is a token, in quotes or not.
+
+    False if `is_token` has to tell.
+    """
+    if value.isalpha() or len(value) < 8 or _MORE_THAN_RANDOM.search(lower := value.lower()):
+        return False
+    if value[0] in _OF_NUMBERS and _HARMLESS.match(lower):
+        return False
+    return lower not in _WORDS and not _FEW.match(value)
 
 
 def _names(value: bytes) -> bool:
