@@ -16,11 +16,8 @@ _LONGEST = 128  # bytes that repeat
 _RECENT = 8  # words in them
 
 
-class Outcome(NamedTuple):
-    """A word that was looked at, and the secret that it announces."""
-
-    at: int
-    span: SecretSpan | None
+# The offset of a word that was looked at, and the secret that it announces.
+Outcome = tuple[int, SecretSpan | None]
 
 
 class Repetition(NamedTuple):
@@ -35,7 +32,7 @@ class Repetition(NamedTuple):
 
     def spans(self) -> Iterator[SecretSpan]:
         """Yield the secrets in what repeats."""
-        found = [outcome.span for outcome in self.outcomes if outcome.span is not None]
+        found = [span for _, span in self.outcomes if span is not None]
         for moved in range(self.period, self.period * self.times + 1, self.period) if found else ():
             for span in found:
                 yield SecretSpan(
@@ -67,7 +64,7 @@ def announced(
             yield span
             if span.start >= since:  # else a stream has passed it, and may have seen more of it
                 covered = limit if span.pending else span.end - _NEAR
-        recent.append(Outcome(at, span))
+        recent.append((at, span))
         if len(recent) == _OFTEN:
             repeated = _repetition(data, recent[-_RECENT:], limit, since)
             recent.clear()
@@ -88,11 +85,13 @@ def _repetition(
     start, end = at - _LEFT, at + _RIGHT
     for index in range(len(recent) - 2, -1, -1):
         outcomes = recent[index + 1 :]
-        period = at - recent[index].at
+        before, span = recent[index]
+        period = at - before
         if period > _LONGEST or not _is_near(outcomes[0], since):
             return None
         if (
-            not _are_alike(recent[index].span, last, period)
+            data[before:at] != data[at : at + period]
+            or not _are_alike(span, last, period)
             or start < period
             or data[start - period : end - period] != data[start:end]
         ):

@@ -11,7 +11,7 @@ import re
 from siding.redaction.formats import STARTS
 from siding.redaction.names import Tier, meaning
 from siding.redaction.pairs import beginning_of_name
-from siding.redaction.span import PLAIN, SecretSpan, plain_span
+from siding.redaction.span import SecretSpan, plain_span
 from siding.redaction.values import is_surely_password, is_surely_token
 
 _VALUE = rb"([A-Za-z0-9]{6,64}+)"
@@ -52,5 +52,5 @@ def plain_pair(data: bytes, at: int, limit: int) -> SecretSpan | None:
         sure = tier is _PASSWORD and is_surely_password(value)
     if not sure or value[:3] in STARTS:
         return None
-    start, end = found.span(group)
-    return plain_span((start, end, kind, *PLAIN))
+    start = found.start(group)
+    return plain_span(start, start + len(value), kind)

@@ -38,10 +38,12 @@ class SecretSpan(NamedTuple):
         return b"".join(bytes((each, 0)) for each in text) if self.wide else text
 
 
-# A span that is whole and stands by itself: `plain_span((start, end, kind, *PLAIN))`. Calling the
-# class, which fills in the defaults, takes three times as long; dense secrets show it.
-PLAIN = (False, None, b"", False, False, False)
-plain_span = partial(tuple.__new__, SecretSpan)
+_made = partial(tuple.__new__, SecretSpan)
+
+
+def plain_span(start: int, end: int, kind: bytes) -> SecretSpan:
+    """Return a span that is whole and stands by itself, in a third of the time of its class."""
+    return _made((start, end, kind, False, None, b"", False, False, False))
 
 
 @lru_cache(maxsize=256)

@@ -85,7 +85,7 @@ _BRACKETS = (b"(", b"[", b"{", b"|")
 def stands_for_one(value: bytes) -> bool:
     """Return whether the value is a placeholder, or a reference to a secret kept elsewhere."""
     lower = value.lower()
-    if lower in _WORDS or _INSIDE.search(lower) or _FEW.match(value):
+    if lower in _WORDS or _INSIDE.search(lower) or _is_of_few(value):
         return not (value.startswith(b"$") and _crypted(value))
     if value.isalnum():
         return _PLAIN_WORD.match(lower) is not None
@@ -100,6 +100,13 @@ def stands_for_one(value: bytes) -> bool:
         or b"{{" in value
         or (b"{" in value and _TEMPLATE.search(value) is not None)
     )
+
+
+def _is_of_few(value: bytes) -> bool:
+    """Return whether there are two different bytes in it at most."""
+    if len(value) > 2 and value[0] != value[1] != value[2] != value[0]:
+        return False  # most values, in a third of the time
+    return _FEW.match(value) is not None
 
 
 def _crypted(value: bytes) -> bool:
@@ -140,9 +147,7 @@ def is_surely_password(value: bytes) -> bool:
 
     False if `is_password` has to tell.
     """
-    if value.isalpha() or _MORE_THAN_RANDOM.search(lower := value.lower()):
-        return False
-    return lower not in _WORDS and not _FEW.match(value)
+    return not value.isalpha() and _is_only_random(value, value.lower())
 
 
 def is_surely_token(value: bytes) -> bool:
@@ -150,11 +155,17 @@ def is_surely_token(value: bytes) -> bool:
 
     False if `is_token` has to tell.
     """
-    if value.isalpha() or len(value) < 8 or _MORE_THAN_RANDOM.search(lower := value.lower()):
+    if value.isalpha() or len(value) < 8:
         return False
+    lower = value.lower()
     if value[0] in _OF_NUMBERS and _HARMLESS.match(lower):
         return False
-    return lower not in _WORDS and not _FEW.match(value)
+    return _is_only_random(value, lower)
+
+
+def _is_only_random(value: bytes, lower: bytes) -> bool:
+    """Return whether letters and digits have nothing in them that a person would have written."""
+    return not (lower in _WORDS or _MORE_THAN_RANDOM.search(lower) or _is_of_few(value))
 
 
 def _names(value: bytes) -> bool:
@@ -188,7 +199,7 @@ def is_random(value: bytes) -> bool:
         return False
     if re.match(rb"[A-Fa-f0-9]{8}-[A-Fa-f0-9]{4}-", value) or _CALL.match(value):
         return False
-    digits = sum(each in b"0123456789" for each in value)
+    digits = len(value) - len(value.translate(None, b"0123456789"))
     if digits < 2 or _DOTTED.match(value):
         return False
     pieces = re.split(rb"[-_./:]", value)
