@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from siding.namedtuples import NamedTuple
 from siding.redaction import prefilter
 from siding.redaction.span import RIGHT, SecretSpan
+from siding.redaction.wide_lines import wide_line_ends
 
 if TYPE_CHECKING:
     from siding.redaction.wrappings import Reading
@@ -60,10 +61,11 @@ class Rules:
         one. With `final` no more bytes follow. What begins before `since` is of no interest.
         """
         spans = list(self._spans(data, final=final, since=since))
-        if prefilter.may_be_interrupted(data):
+        wide = wide_line_ends(data)
+        if wide or prefilter.may_be_interrupted(data):
             from siding.redaction.wrappings import readings  # much output never gets here
 
-            for reading in readings(data):
+            for reading in readings(data, wide):
                 spans += self._in_reading(reading, data, final=final, since=since)
         return _without_overlaps(spans, data, self._allowed) if spans else spans
 

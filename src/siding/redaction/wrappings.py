@@ -7,11 +7,11 @@ bytes around it. The rules are applied to the copy, and what they find counts in
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from siding.namedtuples import NamedTuple
 from siding.redaction.formats import STARTS
-from siding.redaction.wide_lines import WIDTH, has_wide_lines, is_wrap
+from siding.redaction.wide_lines import WIDTH, is_wrap
 
 _BEFORE = 256  # bytes before an interruption that are read with it
 _BEHIND = 1024
@@ -55,7 +55,6 @@ _SPELLED = {
 }
 _WIDTHS = (0, 6, 4, _PERCENT, 0)  # of a letter, by the group of `_UNDONE`
 _BREAK = 4  # the group of a line's end
-_LINE = re.compile(rb"\n[^\n]{%d}(?=\r?\n[A-Za-z0-9_+/=-])(?<=[A-Za-z0-9_+/=-])" % WIDTH)
 _NAMED = frozenset(b":=>rRcC")  # before a value: a separator, or the end of Bearer and Basic
 _ASSIGNS = re.compile(rb"[=:\"']")
 _WIDE = re.compile(rb"(?:[\t\n\r -~]\x00){8,}+")
@@ -108,16 +107,19 @@ class Reading(NamedTuple):
         return self.step > 1 or bisect_right(self.within, end) > first
 
 
-def readings(data: bytes) -> Iterator[Reading]:
-    """Yield a reading of each part of `data` in which something can be undone."""
-    for start, end in _parts(data):
+def readings(data: bytes, wide: Iterable[int]) -> Iterator[Reading]:
+    """Yield a reading of each part of `data` in which something can be undone.
+
+    `wide`: where its lines end that may go on in the next one, from `wide_line_ends`.
+    """
+    for start, end in _parts(data, wide):
         yield _undone(data, start, end)
     if b"\x00" in data:
         for found in _WIDE.finditer(data):
             yield Reading(found.start(), found.end(), found[0][::2], step=2)
 
 
-def _parts(data: bytes) -> list[tuple[int, int]]:
+def _parts(data: bytes, wide: Iterable[int]) -> list[tuple[int, int]]:
     """Return the parts of the data that have an interruption, apart and in order."""
     found = [
         (match.start(), match.end(), 0)
@@ -125,7 +127,7 @@ def _parts(data: bytes) -> list[tuple[int, int]]:
         if first in data
         for match in pattern.finditer(data)
     ]
-    found += ((start, end, 0) for start, end in _wraps(data))
+    found += ((start, end, 0) for start, end in _wraps(data, wide))
     if b"%" in data:
         found += [(match.start(), match.end(), _PERCENT) for match in _PERCENTS.finditer(data)]
     found.sort()
@@ -148,13 +150,11 @@ def _parts(data: bytes) -> list[tuple[int, int]]:
     return parts
 
 
-def _wraps(data: bytes) -> Iterator[tuple[int, int]]:
+def _wraps(data: bytes, wide: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield each line break within a word that may be a secret."""
-    if not has_wide_lines(data):
-        return
     last = 0
-    for found in _LINE.finditer(data):
-        start, end = found.start() + 1, found.end()
+    for end in wide:
+        start = end - WIDTH
         word = max(data.rfind(b" ", start, end), data.rfind(b"\t", start, end)) + 1
         if (
             data[word - 2] in _NAMED
