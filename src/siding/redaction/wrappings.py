@@ -36,7 +36,7 @@ _INTERRUPTIONS = tuple(
         (b"\\", rb"\\(?:u00|x)" + _LETTER),
     )
 )
-_PERCENTS = re.compile(rb"(?:%" + _LETTER + rb")++")
+_PERCENTS = re.compile(rb"%" + _LETTER + rb"(?:%" + _LETTER + rb")*+")
 _PERCENT = 3  # bytes of such a letter
 _UNDONE = re.compile(
     rb"(?:" + _COLOUR + rb")++|(?:\xe2\x80[\x8b-\x8f]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad)++"
