@@ -6,6 +6,7 @@
       names     whether a name says that its value is secret
       values    whether a value looks like a secret or like a placeholder
       pairs     a name and its value together
+      plain_pairs  those that need no closer look
       places    secrets in URLs, headers, cookies and hashes
       keys      private key blocks
     stream      the same for bytes that come in pieces

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from siding.redaction.span import LEFT, SecretSpan
+from siding.redaction.span import LEFT, SecretSpan, plain_span
 from siding.redaction.values import stands_for_one
 
 # By program: the options whose next word is a password …
@@ -87,7 +87,8 @@ def client_passwords(data: bytes, options: Iterable[int], limit: int) -> Iterato
         programs = list(_programs().finditer(data, start, looked))
         stops = [*(each.start() for each in programs[1:]), looked]
         for program, stop in zip(programs, stops, strict=False):
-            for found in _options_of(program[1]).finditer(data, program.end(), stop):
+            name = program[0].removesuffix(b".exe")
+            for found in _options_of(name).finditer(data, program.end(), stop):
                 span = _to_its_end(data, found, limit)
                 if span is not None:
                     yield span
@@ -100,7 +101,9 @@ def _to_its_end(data: bytes, found: re.Match[bytes], limit: int) -> SecretSpan |
     last = limit if behind is None else behind.start()
     if stands_for_one(data[start : min(last, start + LEFT)]):
         return None
-    return SecretSpan(start, last, b"password", until=_WORD_END if last == limit else None)
+    if last < limit:
+        return plain_span(start, last, b"password")
+    return SecretSpan(start, last, b"password", until=_WORD_END)
 
 
 _WORD_END = re.compile(rb"[\s\"'`\\|;&]")
@@ -108,8 +111,19 @@ _WORD_END = re.compile(rb"[\s\"'`\\|;&]")
 
 @cache
 def _programs() -> re.Pattern[bytes]:
-    names = b"|".join(re.escape(each.encode()) for each in sorted(PROGRAMS, key=len, reverse=True))
-    return re.compile(rb"(?:(?<![\w.-])|(?<=\\[nt]))(" + names + rb")(?:\.exe)?(?=[ \t])")
+    """Return the pattern of a program's name, with ``.exe`` or without.
+
+    Each alternative begins with a letter, and what is before the name is looked at behind it: so
+    only the places with one of these letters are tried.
+    """
+    by_letter: dict[str, list[str]] = {}
+    for name in sorted(PROGRAMS, key=len, reverse=True):
+        by_letter.setdefault(name[0], []).append(re.escape(name[1:]))
+    names = "|".join(
+        rf"{letter}(?:(?<![\w.-]{letter})|(?<=\\[nt]{letter}))(?:{'|'.join(rests)})"
+        for letter, rests in by_letter.items()
+    )
+    return re.compile(rf"(?:{names})(?:\.exe)?(?=[ \t])".encode())
 
 
 @cache

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from siding.namedtuples import NamedTuple
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
 from siding.redaction.pairs import follows, pair_at
+from siding.redaction.plain_pairs import plain_pair
 from siding.redaction.span import SecretSpan
 
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
@@ -15,11 +16,8 @@ _LONGEST = 128  # bytes that repeat
 _RECENT = 8  # words in them
 
 
-class Outcome(NamedTuple):
-    """A word that was looked at, and the secret that it announces."""
-
-    at: int
-    span: SecretSpan | None
+# The offset of a word that was looked at, and the secret that it announces.
+Outcome = tuple[int, SecretSpan | None]
 
 
 class Repetition(NamedTuple):
@@ -34,7 +32,7 @@ class Repetition(NamedTuple):
 
     def spans(self) -> Iterator[SecretSpan]:
         """Yield the secrets in what repeats."""
-        found = [outcome.span for outcome in self.outcomes if outcome.span is not None]
+        found = [span for _, span in self.outcomes if span is not None]
         for moved in range(self.period, self.period * self.times + 1, self.period) if found else ():
             for span in found:
                 yield SecretSpan(
@@ -55,8 +53,10 @@ def announced(
     for at in places:
         if at < covered:
             continue
-        after = follows(data, at, limit)
-        span = None if after is None else pair_at(data, at, after, limit, final=final)
+        span = plain_pair(data, at, limit)
+        if span is None:
+            after = follows(data, at, limit)
+            span = None if after is None else pair_at(data, at, after, limit, final=final)
         if span is None and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
             span = putty_lines(data, at - 11, limit, final=final)
             recent.clear()  # what decides here can be far away
@@ -64,7 +64,7 @@ def announced(
             yield span
             if span.start >= since:  # else a stream has passed it, and may have seen more of it
                 covered = limit if span.pending else span.end - _NEAR
-        recent.append(Outcome(at, span))
+        recent.append((at, span))
         if len(recent) == _OFTEN:
             repeated = _repetition(data, recent[-_RECENT:], limit, since)
             recent.clear()
@@ -85,11 +85,13 @@ def _repetition(
     start, end = at - _LEFT, at + _RIGHT
     for index in range(len(recent) - 2, -1, -1):
         outcomes = recent[index + 1 :]
-        period = at - recent[index].at
+        before, span = recent[index]
+        period = at - before
         if period > _LONGEST or not _is_near(outcomes[0], since):
             return None
         if (
-            not _are_alike(recent[index].span, last, period)
+            data[before:at] != data[at : at + period]
+            or not _are_alike(span, last, period)
             or start < period
             or data[start - period : end - period] != data[start:end]
         ):

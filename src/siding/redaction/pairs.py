@@ -5,11 +5,12 @@ import re
 
 from siding.redaction.formats import token_at
 from siding.redaction.names import Meaning, Tier, meaning
-from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan
+from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
 from siding.redaction.values import is_password, is_random, is_token, stands_for_one
 
 _NAME_LEFT = 64
 _NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+_IN_NAME = frozenset(_NAME)
 _BLANKS = b" \t\n"
 _COLOUR = rb"(?:\x1b\[[0-9;]{0,16}m){0,4}+"
 _QUOTE = rb"(?:\\{0,6}[\"'`]|&quot;|%22)"
@@ -57,7 +58,7 @@ def pair_at(
 
     `after`: what `follows` the word.
     """
-    left = _beginning_of_name(data, at)
+    left = beginning_of_name(data, at)
     known = meaning(data[left : after.end(1)])
     if known is None:
         return None
@@ -82,8 +83,13 @@ def pair_at(
     return _value(data, left, start, limit, known, after, final=final)
 
 
-def _beginning_of_name(data: bytes, at: int) -> int:
+def beginning_of_name(data: bytes, at: int) -> int:
     """Return where the name begins that has the word at `at` in it."""
+    if data[at - 1] not in _IN_NAME:
+        if data[at - 1] != 0x5C:
+            return at
+    elif data[at - 3] not in _IN_NAME and data[at - 3] != 0x5C and data[at - 2] in _IN_NAME:
+        return at - 2  # "token" and "secret", of which the word is the end
     before = data[max(0, at - _NAME_LEFT) : at]
     left = at - len(before) + len(before.rstrip(_NAME))
     if data[left - 1] == 0x5C and data[left] in b"nrt":  # the letter of an escape is not part of it
@@ -197,7 +203,7 @@ def _if_secret(
     if not secret:
         return None
     token = token_at(data, start, end)  # a known token has a more exact kind than its name
-    return SecretSpan(start, end, known.kind if token is None or token[1] != end else token[0])
+    return plain_span(start, end, known.kind if token is None or token[1] != end else token[0])
 
 
 def _end_of_quoted(data: bytes, start: int, limit: int, quote: bytes) -> tuple[int, bool]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from siding.redaction.formats import BEHIND_TOKEN, STARTS, joined, suffixed, token_at
 from siding.redaction.keys import block_from
 from siding.redaction.names import LAST_WORDS, Tier, meaning
-from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan
+from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
 from siding.redaction.values import is_random, stands_for_one
 
 _PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
@@ -19,6 +19,7 @@ _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
 _TRIES = 4  # of the same prefix within one run
 _INNER = re.compile(rb"[_-]+")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
+_DIGIT = re.compile(rb"[0-9]")
 _TOKEN68 = re.compile(rb"[A-Za-z0-9._~+/=%-]+")
 _JOINABLE = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~:/-$"
 _GAPS = re.compile(rb"[./:~]|bot(?=\d)")
@@ -51,9 +52,11 @@ _TEXT = re.compile(
 _URL_LEFT = 512
 _URL = re.compile(rb"://[^\s\"'<>\\/?:]{0,256}:[^\s\"'<>\\/?]{3,256}@")
 _NOT_IN_USERINFO = re.compile(rb"[\s\"'<>\\/?]")
-_COOKIE = re.compile(rb"(?i)cookie2?\\{0,6}[\"']?[ \t]?[:=,][ \t]?\\{0,6}[\"']?\Z")
 _COOKIE_VALUE = re.compile(rb"[^;\s\"'\\,<>]+")
-_COOKIE_WORD = re.compile(rb"(?:\A|[;\s\"',:])([A-Za-z0-9_.$!*~^-]{1,80})=([^;\s\"'\\,=]*)\Z")
+_COOKIE_NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$!*~^-"
+_LONGEST_COOKIE_NAME = 80
+_BEFORE_COOKIE = frozenset(b"; \t\n\r\f\v\"',:")
+_BEHIND_COOKIE = re.compile(rb"[;\s\"'\\,]")
 _SIGNED = re.compile(rb"s(?:%3[Aa]|:)")
 _NOT_COOKIES = frozenset({b"path", b"domain", b"expires", b"max-age", b"samesite", b"version"})
 _HASH = re.compile(
@@ -278,19 +281,33 @@ def _in_cookie(data: bytes, start: int, limit: int) -> SecretSpan | None:
     header = data.rfind(b"ookie", left, start)
     if header < 0 or data.find(b"\n", header, start) >= 0:
         return None
-    word = _COOKIE_WORD.search(data, max(left, start - 120), start)
-    if word is None or word[1].lower() in _NOT_COOKIES:
+    first = _beginning_of_cookie(data, max(left, start - 120), start)
+    if first is None:
         return None
     behind = data.find(b":", header, start)
     behind = behind if behind >= 0 else data.find(b"=", header, start)
     if not (0 <= behind - header < 16):
         return None
-    signed = _SIGNED.match(data, word.start(2))
-    first = word.start(2) if signed is None else signed.end()
+    signed = _SIGNED.match(data, first)
+    first = first if signed is None else signed.end()
     found = _COOKIE_VALUE.match(data, first, limit)
     if found is None or stands_for_one(found[0][:LEFT]) or not _has_digit(found[0]):
         return None
     return _span(first, found.end(), b"cookie", limit)
+
+
+def _beginning_of_cookie(data: bytes, begin: int, start: int) -> int | None:
+    """Return where the value of a cookie begins in whose value, or before it, `start` is."""
+    before, equals, value = data[begin:start].rpartition(b"=")
+    if not equals or (value and _BEHIND_COOKIE.search(value)):
+        return None
+    outside = before.rstrip(_COOKIE_NAME)
+    name = before[len(outside) :]
+    if not 0 < len(name) <= _LONGEST_COOKIE_NAME or name.lower() in _NOT_COOKIES:
+        return None
+    if outside:
+        return start - len(value) if outside[-1] in _BEFORE_COOKIE else None
+    return start - len(value) if begin == 0 else None
 
 
 def _behind_brace(data: bytes, start: int, limit: int) -> SecretSpan | None:
@@ -359,11 +376,13 @@ def password_hashes(data: bytes, limit: int) -> Iterator[SecretSpan]:
 
 
 def _span(start: int, end: int, kind: bytes, limit: int) -> SecretSpan:
-    return SecretSpan(start, end, kind, until=BEHIND_TOKEN if end == limit else None)
+    if end < limit:
+        return plain_span(start, end, kind)
+    return SecretSpan(start, end, kind, until=BEHIND_TOKEN)
 
 
 def _has_digit(value: bytes) -> bool:
-    return any(each in b"0123456789" for each in value[:LEFT])
+    return _DIGIT.search(value, 0, LEFT) is not None
 
 
 def _is_userinfo(value: bytes) -> bool:

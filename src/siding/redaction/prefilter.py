@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator
 
 from siding.namedtuples import NamedTuple
-from siding.redaction.wide_lines import has_wide_lines
 
 RUN = 20  # bytes; a token without a name before it is at least this long
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-~")
@@ -108,8 +107,8 @@ def options(data: bytes) -> list[int]:
 
 
 def may_be_interrupted(data: bytes) -> bool:
-    """Return whether something in the data may interrupt a secret, or spell it differently."""
-    return any(each in data for each in _INTERRUPTING) or has_wide_lines(data)
+    """Return whether a byte in the data may interrupt a secret, or spell it differently."""
+    return any(each in data for each in _INTERRUPTING)
 
 
 def positions(data: bytes, wanted: bytes) -> Iterator[int]:

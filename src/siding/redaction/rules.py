@@ -2,14 +2,19 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from operator import itemgetter, le
 from typing import TYPE_CHECKING
 
 from siding.namedtuples import NamedTuple
 from siding.redaction import prefilter
 from siding.redaction.span import RIGHT, SecretSpan
+from siding.redaction.wide_lines import wide_line_ends
 
 if TYPE_CHECKING:
     from siding.redaction.wrappings import Reading
+
+
+_START, _END = itemgetter(0), itemgetter(1)
 
 
 class KnownSecret(NamedTuple):
@@ -56,10 +61,11 @@ class Rules:
         one. With `final` no more bytes follow. What begins before `since` is of no interest.
         """
         spans = list(self._spans(data, final=final, since=since))
-        if prefilter.may_be_interrupted(data):
+        wide = wide_line_ends(data)
+        if wide or prefilter.may_be_interrupted(data):
             from siding.redaction.wrappings import readings  # much output never gets here
 
-            for reading in readings(data):
+            for reading in readings(data, wide):
                 spans += self._in_reading(reading, data, final=final, since=since)
         return _without_overlaps(spans, data, self._allowed) if spans else spans
 
@@ -147,6 +153,8 @@ def _without_overlaps(
     spans: list[SecretSpan], data: bytes, allowed: frozenset[bytes]
 ) -> list[SecretSpan]:
     """Return the spans in order, without the allowed ones; spans that overlap become one."""
+    if not allowed and _are_apart(spans):
+        return spans
     spans.sort(key=lambda span: (span.start, -span.end))
     apart: list[SecretSpan] = []
     for span in spans:
@@ -160,6 +168,13 @@ def _without_overlaps(
                 end=span.end, pending=last.pending or span.pending, until=span.until, open=span.open
             )
     return apart
+
+
+def _are_apart(spans: list[SecretSpan]) -> bool:
+    """Return whether each span begins where the one before it ends, or behind it."""
+    starts, ends = map(_START, spans), map(_END, spans)
+    next(starts, None)
+    return all(map(le, ends, starts))
 
 
 def _is_allowed(span: SecretSpan, data: bytes, allowed: frozenset[bytes]) -> bool:

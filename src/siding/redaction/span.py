@@ -1,7 +1,7 @@
 """A secret that a rule found, and how far a rule may look."""
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from siding.namedtuples import NamedTuple
 
@@ -36,6 +36,14 @@ class SecretSpan(NamedTuple):
             return mark(self.kind)
         text = self.quote + mark(self.kind) + self.quote
         return b"".join(bytes((each, 0)) for each in text) if self.wide else text
+
+
+_made = partial(tuple.__new__, SecretSpan)
+
+
+def plain_span(start: int, end: int, kind: bytes) -> SecretSpan:
+    """Return a span that is whole and stands by itself, in a third of the time of its class."""
+    return _made((start, end, kind, False, None, b"", False, False, False))
 
 
 @lru_cache(maxsize=256)

@@ -57,6 +57,11 @@ _WORDS = frozenset(
     b"utf8 pass rabbitmq guestguest sa oracle".split()
 )
 _NAME_WORDS = re.compile(rb"passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
+# Whatever of letters and digits `_INSIDE`, `_NAME_WORDS` and `_PLAIN_WORD` find, and more.
+_MORE_THAN_RANDOM = re.compile(
+    rb"example|placeholder|changeme|changeit|replaceme|redacted|dummy|xxxx|passw|passp|secret|token"
+    rb"|apikey|cred|auth|pwd|getenv|keyring|getpass|lambda|foo|abc|todo|fixme|tbd"
+)
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
 _DOTTED = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
 _TEMPLATE = re.compile(rb"\{[A-Za-z_][\w.()\[\]'\"]*\}")
@@ -80,7 +85,7 @@ _BRACKETS = (b"(", b"[", b"{", b"|")
 def stands_for_one(value: bytes) -> bool:
     """Return whether the value is a placeholder, or a reference to a secret kept elsewhere."""
     lower = value.lower()
-    if lower in _WORDS or _INSIDE.search(lower) or _FEW.match(value):
+    if lower in _WORDS or _INSIDE.search(lower) or _is_of_few(value):
         return not (value.startswith(b"$") and _crypted(value))
     if value.isalnum():
         return _PLAIN_WORD.match(lower) is not None
@@ -95,6 +100,13 @@ def stands_for_one(value: bytes) -> bool:
         or b"{{" in value
         or (b"{" in value and _TEMPLATE.search(value) is not None)
     )
+
+
+def _is_of_few(value: bytes) -> bool:
+    """Return whether there are two different bytes in it at most."""
+    if len(value) > 2 and value[0] != value[1] != value[2] != value[0]:
+        return False  # most values, in a third of the time
+    return _FEW.match(value) is not None
 
 
 def _crypted(value: bytes) -> bool:
@@ -130,6 +142,32 @@ def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     return mixed or not _WORDY.match(value)
 
 
+def is_surely_password(value: bytes) -> bool:
+    """Return whether a value of at least six letters and digits is a password, in quotes or not.
+
+    False if `is_password` has to tell.
+    """
+    return not value.isalpha() and _is_only_random(value, value.lower())
+
+
+def is_surely_token(value: bytes) -> bool:
+    """Return whether a value of at least six letters and digits is a token, in quotes or not.
+
+    False if `is_token` has to tell.
+    """
+    if value.isalpha() or len(value) < 8:
+        return False
+    lower = value.lower()
+    if value[0] in _OF_NUMBERS and _HARMLESS.match(lower):
+        return False
+    return _is_only_random(value, lower)
+
+
+def _is_only_random(value: bytes, lower: bytes) -> bool:
+    """Return whether letters and digits have nothing in them that a person would have written."""
+    return not (lower in _WORDS or _MORE_THAN_RANDOM.search(lower) or _is_of_few(value))
+
+
 def _names(value: bytes) -> bool:
     """Return whether there is a word in it that announces a secret, so that it is a name."""
     return _NAME_WORDS.search(value.lower()) is not None
@@ -161,7 +199,7 @@ def is_random(value: bytes) -> bool:
         return False
     if re.match(rb"[A-Fa-f0-9]{8}-[A-Fa-f0-9]{4}-", value) or _CALL.match(value):
         return False
-    digits = sum(each in b"0123456789" for each in value)
+    digits = len(value) - len(value.translate(None, b"0123456789"))
     if digits < 2 or _DOTTED.match(value):
         return False
     pieces = re.split(rb"[-_./:]", value)

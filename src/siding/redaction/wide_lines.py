@@ -1,13 +1,23 @@
 """Lines that a program may have wrapped at the edge of a terminal, within a word."""
 
+import re
+
 WIDTH = 80  # columns at which programs wrap lines
-_LENGTHS = frozenset({WIDTH, WIDTH + 1})  # of such a line, without its end or with a CR
 _IN_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+/=-")
+_WORD = rb"[A-Za-z0-9_+/=-]"
+# Both look back from the end of a line, so that a search passes at once over lines of another
+# length: the first byte it looks back at is no line feed there.
+_BREAK = re.compile(rb"\n(?<=\n[^\n]{%d}\n)(?=%b)(?<=%b\n)" % (WIDTH, _WORD, _WORD))
+_CR_BREAK = re.compile(rb"\n(?<=\n[^\n]{%d}\r\n)(?=%b)(?<=%b\r\n)" % (WIDTH, _WORD, _WORD))
 
 
-def has_wide_lines(data: bytes) -> bool:
-    """Return whether a line of the data is as long as a terminal is wide."""
-    return not _LENGTHS.isdisjoint(map(len, data.split(b"\n")))
+def wide_line_ends(data: bytes) -> list[int]:
+    """Return where the lines end that are as long as a terminal is wide, and a word may go on."""
+    ends = [found.start() for found in _BREAK.finditer(data)]
+    if b"\r" in data:
+        ends += [found.start() - 1 for found in _CR_BREAK.finditer(data)]
+        ends.sort()
+    return ends
 
 
 def is_wrap(data: bytes, end: int) -> bool:

@@ -7,11 +7,11 @@ bytes around it. The rules are applied to the copy, and what they find counts in
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from siding.namedtuples import NamedTuple
 from siding.redaction.formats import STARTS
-from siding.redaction.wide_lines import WIDTH, has_wide_lines, is_wrap
+from siding.redaction.wide_lines import WIDTH, is_wrap
 
 _BEFORE = 256  # bytes before an interruption that are read with it
 _BEHIND = 1024
@@ -34,14 +34,27 @@ _INTERRUPTIONS = tuple(
         (b"\xef", rb"\xef(?<=[A-Za-z0-9_-]\xef)\xbb\xbf"),
         (b"\xc2", rb"\xc2(?<=[A-Za-z0-9_-]\xc2)\xad"),
         (b"\\", rb"\\(?:u00|x)" + _LETTER),
-        (b"%", rb"%" + _LETTER),
     )
 )
+_PERCENTS = re.compile(rb"%" + _LETTER + rb"(?:%" + _LETTER + rb")*+")
+_PERCENT = 3  # bytes of such a letter
 _UNDONE = re.compile(
     rb"(?:" + _COLOUR + rb")++|(?:\xe2\x80[\x8b-\x8f]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad)++"
-    rb"|(?:\\u00|\\x|%)(" + _LETTER + rb")|(\r?\n)"
+    rb"|((?:\\u00"
+    + _LETTER
+    + rb")++)|((?:\\x"
+    + _LETTER
+    + rb")++)|((?:%"
+    + _LETTER
+    + rb")++)|(\r?\n)"
 )
-_LINE = re.compile(rb"\n[^\n]{%d}(?=\r?\n[A-Za-z0-9_+/=-])(?<=[A-Za-z0-9_+/=-])" % WIDTH)
+_SPELLED = {
+    digits.encode(): bytes((code,))
+    for code in range(0x20, 0x80)
+    for digits in (f"{code:02x}", f"{code:02X}")
+}
+_WIDTHS = (0, 6, 4, _PERCENT, 0)  # of a letter, by the group of `_UNDONE`
+_BREAK = 4  # the group of a line's end
 _NAMED = frozenset(b":=>rRcC")  # before a value: a separator, or the end of Bearer and Basic
 _ASSIGNS = re.compile(rb"[=:\"']")
 _WIDE = re.compile(rb"(?:[\t\n\r -~]\x00){8,}+")
@@ -94,46 +107,54 @@ class Reading(NamedTuple):
         return self.step > 1 or bisect_right(self.within, end) > first
 
 
-def readings(data: bytes) -> Iterator[Reading]:
-    """Yield a reading of each part of `data` in which something can be undone."""
-    for start, end in _parts(data):
+def readings(data: bytes, wide: Iterable[int]) -> Iterator[Reading]:
+    """Yield a reading of each part of `data` in which something can be undone.
+
+    `wide`: where its lines end that may go on in the next one, from `wide_line_ends`.
+    """
+    for start, end in _parts(data, wide):
         yield _undone(data, start, end)
     if b"\x00" in data:
         for found in _WIDE.finditer(data):
             yield Reading(found.start(), found.end(), found[0][::2], step=2)
 
 
-def _parts(data: bytes) -> list[tuple[int, int]]:
+def _parts(data: bytes, wide: Iterable[int]) -> list[tuple[int, int]]:
     """Return the parts of the data that have an interruption, apart and in order."""
     found = [
-        match.span()
+        (match.start(), match.end(), 0)
         for first, pattern in _INTERRUPTIONS
         if first in data
         for match in pattern.finditer(data)
     ]
-    found += _wraps(data)
+    found += ((start, end, 0) for start, end in _wraps(data, wide))
+    if b"%" in data:
+        found += [(match.start(), match.end(), _PERCENT) for match in _PERCENTS.finditer(data)]
     found.sort()
     parts: list[tuple[int, int]] = []
-    for start, end in found:
-        if parts and end <= parts[-1][1]:
-            continue
-        begin = max(data.rfind(b"\n", max(0, start - _BEFORE), start) + 1, start - _BEFORE, 0)
-        behind = data.find(b"\n", end + 1, end + _BEHIND)
-        stop = behind if behind >= 0 else min(len(data), end + _BEHIND)
-        if parts and begin <= parts[-1][1]:
-            parts[-1] = (parts[-1][0], stop)
-        else:
-            parts.append((begin, stop))
+    last = 0  # the end of the last part
+    for first, end, step in found:
+        while end > last:
+            start, stop = first, end
+            if step:  # letters: the first one behind the last part begins the next
+                start += max(0, last - first) // step * step
+                stop = start + step
+            begin = max(data.rfind(b"\n", max(0, start - _BEFORE), start) + 1, start - _BEFORE, 0)
+            behind = data.find(b"\n", stop + 1, stop + _BEHIND)
+            stop = behind if behind >= 0 else min(len(data), stop + _BEHIND)
+            if parts and begin <= last:
+                parts[-1] = (parts[-1][0], stop)
+            else:
+                parts.append((begin, stop))
+            last = stop
     return parts
 
 
-def _wraps(data: bytes) -> Iterator[tuple[int, int]]:
+def _wraps(data: bytes, wide: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield each line break within a word that may be a secret."""
-    if not has_wide_lines(data):
-        return
     last = 0
-    for found in _LINE.finditer(data):
-        start, end = found.start() + 1, found.end()
+    for end in wide:
+        start = end - WIDTH
         word = max(data.rfind(b" ", start, end), data.rfind(b"\t", start, end)) + 1
         if (
             data[word - 2] in _NAMED
@@ -147,28 +168,55 @@ def _wraps(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _undone(data: bytes, start: int, end: int) -> Reading:
-    pieces, at, ahead, letters, within = [], [], [], [], []
+    pieces: list[bytes] = []
+    at: list[int] = []
+    ahead: list[int] = []
+    letters: list[bool] = []
+    within: list[int] = []
     done, gone = start, 0
     for found in _UNDONE.finditer(data, start, end):
-        letter = found[1]
-        if found[2] is not None and not is_wrap(data, found.start()):
+        begin, behind = found.span()
+        kind = found.lastindex
+        if kind == _BREAK and not is_wrap(data, begin):
             continue
-        pieces.append(data[done : found.start()])
-        done = found.end()
-        gone += done - found.start()
-        if letter is not None:
-            pieces.append(bytes((int(letter, 16),)))
-            gone -= 1
-        at.append(done - start - gone)
+        pieces.append(data[done:begin])
+        done = behind
+        width = _WIDTHS[kind or 0]
+        if width == behind - begin:
+            pieces.append(_SPELLED[data[behind - 2 : behind]])
+            gone += width - 1
+            letters.append(True)
+            ahead.append(gone)
+            at.append(behind - start - gone)
+            within.append(at[-1])
+            continue
+        if width:  # several letters, one after the other
+            text = _spelled(found[0], width)
+            pieces.append(text)
+            places = range(begin - start - gone + 1, begin - start - gone + len(text) + 1)
+            longer = range(gone + width - 1, gone + (width - 1) * len(text) + 1, width - 1)
+            at += places
+            within += places
+            ahead += longer
+            letters += [True] * len(text)
+            gone = longer[-1]
+            continue
+        gone += behind - begin
+        at.append(behind - start - gone)
         ahead.append(gone)
-        letters.append(letter is not None)
-        if letter is not None or found[2] is not None or _is_within(data, found.start(), done):
+        letters.append(False)
+        if kind == _BREAK or _is_within(data, begin, behind):
             within.append(at[-1])
     pieces.append(data[done:end])
     # Some rules look for the beginning of a line; the part begins there, or within a long one.
     return Reading(
         start, end, b"".join(pieces), 1, tuple(at), tuple(ahead), tuple(letters), tuple(within)
     )
+
+
+def _spelled(letters: bytes, width: int) -> bytes:
+    """Return what the letters mean, each of which ends with two hexadecimal digits."""
+    return bytes.fromhex(letters.replace(letters[: width - 2], b"").decode())
 
 
 def _is_within(data: bytes, start: int, end: int) -> bool:
