@@ -13,8 +13,13 @@ MOST_SHORTENED = 3  # times that the oldest third is left out, where even the su
 
 def is_long(tokens: int, limits: Limits) -> bool:
     """Tell whether the next answer may not fit into the model's window."""
+    return tokens >= longest(limits)
+
+
+def longest(limits: Limits) -> int:
+    """Return how many tokens a conversation may have before it is summed up."""
     reserved = min(limits.output, 20_000) + min(_MARGIN, limits.window // 10)
-    return tokens >= limits.window - reserved
+    return limits.window - reserved
 
 
 def estimated(content: str | Sequence[Block]) -> int:

@@ -179,9 +179,9 @@ def test_tools_of_the_client(agent: Sandbox) -> None:
         async with sdk.ClaudeSDKClient(given) as client:
             words = ("loud hi", "loud fail", "low hi", "never hi")
             told = [await answered(client, f"echo {each}") for each in words]
-            return told, await client.get_mcp_status()
+            return told, (await client.get_mcp_status(), await client.get_context_usage())
 
-    (loud, failed, low, never), status = asyncio.run(hold())
+    (loud, failed, low, never), (status, context) = asyncio.run(hold())
     assert loud[0].data["mcp_servers"] == [{"name": "own", "status": "connected"}]
     assert {"mcp__own__loud", "mcp__own__low"} <= {*loud[0].data["tools"]}
     assert "mcp__own__never" not in loud[0].data["tools"]
@@ -191,6 +191,11 @@ def test_tools_of_the_client(agent: Sandbox) -> None:
     assert denied_tools(low[-1]) == ["mcp__own__low"]
     assert "There is no tool" in never[-1].result
     assert executed == ["loud", "loud"]
+    assert [each["name"] for each in context["mcpTools"]] == ["mcp__own__loud", "mcp__own__low"]
+    tokens = {each["name"]: each["tokens"] for each in context["categories"]}
+    assert tokens.pop("free space") == context["rawMaxTokens"] - context["totalTokens"]
+    assert sum(tokens.values()) == context["totalTokens"]
+    assert min(tokens.values()) > 0
     assert status["mcpServers"] == [{"name": "own", "status": "connected"}]
 
 

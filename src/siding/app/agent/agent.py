@@ -4,10 +4,12 @@
 """
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 
+from siding.agent.compacting import estimated, longest
 from siding.agent.events import Compacted, Ending, Event, ModelUse, ToolStarted, TurnEnded
 from siding.agent.loop import converse
 from siding.agent.permissions.guard import PermissionGuard
@@ -48,6 +50,19 @@ class Parts(NamedTuple):
     judge: RunJudge | None = None  # in a run of its own
     context: FollowingContext | None = None
     stop_hooks: StopHooks | None = None
+
+
+class ContextSize(NamedTuple):
+    """What the next request consists of, in tokens, estimated. `tools` are by their names.
+
+    `window` is that of the model; from `summed_up_at` on the conversation is summed up first.
+    """
+
+    system: int
+    tools: Mapping[str, int]
+    messages: int
+    window: int
+    summed_up_at: int
 
 
 class Agent:
@@ -122,6 +137,21 @@ class Agent:
     def tools(self) -> Mapping[str, Tool]:
         """The tools, by name."""
         return self._setup.tools
+
+    def context_size(self) -> ContextSize:
+        """Return about how many tokens the next request has, before what is said then."""
+        setup = self._setup
+        limits = setup.model.limits(setup.name)
+        return ContextSize(
+            system=estimated("".join(setup.system)),
+            tools={
+                name: estimated(json.dumps(tool.spec._asdict()))
+                for name, tool in setup.tools.items()
+            },
+            messages=setup.measure(setup.conversation.context()),
+            window=limits.window,
+            summed_up_at=longest(limits),
+        )
 
     def set_model(self, name: str | None) -> None:
         """Have another model answer from the next turn on; None: the one that it began with."""

@@ -13,6 +13,7 @@ from siding.app.agent.agent import Agent, text_of
 from siding.app.agent.servers import Servers
 from siding.app.agent.told import Ending, TurnEnded
 from siding.cli.agent.client import Client
+from siding.cli.agent.context_usage import usage_of_context
 from siding.cli.agent.control import (
     AnsweredAs,
     Asked,
@@ -198,6 +199,10 @@ async def _interrupt(agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, A
     return {}
 
 
+async def _context_usage(agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return usage_of_context(agent)
+
+
 async def _set_model(agent: Agent, fields: Mapping[str, Any]) -> Mapping[str, Any]:
     model = fields.get("model")
     if not isinstance(model, str | None):
@@ -215,4 +220,5 @@ _REQUESTS: Mapping[str, Callable[[Agent, Mapping[str, Any]], Awaitable[Mapping[s
     "interrupt": _interrupt,
     "set_model": _set_model,
     "set_permission_mode": _set_mode,
+    "get_context_usage": _context_usage,
 }
