@@ -68,6 +68,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "agent recap": (reads(f"agent recap {SESSION}"),),
     "agent away": (reads(f"agent away {SESSION}"),),
     "agent catchup": (reads(f"agent catchup {SESSION}"),),
+    "agent summary": (reads(f"agent summary {SESSION}", status=2),),  # no model is named
     "agent debug-tool-call": (reads(f"agent debug-tool-call --session {SESSION}"),),
     "agent break-cache": (reads(f"agent break-cache {SESSION}"),),
     "agent effort": (reads("agent effort"), writes("agent effort high")),

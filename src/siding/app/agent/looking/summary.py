@@ -25,19 +25,23 @@ from siding.sessions.context import Context
 
 
 class Summary(NamedTuple):
-    """A summary, where it is kept, and what it took to make it, by model."""
+    """A summary, where it is kept, and what it took to make it, by model.
+
+    `not_kept` says why it could not be kept, "" if it was.
+    """
 
     session: str
     title: str
     text: str
     path: str
     by_model: dict[str, ModelUse]
+    not_kept: str = ""
 
 
 def summary_of(project: Project, named: str, flags: AgentFlags) -> Summary:
     """Have a conversation summed up; keep the summary in the place of the one before.
 
-    Nothing is written into the conversation. Raises NotFound, UsageError, ModelError, OSError.
+    Nothing is written into the conversation. Raises NotFound, UsageError, ModelError.
     """
     looked = looked_at(project, named)
     if not looked.live:
@@ -47,9 +51,13 @@ def summary_of(project: Project, named: str, flags: AgentFlags) -> Summary:
         )
     text, by_model = asyncio.run(_asked(project, looked, flags))
     path = store_of(project).layout(looked.id).summary_md
-    make_dirs(path.parent)
-    replace_bytes(path, f"{text}\n".encode())
-    return Summary(looked.id, looked.title, text, str(path), by_model)
+    made = Summary(looked.id, looked.title, text, str(path), by_model)
+    try:
+        make_dirs(path.parent)
+        replace_bytes(path, f"{text}\n".encode())
+    except OSError as error:  # it was paid for: whoever asked gets it all the same
+        return made._replace(not_kept=error.strerror or str(error))
+    return made
 
 
 async def _asked(

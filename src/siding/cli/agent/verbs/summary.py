@@ -34,7 +34,9 @@ def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     screen.note(inert(f"{found.session[:8]}  {found.title}"))
     screen.print(inert(found.text, lines=True))
-    screen.note(f"{_used(found)}, kept in {inert(found.path)}")
+    screen.note(f"{_used(found)}{'' if found.not_kept else f', kept in {inert(found.path)}'}")
+    if found.not_kept:
+        screen.warn(f"the summary could not be kept in {inert(found.path)}: {found.not_kept}")
     return 0
 
 

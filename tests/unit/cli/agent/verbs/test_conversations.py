@@ -169,6 +169,11 @@ def test_the_model_sums_it_up_and_the_summary_is_kept(
     assert store_of(desk.project).layout(ID).transcript.read_bytes() == before
     found = siding.json("agent", "summary", ID, "--model", f"scripted:{script}", "--json")
     assert (found["session"], found["path"]) == (ID, str(kept))
+    kept.unlink()
+    kept.mkdir()  # nothing can be put in its place
+    told = siding("agent", "summary", "--model", f"scripted:{script}")
+    assert "They fixed it with" in told.out
+    assert "could not be kept" in told.err
     script.write_text("answers: []\n")
     siding("agent", "summary", "--model", f"scripted:{script}", status=1)
     assert kept.exists()
