@@ -9,6 +9,7 @@ from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
 from siding.redaction.values import is_password, is_random, is_token, stands_for_one
 
 _NAME_LEFT = 64
+_SHORT_LEFT = 3  # bytes that are looked at first
 _NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _IN_NAME = frozenset(_NAME)
 _BLANKS = b" \t\n"
@@ -85,14 +86,18 @@ def pair_at(
 
 def beginning_of_name(data: bytes, at: int) -> int:
     """Return where the name begins that has the word at `at` in it."""
-    if data[at - 1] not in _IN_NAME:
+    if at < _SHORT_LEFT:
+        pass  # an index below 0 would look at the end of the data
+    elif data[at - 1] not in _IN_NAME:
         if data[at - 1] != 0x5C:
             return at
     elif data[at - 3] not in _IN_NAME and data[at - 3] != 0x5C and data[at - 2] in _IN_NAME:
         return at - 2  # "token" and "secret", of which the word is the end
     before = data[max(0, at - _NAME_LEFT) : at]
     left = at - len(before) + len(before.rstrip(_NAME))
-    if data[left - 1] == 0x5C and data[left] in b"nrt":  # the letter of an escape is not part of it
+    if (
+        left and data[left - 1] == 0x5C and data[left] in b"nrt"
+    ):  # the letter of an escape is not part of it
         left += 1
     return left
 
