@@ -29,6 +29,7 @@ class Reported(NamedTuple):
     transcript: str = ""
     prompts: int = 0  # how many there were
     prompt: str = ""  # the newest
+    prompted_at: str = ""  # ISO 8601
     turn: str = ""  # the agent's own id of it
     answers: str = ""  # its id of what it answers: that prompt, or the end of a helper in its turn
     is_new: bool = False  # the conversation began in this run, as far as the agent says
@@ -53,6 +54,7 @@ class Reported(NamedTuple):
             transcript=text(record.get("transcript")),
             prompts=whole(record.get("prompts")),
             prompt=text(record.get("prompt")),
+            prompted_at=text(record.get("prompted_at")),
             turn=text(record.get("turn")),
             answers=text(record.get("answers")),
             is_new=record.get("is_new") is True,

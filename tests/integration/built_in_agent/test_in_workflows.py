@@ -1,4 +1,4 @@
-"""Siding's own agent in a workflow that is killed, and in a race."""
+"""Siding's own agent in a workflow that is killed, in a race, and in the record."""
 
 import os
 import signal
@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from sandbox import SIDING, Sandbox
+
+from .scripts import whole
 
 SCRIPT = r"""
 answers:
@@ -21,6 +23,10 @@ answers:
       - tools:
           - Bash: {command: "echo begun >>begun.txt; while ! test -e {1}; do sleep 0.05; done"}
       - text: "it came"
+  - match: 'rest (\d+)'
+    steps:
+      - tools: [{Bash: {command: "sleep {1}"}}]
+      - text: Rested.
   - match: fix
     steps:
       - tools: [{Read: {file_path: calc.py}}]
@@ -84,3 +90,12 @@ def test_a_race_of_two_is_won_by_one(flows: Sandbox) -> None:
     )
     assert found["winner"]
     assert "a + b" in (flows.workspace() / "calc.py").read_text()
+
+
+def test_a_turn_takes_as_long_as_since_its_prompt(flows: Sandbox) -> None:
+    whole(flows, "rest 1", "--allowed-tools", "Bash(sleep *)")
+    (turn,) = [step for step in flows.steps() if step.get("origin") == "turn"]
+    assert turn["duration_ms"] >= 1000
+    shown = flows.siding("show", turn["step_id"]).stdout.decode()
+    (ended,) = [line for line in shown.splitlines() if line.startswith("ended ")]
+    assert "after 0." not in ended

@@ -15,7 +15,7 @@ from siding.app.broker.over_limit import held, noticed
 from siding.app.broker.request import BadRequest, Request
 from siding.app.broker.taken_back import News
 from siding.app.broker.taken_back import news as news_of
-from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_turn
+from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_turn, words_of_turn
 from siding.app.usage.of_run import UsedInTurn
 from siding.app.waiting.inbox import agent_entry
 from siding.app.waiting.notifications import notify
@@ -112,8 +112,9 @@ def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
         _settle(desk)
     if not said.by_person:
         return before._replace(in_turn=True, waits="")
-    before = before._replace(prompt=said.text, prompts=before.prompts + 1, is_kept=False)
-    return before._replace(in_turn=True, waits="")
+    count = before.prompts + 1
+    before = before._replace(prompt=said.text, prompts=count, prompted_at=desk.app.now())
+    return before._replace(in_turn=True, is_kept=False, waits="")
 
 
 def _is_of_turn(before: Reported, said: Report) -> bool:
@@ -172,14 +173,7 @@ def _record(desk: Desk, before: Reported, moment: Moment, *, unwritten: bool) ->
     if not desk.run.is_recorded:
         return before
     used = UsedInTurn(desk.app, desk.run.started_at, before, unwritten=unwritten)
-    words = TurnWords(
-        first_line(before.prompt),
-        before.prompt,
-        before.session,
-        before.turn,
-        before.transcript,
-        used=used,
-    )
+    words = words_of_turn(before, used, moment.value)
     ids = desk.task.id, desk.run.id
     record_turn(desk.project, *ids, moment.value, words, only_if_changed=before.is_kept)
     return used.after

@@ -6,11 +6,11 @@ from pathlib import Path
 from siding.adapters.agents.port import Adapter, Answer, Moment, Report
 from siding.app.broker.taken_back import news
 from siding.app.place.project import Project
-from siding.app.running.checkpoint import TurnWords, record_turn_alone, settle_before_turn
+from siding.app.running.checkpoint import record_turn_alone, settle_before_turn, words_of_turn
 from siding.app.usage.of_run import UsedInTurn, with_used_since
 from siding.files.durable import make_dirs
 from siding.hashing import sha256_hex
-from siding.runs.reported import Reported, first_line, read_reported_in, write_reported_in
+from siding.runs.reported import Reported, read_reported_in, write_reported_in
 from siding.storage.layout import TaskLayout
 from siding.tasks.task import Task
 
@@ -65,21 +65,16 @@ def _prompt(
     now = with_used_since(project.app, _EVER, now)
     now = now._replace(in_turn=True, turn=said.turn, answers=said.turn, seen=told.seen)
     if said.by_person:
-        now = now._replace(prompt=said.text, prompts=before.prompts + 1)
+        count = before.prompts + 1
+        now = now._replace(prompt=said.text, prompts=count, prompted_at=project.app.now())
     return now, adapter.informed(told.text) if told.text else Answer()
 
 
 def _record(
     project: Project, task: Task, name: str, before: Reported, moment: Moment, *, unwritten: bool
 ) -> None:
-    words = TurnWords(
-        first_line(before.prompt),
-        before.prompt,
-        before.session,
-        before.turn,
-        before.transcript,
-        used=UsedInTurn(project.app, _EVER, before, unwritten=unwritten),
-    )
+    used = UsedInTurn(project.app, _EVER, before, unwritten=unwritten)
+    words = words_of_turn(before, used, moment.value)
     record_turn_alone(project, task, name, moment.value, words)
 
 

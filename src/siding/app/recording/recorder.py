@@ -371,7 +371,7 @@ class Recorder:
         line = LedgerLine(
             intent=intent,
             ended_at=ended_at,
-            duration_ms=_milliseconds(intent.started_at, ended_at),
+            duration_ms=milliseconds_between(intent.started_at, ended_at),
             diff=self._without_secrets(DiffFigures.of(patch.stat)),
             modes=modes._replace(first=self._masked_modes(modes.first)),
             snapshot=after.snapshot,
@@ -421,7 +421,7 @@ def _is_line_of(step: Step, intent: Intent) -> bool:
     return step.number >= intent.number  # an intent of an old version, which had no act id
 
 
-def _milliseconds(start: str, end: str) -> int:
+def milliseconds_between(start: str, end: str) -> int:
     """Return the milliseconds between two ISO 8601 times; 0 if the clock was set back."""
     try:
         passed = datetime.fromisoformat(end) - datetime.fromisoformat(start)

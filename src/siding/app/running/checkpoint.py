@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable
 from functools import partial
 
+from siding.adapters.agents.port import Moment
 from siding.app.acts.skeleton import Act, Done, Ended, Work, perform, working
 from siding.app.life.recovery import recover_cut_off
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
-from siding.app.recording.recorder import Recorder
+from siding.app.recording.recorder import Recorder, milliseconds_between
 from siding.errors import NotFound
 from siding.ids import TaskId
 from siding.ledger.details.checkpoint import CheckpointDetail
@@ -19,6 +20,7 @@ from siding.ledger.step import Step
 from siding.ledger.store import Ledger
 from siding.ledger.usage import Usage
 from siding.namedtuples import NamedTuple
+from siding.runs.reported import Reported, first_line
 from siding.runs.run import is_run_id
 from siding.runs.store import WIRE, Runs
 from siding.tasks.task import Task
@@ -34,6 +36,7 @@ __all__ = [
     "record_turn",
     "record_turn_alone",
     "settle_before_turn",
+    "words_of_turn",
 ]
 
 ENDED = "ended"  # the moment of a turn that was under way when the command of its run ended
@@ -52,6 +55,22 @@ class TurnWords(NamedTuple):
     transcript: str = ""
     call: str = ""
     used: Callable[[], Usage] = dict  # is called when the snapshot was taken
+    since: str = ""  # ISO 8601: when the prompt came, if the turn was under way since then
+
+
+def words_of_turn(found: Reported, used: Callable[[], Usage], moment: str) -> TurnWords:
+    """Return what is said of the turn that an agent has under way."""
+    # One whose end was not reported is over since nobody knows when: the person may have paused.
+    since = "" if moment == Moment.PROMPT.value else found.prompted_at
+    return TurnWords(
+        first_line(found.prompt),
+        found.prompt,
+        found.session,
+        found.turn,
+        found.transcript,
+        used=used,
+        since=since,
+    )
 
 
 class Turn(NamedTuple):
@@ -121,7 +140,10 @@ def record_turn_alone(
     ):
         detail = _detail(work.recorder, words, moment, f"turn of {agent} ({moment})")
         step = work.recorder.record_as(
-            detail, only_if_changed=False, agent=agent, later=partial(_with_used, words)
+            detail,
+            only_if_changed=False,
+            agent=agent,
+            later=partial(_with_used, words, project.app.now),
         )
         return Turn(task, step)
 
@@ -150,14 +172,17 @@ def _detail(recorder: Recorder, words: TurnWords, moment: str, untitled: str) ->
     )
 
 
-def _with_used(words: TurnWords, draft: Draft) -> Draft:
+def _with_used(words: TurnWords, now: Callable[[], str], draft: Draft) -> Draft:
+    """Return the draft with what was used in the turn, and how long it took."""
     assert isinstance(draft.detail, CheckpointDetail)
-    return draft._replace(detail=draft.detail._replace(usage=words.used()))
+    detail = draft.detail._replace(usage=words.used())
+    took_ms = milliseconds_between(words.since, now()) if words.since else draft.duration_ms
+    return draft._replace(detail=detail, duration_ms=took_ms)
 
 
 def _with_what_was_used(recorder: Recorder, run_id: str, words: TurnWords, draft: Draft) -> Draft:
     """Return the draft with what was used in the turn, as its agent says, and on the wire."""
-    draft = _with_used(words, draft)
+    draft = _with_used(words, recorder.project.app.now, draft)
     if not os.path.exists(recorder.layout.runs_dir / f"{run_id}{WIRE}"):
         return draft
     from siding.app.unfinished.passed import report_of_turn  # few runs have a proxy

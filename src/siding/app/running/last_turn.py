@@ -5,11 +5,11 @@ until then belongs to its prompt all the same.
 """
 
 from siding.app.place.project import Project
-from siding.app.running.checkpoint import ENDED, TurnWords, record_turn
+from siding.app.running.checkpoint import ENDED, record_turn, words_of_turn
 from siding.app.usage.of_run import UsedInTurn
 from siding.errors import SidingError
 from siding.ids import TaskId
-from siding.runs.reported import first_line, read_reported, write_reported
+from siding.runs.reported import read_reported, write_reported
 from siding.runs.run import Run
 
 
@@ -23,14 +23,7 @@ def record_last_turn(project: Project, task_id: TaskId, run: Run) -> None:
     if found is None or not found.in_turn or not run.is_recorded:
         return
     used = UsedInTurn(project.app, run.started_at, found, unwritten=False)
-    words = TurnWords(
-        first_line(found.prompt),
-        found.prompt,
-        found.session,
-        found.turn,
-        found.transcript,
-        used=used,
-    )
+    words = words_of_turn(found, used, ENDED)
     try:
         record_turn(
             project,

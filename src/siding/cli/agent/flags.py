@@ -4,10 +4,11 @@ What a program passes that Siding has no use for is taken and said once (`WITHOU
 of Claude Code pass a great many.
 """
 
-from argparse import SUPPRESS, ArgumentParser, _ArgumentGroup
+from argparse import SUPPRESS, ArgumentParser, Namespace, _ArgumentGroup
 from collections.abc import Mapping
 
 from siding.app.agent.told import Effort
+from siding.errors import UsageError
 
 FORMATS = ("text", "json", "stream-json")
 MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "manual")
@@ -27,6 +28,21 @@ WITHOUT_EFFECT: Mapping[str, bool] = {
     "--debug-to-stderr": False,
     "--allow-dangerously-skip-permissions": False,
 }
+
+
+def no_prompt(arguments: Namespace) -> UsageError:
+    """Return what is said where a prompt is missing."""
+    several = {
+        "--allowed-tools": arguments.allowed_tools,
+        "--disallowed-tools": arguments.disallowed_tools,
+        "--add-dir": arguments.add_dir,
+        "--mcp-config": arguments.mcp_config,
+    }
+    given = next((name for name, values in several.items() if values), "")
+    hint = "siding agent -p 'fix the parser', or pipe one in"
+    if given:
+        hint = f"{given} takes all words behind it: put the prompt before it, or `--` between them"
+    return UsageError("there is no prompt", hint=hint)
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from siding.app.sessions.sessions import new_session_id
 from siding.cli.agent.asking_person import TerminalPermissions, TerminalQuestions
 from siding.cli.agent.client import ASKED_BY_CLIENT, AskedPermissions, AskedQuestions, Client
 from siding.cli.agent.client_servers import ClientLink
-from siding.cli.agent.flags import WITHOUT_EFFECT
+from siding.cli.agent.flags import WITHOUT_EFFECT, no_prompt
 from siding.cli.agent.lines import Lines
 from siding.cli.agent.options import options_of, servers_of
 from siding.cli.agent.output import Output
@@ -72,9 +72,7 @@ def _prompt(arguments: Namespace) -> str:
         piped = sys.stdin.read().strip()
         typed = f"{typed}\n\n{piped}".strip() if piped else typed
     if arguments.print and not typed.strip():
-        raise UsageError(
-            "there is no prompt", hint="siding agent -p 'fix the parser', or pipe one in"
-        )
+        raise no_prompt(arguments)
     return typed
 
 

@@ -10,6 +10,7 @@ from siding.app.agent.starting import bring_conversation, command_of, model_in_f
 from siding.app.place.project import ensure_project
 from siding.app.running.run import RunRequest, Terminal, choose_stdin
 from siding.app.running.run import run as run_command
+from siding.cli.agent.flags import no_prompt
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
 from siding.cli.telling.guards import ask_guard_once
@@ -17,7 +18,6 @@ from siding.cli.telling.rulings import asker
 from siding.cli.telling.runs import say_run
 from siding.cli.telling.sandbox_flags import sandbox_request
 from siding.cli.telling.seeing import ask_seen
-from siding.errors import UsageError
 
 if TYPE_CHECKING:
     from siding.app.life.start import Started
@@ -27,9 +27,7 @@ def start(arguments: Namespace, options: Options, context: Context) -> int:
     """Run the agent in the task's workspace; return its exit status."""
     screen = context.screen
     if arguments.print and not arguments.prompt and sys.stdin.isatty():
-        raise UsageError(
-            "there is no prompt", hint="siding agent -p 'fix the parser', or pipe one in"
-        )
+        raise no_prompt(arguments)
     app = with_settings(context.app, options.flags)
     model_in_force(app, values_here(app, options.flags))
     if options.which.resumes:

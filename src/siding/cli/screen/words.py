@@ -1,6 +1,6 @@
 """Put times, sizes and counts into words. Only `ago` reads the clock, unless `now` is given."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from siding.app.place.durations import seconds_in as seconds_in
@@ -42,10 +42,13 @@ def seconds_ago(seconds: int) -> str:
     return "-"
 
 
-def local_time(moment: str) -> str:
-    """Return an ISO 8601 moment in local time, to the second."""
+def local_time(moment: str, *, before_ms: int = 0) -> str:
+    """Return an ISO 8601 moment, or so many milliseconds before it, in local time."""
     then = _parsed(moment)
-    return moment if then is None else then.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    if then is None:
+        return moment
+    then -= timedelta(milliseconds=before_ms)
+    return then.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def size(count: int) -> str:

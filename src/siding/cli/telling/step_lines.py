@@ -35,7 +35,7 @@ def step_lines(
         ("step", f"{found.id} {found.kind_shown}"),
         ("command", found.title),
         ("in", run.cwd if run else ""),
-        ("started", local_time(found.started_at)),
+        ("started", _begun(found)),
         ("ended", f"{how}, after {duration(found.duration_ms)}" if found.ended_at else how),
         ("reason", found.reason),
         *_applied(found),
@@ -54,6 +54,13 @@ def step_lines(
         *isolation_lines(found),
         *trap_lines(found),
     ]
+
+
+def _begun(found: Step) -> str:
+    """Return when a step began: a turn with its prompt, long before it is recorded."""
+    if found.as_checkpoint is not None and found.ended_at:
+        return local_time(found.ended_at, before_ms=found.duration_ms)
+    return local_time(found.started_at)
 
 
 def _applied(found: Step) -> list[Line]:
