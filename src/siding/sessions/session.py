@@ -20,6 +20,9 @@ from siding.sessions.metadata import Metadata
 from siding.sessions.reading.recovery import mended
 from siding.sessions.reading.views import active
 from siding.sessions.store import SessionStore, branch_session, rewind_session
+from siding.sessions.subagent_lines import SubagentLines
+from siding.sessions.subagents import write_about
+from siding.sessions.unstored_lines import UnstoredLines
 from siding.sessions.writing.compaction import Keep, Making, Trigger, full, partial
 from siding.sessions.writing.writer import Stamp, Writer
 from siding.storage.locks import Holder
@@ -279,6 +282,14 @@ class Session:
         store = self._require_store()
         self.flush()
         return branch_session(store, self.id, target)
+
+    def subagent(self, agent_id: str, *, kind: str, description: str) -> "Session":
+        """Begin the conversation of a subagent, which is stored beside this one if this one is."""
+        lines: Lines = UnstoredLines(self._source)
+        if isinstance(self._lines, Writer):
+            lines = SubagentLines(self._lines, agent_id)
+            write_about(self._lines.layout.agent_meta(agent_id), kind, description)
+        return Session(self.id, lines, self._source)
 
     def flush(self) -> None:
         """Return when all lines are stored; raise what keeps them from it."""

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from siding.errors import SidingError
+from siding.files.durable import make_dirs, replace_bytes
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import mapping, text
@@ -27,6 +28,13 @@ class Subagent(NamedTuple):
         """The id, with what is known of it."""
         about = ": ".join(each for each in (self.kind, self.description) if each)
         return f"{self.id} ({about})" if about else self.id
+
+
+def write_about(path: Path, kind: str, description: str) -> None:
+    """Write what a subagent is, before it says anything. Raises OSError."""
+    make_dirs(path.parent)
+    about = {"agentType": kind, "description": description}
+    replace_bytes(path, json.dumps(about, ensure_ascii=False).encode())
 
 
 def subagent_of(transcript: Path) -> Subagent:

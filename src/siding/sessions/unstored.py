@@ -1,40 +1,8 @@
-"""The lines of a session that is not kept: they get their ids and times, and go nowhere."""
+"""Go on with a session, and store nothing of it."""
 
-from collections.abc import Iterable
-
-from siding.sessions.kinds import Record
-from siding.sessions.metadata import Metadata
 from siding.sessions.session import Session, Source, live_records
 from siding.sessions.store import SessionStore
-
-
-class UnstoredLines:
-    """Takes lines as `Writer` does and stores none."""
-
-    def __init__(self, source: Source) -> None:
-        self.metadata = Metadata()
-        self._source = source
-
-    def append(self, messages: Iterable[Record], *, durable: bool = False) -> list[Record]:
-        """Return the messages as they would be written."""
-        del durable
-        return [
-            {**each, "uuid": self._source.new_id(), "timestamp": self._source.now()}
-            for each in messages
-        ]
-
-    def set(self, entry: Record) -> None:
-        """Keep the entry in memory."""
-        self.metadata.add(entry)
-
-    def withdraw(self, uuid: str) -> None:
-        """Do nothing: the message is nowhere."""
-
-    def flush(self) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
+from siding.sessions.unstored_lines import UnstoredLines as UnstoredLines
 
 
 def aside(store: SessionStore, session_id: str, *, source: Source) -> Session:

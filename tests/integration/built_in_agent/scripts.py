@@ -43,6 +43,31 @@ answers:
 """
 
 
+# Subagents: what they are asked is a prompt as any other.
+SCRIPT += r"""
+  - match: 'have (\S+) (seek|mend|rest)'
+    steps:
+      - tools:
+          - Agent: {description: as asked, prompt: "{2} it, and report", subagent_type: "{1}"}
+      - results: '(?s)(?P<said>.*)'
+        text: "It said: {said}"
+  - match: seek it
+    steps:
+      - tools: [{Grep: {pattern: word, output_mode: files_with_matches}}]
+      - results: '(?s)(?P<found>.*)'
+        text: "I found {found}"
+  - match: mend it
+    steps:
+      - tools: [{Read: {file_path: calc.py}}]
+      - tools: [{Edit: {file_path: calc.py, old_string: "a - b", new_string: "a + b"}}]
+      - results: 'not used'
+        text: "I may not mend."
+        otherwise: {text: "Mended."}
+  - match: rest it
+    steps:
+      - tools: [{Bash: {command: "echo $$ >>resting; sleep 60"}}]
+      - text: Rested.
+"""
 # Its tools are those of a server of MCP.
 SCRIPT += "".join(
     rf"""

@@ -11,8 +11,9 @@ from siding.policy.tool_use import Effect
 from siding.tools.port import Use
 
 # What they change is the conversation and the record of its task; calls of them wait for each other
-# all the same, so they do not say of themselves that they are safe.
-_OF_THE_CONVERSATION = frozenset({"AskUserQuestion", "KillShell", "Siding", "TodoWrite"})
+# all the same, so they do not say of themselves that they are safe. Each call of a subagent is
+# decided on.
+_OF_THE_CONVERSATION = frozenset({"Agent", "AskUserQuestion", "KillShell", "Siding", "TodoWrite"})
 
 
 class PermissionGround(NamedTuple):

@@ -23,6 +23,8 @@ from siding.app.agent.remembering import SessionConversation
 from siding.app.agent.reporting import Reports
 from siding.app.agent.standing import going_on
 from siding.app.agent.stopping import StopHooks
+from siding.app.agent.subagents import NAME as SUBAGENT
+from siding.app.agent.subagents import SubagentKind, Subagents
 from siding.namedtuples import NamedTuple
 from siding.sessions.session import Session, Source
 from siding.sessions.store import SessionStore
@@ -85,6 +87,7 @@ class Agent:
         self._queue: list[Content] = []
         self._has_begun = False
         self._hooks: ConversationHooks | None = None
+        self._subagents: Subagents | None = None
         self._looked_at: list[Path] = []  # by tools, since the model was last told about it
         # The task's newest step when it was last asked what stands; None: never.
         self._seen: int | None = 0 if parts.is_new else None
@@ -114,6 +117,34 @@ class Agent:
             if name not in parts.without
         }
         self._setup = self._setup._replace(tools={**self._setup.tools, **more})
+
+    def use_subagents(self, kinds: Sequence[SubagentKind]) -> None:
+        """Have the agent call subagents of these kinds from now on; () for none."""
+        tools = {name: tool for name, tool in self._setup.tools.items() if name != SUBAGENT}
+        self._subagents = None
+        if kinds and SUBAGENT not in self._parts.without:
+            parts = self._parts
+            self._subagents = Subagents(
+                kinds,
+                self.session,
+                parts.conversation,
+                parts.place,
+                setup=lambda: self._setup,
+                new_id=parts.source.new_id,
+            )
+            tools[SUBAGENT] = Bounded(self._subagents, parts.place)
+        self._setup = self._setup._replace(tools=tools)
+
+    def add_subagents(self, kinds: Sequence[SubagentKind]) -> None:
+        """Have the agent call subagents of these kinds as well, if it calls any."""
+        if self._subagents is not None and kinds:
+            known = {**self._subagents.kinds, **{each.name: each for each in kinds}}
+            self.use_subagents(tuple(known.values()))
+
+    @property
+    def subagents(self) -> Mapping[str, SubagentKind]:
+        """The kinds of subagents that it calls, by their names."""
+        return {} if self._subagents is None else self._subagents.kinds
 
     def use_hooks(self, hooks: ConversationHooks) -> None:
         """Have hooks told of calls and of the end of turns from now on."""
@@ -189,15 +220,28 @@ class Agent:
             async with aclosing(converse(self._setup, content, self._stop)) as events:
                 async for event in events:
                     self._follow(event)
-                    if isinstance(event, TurnEnded):
-                        await reported
-                        await self._ended(turn, event)
-                    yield event
+                    if not isinstance(event, TurnEnded):
+                        yield event
+                        continue
+                    await reported
+                    ended = self._with_subagents(event)
+                    await self._ended(turn, ended)
+                    yield ended
         finally:
             self._is_busy = False
             reported.cancel()
             with suppress(asyncio.CancelledError):
                 await reported
+
+    def _with_subagents(self, event: TurnEnded) -> TurnEnded:
+        """Return the end of a turn with what its subagents have used and were denied."""
+        if self._subagents is None:
+            return event
+        work = self._subagents.take_work()
+        return event._replace(
+            by_model=added(event.by_model, work.by_model),
+            denials=(*event.denials, *work.denials),
+        )
 
     def _follow(self, event: Event) -> None:
         if isinstance(event, ToolStarted) and event.use.touches is not None:

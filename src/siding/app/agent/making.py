@@ -35,6 +35,8 @@ from siding.app.agent.reporting import Reports
 from siding.app.agent.settling import project_or_none, values_here
 from siding.app.agent.starting import model_in_force, most_tries, prices_here
 from siding.app.agent.stopping import StopHooks
+from siding.app.agent.subagents import GENERAL
+from siding.app.agent.subagents import NAME as SUBAGENT
 from siding.app.agent.system_prompt import SystemPrompt, system_prompt
 from siding.app.place.sandbox_inside import home_is_hidden
 from siding.app.place.wiring import App
@@ -93,8 +95,11 @@ async def opened_agent(
             told = await briefing(Facts(place, model=wanted.name, directory=here.directory))
             prompt = system_prompt(told, base=options.system, more=options.more_system)
             setup = _setup(wanted, parts, model, tools, prompt)
+            agent = Agent(setup, parts._replace(context=FollowingContext(told)))
+            names = options.tools
+            agent.use_subagents((GENERAL,) if names is None or SUBAGENT in names else ())
             try:
-                yield Agent(setup, parts._replace(context=FollowingContext(told)))
+                yield agent
             finally:
                 await model.aclose()
 
@@ -213,7 +218,7 @@ def _is_safe(tool: Tool | None, given: Record) -> bool:
 
 
 def _chosen(tools: Mapping[str, Tool], options: Options) -> dict[str, Tool]:
-    unknown = {*(options.tools or ()), *options.without} - {*tools, *_OF_OTHERS}
+    unknown = {*(options.tools or ()), *options.without} - {*tools, SUBAGENT, *_OF_OTHERS}
     unknown = {each for each in unknown if not each.startswith(_SERVERS)}
     if unknown:
         raise UsageError(f"there is no tool {min(unknown)!r}", hint=f"there are {', '.join(tools)}")
@@ -229,6 +234,6 @@ _SERVERS = "mcp__"  # tools of servers begin so: they come when the servers are 
 # Tools of Claude Code that there are not here: programs that drive it name them.
 _OF_OTHERS = frozenset(
     """
-    Agent EnterPlanMode ExitPlanMode LSP Skill Task TaskCreate TaskUpdate ToolSearch WebSearch
+    EnterPlanMode ExitPlanMode LSP Skill Task TaskCreate TaskUpdate ToolSearch WebSearch
     """.split()
 )

@@ -21,12 +21,16 @@ class SessionConversation:
     A flush may take long on a busy disk, so each is waited for in a thread.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, one: asyncio.Lock | None = None) -> None:
         self._session = session
-        self._one = asyncio.Lock()
+        self._one = one or asyncio.Lock()
         self._turn = self._mode = ""
         self._shown: list[Spoken] = []
         self._messages: list[Message] = []  # of what is shown
+
+    def beside(self, session: Session) -> "SessionConversation":
+        """Return the conversation of another session that has the same writer."""
+        return SessionConversation(session, self._one)
 
     def turn_begins(self, turn: str, mode: str) -> None:
         """Have the next prompt be the beginning of the turn with this id, in this mode."""

@@ -20,7 +20,6 @@ WITHOUT_EFFECT: Mapping[str, bool] = {
     "--replay-user-messages": False,
     "--include-hook-events": False,
     "--session-mirror": False,
-    "--agents": True,
     "--setting-sources": True,
     "--betas": True,
     "--plugin-dir": True,
@@ -182,6 +181,11 @@ def _add_permissions(parser: ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="it has the tools of these servers of MCP as well: files, or objects of JSON",
+    )
+    group.add_argument(
+        "--agents",
+        metavar="JSON",
+        help="kinds of subagents, by name: `description`, `prompt`, perhaps `tools`, `model`",
     )
     # No other servers are looked for, so this is always so.
     group.add_argument("--strict-mcp-config", action="store_true", help=SUPPRESS)

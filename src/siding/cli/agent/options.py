@@ -9,6 +9,7 @@ from typing import Any
 from siding.app.agent.options import Options, Which
 from siding.app.agent.servers import ServerSettings, settings_in
 from siding.app.agent.settings_files import AgentFlags
+from siding.app.agent.subagents import SubagentKind, kinds_in
 from siding.app.agent.told import Thinking, effort_in_force, split_list
 from siding.errors import UsageError
 
@@ -61,6 +62,13 @@ def servers_of(arguments: Namespace, cwd: Path) -> tuple[ServerSettings, ...]:
     given = _all_of(arguments.mcp_config)
     found = [each for text in given for each in settings_in(_document(text, cwd, "--mcp-config"))]
     return tuple({each.name: each for each in found}.values())
+
+
+def subagents_of(arguments: Namespace, cwd: Path) -> tuple[SubagentKind, ...]:
+    """Return the kinds of subagents that a command line defines. Raises UsageError."""
+    if not arguments.agents:
+        return ()
+    return kinds_in(_document(arguments.agents, cwd, "--agents"))
 
 
 def _which(arguments: Namespace) -> Which:

@@ -19,7 +19,7 @@ from siding.cli.agent.client import ASKED_BY_CLIENT, AskedPermissions, AskedQues
 from siding.cli.agent.client_servers import ClientLink
 from siding.cli.agent.flags import WITHOUT_EFFECT, no_prompt
 from siding.cli.agent.lines import Lines
-from siding.cli.agent.options import options_of, servers_of
+from siding.cli.agent.options import options_of, servers_of, subagents_of
 from siding.cli.agent.output import Output
 from siding.cli.agent.printing import answered, print_lines
 from siding.cli.agent.results import failed
@@ -38,6 +38,7 @@ def serve(arguments: Namespace, context: Context) -> int:
     prompt = _prompt(arguments)
     options = options_of(arguments, context.app.cwd)
     given = servers_of(arguments, context.app.cwd)
+    kinds = subagents_of(arguments, context.app.cwd)
     _say_without_effect(arguments, context)
 
     async def run() -> int:
@@ -50,6 +51,7 @@ def serve(arguments: Namespace, context: Context) -> int:
                     Servers(agent, given, app.env, of_client=front.of_client, tell=say)
                 ) as servers,
             ):
+                agent.add_subagents(kinds)
                 return await _interruptible(agent, lambda: front.hold(agent, prompt, servers))
         except (SidingError, OSError) as error:
             if arguments.output_format == "stream-json":  # who reads it waits for an end
@@ -143,6 +145,7 @@ def _translator(
         mode=agent.mode,
         tools=tuple(agent.tools),
         servers=servers.states,
+        agents=tuple(agent.subagents),
         version=__version__,
     )
     return Translator(

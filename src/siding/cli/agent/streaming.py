@@ -11,6 +11,7 @@ from typing import Any
 
 from siding.app.agent.agent import Agent, text_of
 from siding.app.agent.servers import Servers
+from siding.app.agent.subagents import kinds_in
 from siding.app.agent.told import Ending, TurnEnded
 from siding.cli.agent.client import Client
 from siding.cli.agent.context_usage import usage_of_context
@@ -93,11 +94,13 @@ class Streaming:
 
     async def _turn(self, prompt: Prompt) -> None:
         await self._servers.connect()
+        agent = self._agent
         self._translator.now(
-            model=self._agent.model,
-            mode=self._agent.mode,
-            tools=tuple(self._agent.tools),
+            model=agent.model,
+            mode=agent.mode,
+            tools=tuple(agent.tools),
             servers=self._servers.states,
+            agents=tuple(agent.subagents),
             origin=prompt.origin,
         )
         async with aclosing(self._agent.say(prompt.content)) as events:
@@ -160,8 +163,14 @@ class Streaming:
             }
             self._hooks = ClientHooks(self._client, callbacks, common)
             agent.use_hooks(self._hooks)
+        if fields.get("agents"):
+            agent.add_subagents(kinds_in(fields["agents"]))
         return {
             **_CAPABILITIES,
+            "agents": [
+                {"name": each.name, "description": each.description}
+                for each in agent.subagents.values()
+            ],
             "models": [{"value": agent.model, "displayName": agent.model, "description": ""}],
             "hook_on_failure_supported": True,
             "unsupported_hooks": sorted(set(callbacks) - set(MOMENTS)),
@@ -170,7 +179,6 @@ class Streaming:
 
 _CAPABILITIES: Mapping[str, Any] = {
     "commands": [],
-    "agents": [],
     "output_style": "default",
     "available_output_styles": ["default"],
     "account": {},
