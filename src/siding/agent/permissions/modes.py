@@ -23,7 +23,8 @@ NARROWER = (
     PermissionMode.DONT_ASK,
     PermissionMode.PLAN,
 )
-_OTHER_NAMES = {"manual": PermissionMode.DEFAULT}  # as newer hosts of the SDK call it
+# As newer hosts of the SDK call it; where Claude Code has a model decide (`auto`), a person does.
+_OTHER_NAMES = {"manual": PermissionMode.DEFAULT, "auto": PermissionMode.DEFAULT}
 
 
 class BypassRefused(UsageError):

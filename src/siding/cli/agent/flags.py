@@ -11,7 +11,7 @@ from siding.app.agent.told import Effort
 from siding.errors import UsageError
 
 FORMATS = ("text", "json", "stream-json")
-MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "manual")
+MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "manual", "auto")
 _EFFORTS = tuple(each.value for each in Effort)
 
 # Taken from clients of Claude Code: True, if a value follows.

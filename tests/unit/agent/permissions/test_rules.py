@@ -84,8 +84,9 @@ def test_a_list_is_separated_outside_of_brackets(text: str, found: tuple[str, ..
 def test_modes_have_the_names_that_the_sdk_knows() -> None:
     assert [mode_named(mode.value) for mode in PermissionMode] == list(PermissionMode)
     assert mode_named("manual") is PermissionMode.DEFAULT
-    with pytest.raises(UsageError, match="auto"):
-        mode_named("auto")
+    assert mode_named("auto") is PermissionMode.DEFAULT
+    with pytest.raises(UsageError, match="freely"):
+        mode_named("freely")
 
 
 def test_everything_is_allowed_in_a_sandbox_only() -> None:
