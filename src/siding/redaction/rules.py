@@ -12,7 +12,7 @@ from siding.redaction.span import RIGHT, SecretSpan
 from siding.redaction.wide_lines import wide_line_ends
 
 if TYPE_CHECKING:
-    from siding.redaction.gate import Gate
+    from siding.redaction.sieve import Sieve
     from siding.redaction.wrappings import Reading
 
 
@@ -57,15 +57,15 @@ class Rules:
                 self.spaced.append(each.value)
 
     def find(
-        self, data: bytes, *, final: bool, since: int = 0, gate: "Gate | None" = None
+        self, data: bytes, *, final: bool, since: int = 0, sieve: "Sieve | None" = None
     ) -> list[SecretSpan]:
         """Return the secrets in `data`, in order and without overlaps.
 
         If `data` starts at the beginning of a line, put a newline before it: some rules look for
         one. With `final` no more bytes follow. What begins before `since` is of no interest.
-        `gate` searches faster, with the same outcome.
+        `sieve` searches faster, with the same outcome.
         """
-        found = None if gate is None else gate.found(data)
+        found = None if sieve is None else sieve.found(data)
         if found is None:
             found = prefilter.found(data)
         spans = list(self._spans(data, found, final=final, since=since))

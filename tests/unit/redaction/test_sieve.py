@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import counted
 from siding.redaction import prefilter
-from siding.redaction.gate import Gate, gate
 from siding.redaction.redactor import Redactor, known_values
+from siding.redaction.sieve import Sieve, new_sieve
 from siding.redaction.span import RIGHT
-from siding.redaction.stream import GATED, Stream
+from siding.redaction.stream import SIEVE_AFTER, Stream
 from unit.redaction import cases, family_cases
 from unit.redaction.test_stream import PARTS as TEXTS
 
@@ -43,9 +43,9 @@ SPELLED = [
 PIECES = [each.encode() for each in WORDS] + [b" ", b" ", b"\n", b"\r\n", b"\x00", b"\xe9", b"\x1b"]
 
 
-def redacted(data: bytes, sizes: list[int], *, gated: int | None) -> bytes:
+def redacted(data: bytes, sizes: list[int], *, sieve_after: int | None) -> bytes:
     """Return what a stream makes of the data in pieces of these sizes, in turns."""
-    stream = Stream(RULES, gated=gated)
+    stream = Stream(RULES, sieve_after=sieve_after)
     out, at, turn = [], 0, 0
     while at < len(data):
         out.append(stream.feed(data[at : at + sizes[turn % len(sizes)]]))
@@ -54,8 +54,8 @@ def redacted(data: bytes, sizes: list[int], *, gated: int | None) -> bytes:
     return b"".join(out) + stream.close()
 
 
-def new_gate() -> Gate:
-    made = gate()
+def a_sieve() -> Sieve:
+    made = new_sieve()
     assert made is not None
     return made
 
@@ -68,19 +68,19 @@ def new_gate() -> Gate:
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=30), before=st.binary(max_size=40))
 def test_it_finds_what_the_searches_find(pieces: list[bytes], before: bytes) -> None:
     data = before + b"".join(pieces)
-    with patch("siding.redaction.gate._SHARE", 0):  # however many there are
-        assert new_gate().found(data) == prefilter.found(data)
+    with patch("siding.redaction.sieve._SHARE", 0):  # however many there are
+        assert a_sieve().found(data) == prefilter.found(data)
 
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.binary(max_size=400))
 def test_it_finds_what_the_searches_find_in_any_bytes(data: bytes) -> None:
-    assert new_gate().found(data) in (None, prefilter.found(data))
+    assert a_sieve().found(data) in (None, prefilter.found(data))
 
 
 def test_every_spelling_of_each_word_is_found() -> None:
     """Each byte that is levelled to a letter of a word stands in its place once."""
-    asked = new_gate()
+    asked = a_sieve()
     found = 0
     for word in SPELLED:
         for at in range(len(word)):
@@ -96,12 +96,12 @@ def test_every_spelling_of_each_word_is_found() -> None:
 
 def test_the_cases_have_the_same_outcome() -> None:
     counted.add(len(CASES))
-    with patch.object(Gate, "found", autospec=True, side_effect=Gate.found) as asked:
+    with patch.object(Sieve, "found", autospec=True, side_effect=Sieve.found) as asked:
         for case in CASES:
             for text in (case, b"a line\n" + case + b"\nanother\n"):
-                plain = redacted(text, [len(text)], gated=None)
-                assert redacted(text, [len(text)], gated=0) == plain, case
-                assert redacted(text, [7, 64], gated=0) == plain, case
+                plain = redacted(text, [len(text)], sieve_after=None)
+                assert redacted(text, [len(text)], sieve_after=0) == plain, case
+                assert redacted(text, [7, 64], sieve_after=0) == plain, case
     assert asked.call_count > len(CASES)
 
 
@@ -112,9 +112,9 @@ def test_the_cases_have_the_same_outcome() -> None:
 )
 def test_any_pieces_of_any_text_have_the_same_outcome(texts: list[bytes], sizes: list[int]) -> None:
     data = b"".join(texts)
-    plain = redacted(data, [max(1, len(data))], gated=None)
-    assert redacted(data, sizes, gated=0) == plain
-    assert redacted(data, sizes, gated=len(data) // 2) == plain
+    plain = redacted(data, [max(1, len(data))], sieve_after=None)
+    assert redacted(data, sizes, sieve_after=0) == plain
+    assert redacted(data, sizes, sieve_after=len(data) // 2) == plain
 
 
 @settings(max_examples=100, deadline=None)
@@ -127,34 +127,36 @@ def test_a_secret_at_the_border_of_two_pieces(secret: bytes, back: int, size: in
     line = b"12:00:01 INFO worker 7: GET /a/b.html 200 in 12 ms\n"
     before = (line * (1 + size // len(line)))[: size - min(back, size)]
     data = before + b"\n" + secret + b"\n" + line * 3
-    assert redacted(data, [size], gated=0) == redacted(data, [len(data)], gated=None)
+    assert redacted(data, [size], sieve_after=0) == redacted(data, [len(data)], sieve_after=None)
 
 
 def test_too_many_candidates_end_the_search_and_change_nothing() -> None:
     data = b"".join(b"token=aB3xY9-%d\n" % number for number in range(2000))
-    asked = new_gate()
+    asked = a_sieve()
     assert asked.found(data) is None
     assert asked.found(b"\n") is None  # for a while it is not asked again
-    assert redacted(data, [4096], gated=0) == redacted(data, [len(data)], gated=None)
+    assert redacted(data, [4096], sieve_after=0) == redacted(data, [len(data)], sieve_after=None)
 
 
 def test_dense_and_quiet_output_in_turns_has_the_same_outcome() -> None:
     dense = b"".join(b"password=%d-hunter\n" % number for number in range(300))
     data = (dense + b"a quiet line of a log\n" * 8000) * 3
-    with patch("siding.redaction.gate._REST", 1):
-        assert redacted(data, [4096], gated=0) == redacted(data, [len(data)], gated=None)
+    with patch("siding.redaction.sieve._REST", 1):
+        assert redacted(data, [4096], sieve_after=0) == redacted(
+            data, [len(data)], sieve_after=None
+        )
 
 
 def test_streams_in_several_threads_do_not_disturb_each_other() -> None:
     data = b"a quiet line of a log\ntoken=aB3xY9-hunter\n" + b"quiet " * 400
-    plain = redacted(data * 40, [4096], gated=None)
+    plain = redacted(data * 40, [4096], sieve_after=None)
     with ThreadPoolExecutor(4) as threads:
-        outs = list(threads.map(lambda _: redacted(data * 40, [4096], gated=0), range(12)))
+        outs = list(threads.map(lambda _: redacted(data * 40, [4096], sieve_after=0), range(12)))
     assert outs == [plain] * 12
 
 
 def test_a_failure_of_the_library_changes_nothing() -> None:
-    asked = new_gate()
+    asked = a_sieve()
     asked._database = BrokenDatabase(asked._failure)
     assert asked.found(b"a token=aB3xY9") is None
 
@@ -171,7 +173,7 @@ class BrokenDatabase:
 
 def test_what_is_short_does_not_load_the_library() -> None:
     size = 1 << 16
-    pieces = GATED // size
+    pieces = SIEVE_AFTER // size
     program = (
         "import sys\n"
         "from siding.redaction.redactor import Redactor\n"
@@ -192,12 +194,12 @@ def test_without_the_library_all_is_as_before() -> None:
     program = (
         "import sys\n"
         "sys.modules['hyperscan'] = None\n"  # as if it were not installed
-        "from siding.redaction.gate import gate\n"
+        "from siding.redaction.sieve import new_sieve\n"
         "from siding.redaction.redactor import Redactor\n"
         "from siding.redaction.stream import Stream\n"
-        "stream = Stream(Redactor()._rules, gated=0)\n"
+        "stream = Stream(Redactor()._rules, sieve_after=0)\n"
         "out = stream.feed(b'a token=aB3xY9-hunter\\n') + stream.close()\n"
-        "print(gate(), out.decode())\n"
+        "print(new_sieve(), out.decode())\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -32,7 +32,7 @@ class _Search(NamedTuple):
     once: bool = False
 
 
-class Gate:
+class Sieve:
     """What one stream asks; it has working memory of its own, so each stream needs one."""
 
     def __init__(self, database: Any, failure: type[Exception], backs: tuple[int, ...]) -> None:
@@ -87,13 +87,13 @@ def _library() -> tuple[Any, Any] | None:
     return library, database
 
 
-def gate() -> Gate | None:
-    """Return a gate for one stream; None where the library is missing (``siding[fast]``)."""
+def new_sieve() -> Sieve | None:
+    """Return a sieve for one stream; None where the library is missing (``siding[fast]``)."""
     loaded = _library()
     if loaded is None:
         return None
     library, database = loaded
-    return Gate(database, library.error, tuple(each.back for each in _SEARCHES))
+    return Sieve(database, library.error, tuple(each.back for each in _SEARCHES))
 
 
 def _judged(data: bytes, ends: list[tuple[int, int]]) -> Found:
