@@ -106,7 +106,7 @@ DOORS = {
     "redaction/redactor.py": "names and values that sound secret",
     "redaction/commands.py": "the same",
     "redaction/rules.py": "rules for text around a secret",
-    "redaction/stream.py": "rules for key blocks",
+    "redaction/stream.py": "rules for key blocks; Hyperscan, for long streams",
     "redaction/word_lists.py": "the words of a wallet's seed",
     # Large modules of the standard library and of others.
     "git/refs.py": "git, where refs are not files",

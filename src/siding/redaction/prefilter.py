@@ -31,9 +31,9 @@ def _folded() -> bytes:
     return bytes(table)
 
 
-_FOLD = _folded()
+FOLD = _folded()
 # Parts of the words that announce a secret. Each begins with a literal: such a search runs in C.
-_PARTS = tuple(
+PARTS = tuple(
     map(
         re.compile,
         (
@@ -46,7 +46,7 @@ _PARTS = tuple(
         ),
     )
 )
-_OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
+OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
 _LIST = re.compile(rb"(?i)mnemon|phrase|codes")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _INTERRUPTING = (b"\x1b", b"%", b"\\", b"\x00", b"\xe2", b"\xc2", b"\xef")
@@ -58,6 +58,30 @@ class Triggers(NamedTuple):
 
     names: list[int]  # of a value
     lists: list[int]  # of words or codes
+
+
+class Found(NamedTuple):
+    """What all searches found in a block."""
+
+    runs: list[tuple[int, int]]
+    triggers: Triggers
+    options: list[int]
+    armour: bool  # the beginning of an armoured block
+    comment: bool  # the comment before a signing key
+
+
+NOTHING = Found([], Triggers([], []), [], False, False)
+
+
+def found(data: bytes) -> Found:
+    """Return what all searches find in the data."""
+    return Found(
+        runs=runs(data),
+        triggers=triggers(data),
+        options=options(data),
+        armour=b"-----BEGIN " in data,
+        comment=b"untrusted comment:" in data,
+    )
 
 
 def runs(data: bytes) -> list[tuple[int, int]]:
@@ -75,14 +99,18 @@ def runs(data: bytes) -> list[tuple[int, int]]:
 
 def triggers(data: bytes) -> Triggers:
     """Return where words are that may announce a secret, in order."""
-    folded = data.translate(_FOLD)
-    found = [match.start() for part in _PARTS for match in part.finditer(folded)]
-    if not found:
+    folded = data.translate(FOLD)
+    return triggers_at(data, [match.start() for part in PARTS for match in part.finditer(folded)])
+
+
+def triggers_at(data: bytes, places: list[int]) -> Triggers:
+    """Return which of the parts of words that `PARTS` match at these places announce something."""
+    if not places:
         return Triggers([], [])
-    found.sort()
-    lists = [at for at in found if _LIST.match(data, at)]
+    places.sort()
+    lists = [at for at in places if _LIST.match(data, at)]
     if any(each in data for each in _PUNCTUATION):
-        return Triggers([at for at in found if _may(data, at)], lists)
+        return Triggers([at for at in places if _may(data, at)], lists)
     # A netrc file has a dot in its host.
     return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
 
@@ -103,7 +131,7 @@ def _may(data: bytes, at: int) -> bool:
 
 def options(data: bytes) -> list[int]:
     """Return the offset of each short option that may have a password behind it."""
-    return [found.start() + 1 for found in _OPTION.finditer(data)]
+    return [match.start() + 1 for match in OPTION.finditer(data)]
 
 
 def may_be_interrupted(data: bytes) -> bool:

@@ -7,20 +7,31 @@ that were returned already are remembered, because rules look back that far.
 """
 
 import re
+from typing import TYPE_CHECKING
 
 from siding.redaction.rules import Rules
 from siding.redaction.span import LEFT, RIGHT, SecretSpan, mark
 from siding.redaction.wide_lines import wrapped_word
 
+if TYPE_CHECKING:
+    from siding.redaction.sieve import Sieve
+
+SIEVE_AFTER = 1 << 21  # bytes; what is longer pays for loading what searches faster
 _BLANKS = (b" ", b"\n", b"\t", b"\r")
 _SMALL = 4096  # a smaller piece without a blank is only stored: nothing can be returned yet
 
 
 class Stream:
-    """Redacts one stream: `feed` piece after piece, then `close`."""
+    """Redacts one stream: `feed` piece after piece, then `close`.
 
-    def __init__(self, rules: Rules) -> None:
+    When `sieve_after` bytes have come, the searches are done by a sieve, if it can be loaded; with
+    None they never are. The outcome is the same.
+    """
+
+    def __init__(self, rules: Rules, *, sieve_after: int | None = SIEVE_AFTER) -> None:
         self._rules = rules
+        self._until_sieve = sieve_after
+        self._sieve: Sieve | None = None
         self._data = b"\n"  # some rules look for the beginning of a line; it is never returned
         self._done = 1  # everything before this offset was returned
         self._until: re.Pattern[bytes] | None = None  # finds the end of a secret that goes on
@@ -49,7 +60,9 @@ class Stream:
         done = self._pass_secret(data, final=final)
         if done is None:
             return []
-        spans = self._rules.find(data, final=final, since=done)
+        if self._until_sieve is not None:
+            self._come_nearer(len(data) - done)
+        spans = self._rules.find(data, final=final, since=done, sieve=self._sieve)
         if spans and spans[0].start < done:
             spans = [span for span in spans if span.start >= done]
         hold = len(data) if final else self._hold(data, done, spans)
@@ -73,6 +86,15 @@ class Stream:
             done = hold
         self._keep(data, done)
         return out
+
+    def _come_nearer(self, size: int) -> None:
+        """Load the sieve if enough bytes were looked at."""
+        assert self._until_sieve is not None
+        self._until_sieve -= size
+        if self._until_sieve <= 0:
+            from siding.redaction.sieve import new_sieve  # most streams are short
+
+            self._until_sieve, self._sieve = None, new_sieve()
 
     def _pass_secret(self, data: bytes, *, final: bool) -> int | None:
         """Return the offset after the secret that goes on from the last piece.
