@@ -16,6 +16,7 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
     ModelServerError,
     ModelUnavailableError,
+    UnexpectedModelBehavior,
     UserError,
 )
 
@@ -67,6 +68,8 @@ _AGREES = {
 
 def failure(error: Exception, row: Provider, *, has_begun: bool) -> ModelError:
     """Return what an exception of a request means."""
+    # A server that cannot stream an answer (some local ones, with tools) ends it before it begins.
+    has_begun = has_begun or isinstance(error, UnexpectedModelBehavior)
     status = error.status_code if isinstance(error, ModelHTTPError) else None
     trouble = _trouble(error, status)
     body = getattr(error, "body", None)

@@ -473,6 +473,13 @@ def test_an_answer_that_breaks_off_is_none(served: Any, name: str, how: dict[str
     assert not any(isinstance(event, BlockEnded) for event in events if how.get("cut"))
 
 
+def test_a_stream_that_ends_before_it_begins_has_begun(served: Any) -> None:
+    """So that the answer is asked for in one piece the next time."""
+    model, _ = served(GPT_CHAT, Reply([], at=0, ends=True))
+    error, events = failure(model, request(GPT_CHAT))
+    assert (error.trouble, error.has_begun, events) == (Trouble.CONNECTION, True, [])
+
+
 @pytest.mark.parametrize(
     ("name", "said_of_it", "trouble"),
     [
