@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic_ai.messages import (
@@ -29,6 +30,8 @@ from siding.adapters.models.messages_body import texts
 from siding.agent.messages import Block, Message
 from siding.agent.model import Request
 
+# Servers on one's own machine may refuse an answer of calls alone, whose text would be null.
+_WANT_TEXT = frozenset({"local"})
 _Content = str | BinaryContent | ImageUrl | DocumentUrl
 
 
@@ -45,7 +48,7 @@ def messages(request: Request, provider: str) -> list[ModelMessage]:
         names |= {block["id"]: block["name"] for block in _calls(message.content)}
         answer = _replayed(message, provider) or ModelResponse(parts=[*_said(message.content)])
         if answer.parts:
-            found.append(answer)
+            found.append(_with_text(answer) if provider in _WANT_TEXT else answer)
     return found
 
 
@@ -91,6 +94,12 @@ def _replayed(message: Message, provider: str) -> ModelResponse | None:
     said = "".join(part.content for part in answer.parts if isinstance(part, TextPart))
     is_whole = calls == [block["id"] for block in _calls(message.content)]
     return answer if is_whole and said == texts(message.content) else None
+
+
+def _with_text(answer: ModelResponse) -> ModelResponse:
+    if any(isinstance(part, TextPart) for part in answer.parts):
+        return answer
+    return replace(answer, parts=[TextPart(content=""), *answer.parts])
 
 
 def _calls(content: Sequence[Block]) -> Iterator[Block]:

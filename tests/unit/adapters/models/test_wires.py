@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from siding.adapters.models.any_model import AnyModel
-from siding.agent.messages import Usage
+from siding.agent.messages import Message, Usage
 from siding.agent.model import (
     BlockEnded,
     Cache,
@@ -566,3 +566,15 @@ def test_nobody_at_home() -> None:
     error, _ = failure(model, Request("local:m", (), [user("Hello")]))
     assert error.trouble is Trouble.CONNECTION
     assert "SIDING_LOCAL_MODEL_URL" in str(error.hint)
+
+
+def test_a_server_of_ones_own_gets_a_text_with_each_answer(served: Any) -> None:
+    """llama.cpp's Python server refuses an answer whose text is null."""
+    model, server = served(GPT_CHAT, Reply([Text(["Done."])]))
+    call = {"type": "tool_use", "id": "call_1", "name": "Read", "input": {"path": "a"}}
+    result = {"type": "tool_result", "tool_use_id": "call_1", "content": "text"}
+    said = (user("Read it"), Message("assistant", [call]), Message("user", [result]))
+    ask(model, Request("local:m", (), said, tools=[READ]))
+    (answer,) = [each for each in server.last.body["messages"] if each["role"] == "assistant"]
+    assert answer["content"] == ""
+    assert answer["tool_calls"][0]["id"] == "call_1"
