@@ -23,12 +23,12 @@ KINDS = {
 
 
 def told(agent: Sandbox) -> dict[str, list[dict[str, Any]]]:
-    """Return the lines of each subagent, by its kind."""
-    found = {}
+    """Return the lines of all subagents of each kind."""
+    found: dict[str, list[dict[str, Any]]] = {}
     for path in Path(agent.env["SIDING_HOME"]).glob("projects/*/sessions/*/subagents/*.jsonl"):
         about = json.loads(path.with_suffix("").with_suffix(".meta.json").read_text())
         lines = [json.loads(line) for line in path.read_text().splitlines()]
-        found[about["agentType"]] = lines
+        found.setdefault(about["agentType"], []).extend(lines)
     return found
 
 
