@@ -67,10 +67,16 @@ def _kind(name: str, given: Mapping[str, Any]) -> SubagentKind:
         name,
         description,
         prompt=text(given.get("prompt")),
-        tools=tuple(map(str, tools)) if isinstance(tools, list) else None,
-        without=tuple(map(str, given.get("disallowedTools") or ())),
+        tools=None if tools is None else _names(tools),
+        without=_names(given.get("disallowedTools")),
         model="" if model in _AS_THE_AGENT else model,
     )
+
+
+def _names(given: object) -> tuple[str, ...]:
+    """Return names of tools: a list, or as files of agents have them, a text with commas."""
+    listed = given.split(",") if isinstance(given, str) else given
+    return tuple(str(each).strip() for each in listed) if isinstance(listed, list) else ()
 
 
 class SubagentWork(NamedTuple):
@@ -100,10 +106,14 @@ class Subagents:
         self._setup = setup
         self._new_id = new_id
         self._work = SubagentWork()
+        self._spec = self._described()
 
     @property
     def spec(self) -> ToolSpec:
         """See `Tool.spec`."""
+        return self._spec
+
+    def _described(self) -> ToolSpec:
         fields = {
             "description": field("what it does, in a few words, for the person", minLength=1),
             "prompt": field("what it is to do and to report", minLength=1),

@@ -33,6 +33,7 @@ class ProcessLink:
                 env=dict(env),
                 cwd=cwd,
                 limit=_LONGEST,
+                start_new_session=True,  # a Ctrl-C is for the turn, not for the server
             )
         except (OSError, ValueError) as error:
             raise ServerError(f"{argv[0]!r} does not start: {error}") from None
