@@ -147,3 +147,15 @@ def test_a_hook_that_refuses_a_prompt_loses_no_other(agent: Sandbox, client: Cli
     client.answer(client.asked())
     assert client.until("result")["result"] == "Done."
     assert not (agent.workspace() / "a").exists()
+
+
+def test_a_line_that_means_nothing_is_named_and_costs_nothing_more(client: Client) -> None:
+    for wrong in ({"type": "letter"}, {"type": "user", "message": 3}, {"type": "control_request"}):
+        client.send(**wrong)
+        named = client.until("system")
+        assert named["subtype"] == "unreadable_input"
+        assert named["message"]
+        assert named["session_id"]
+        assert named["uuid"]
+    client.prompt("search")
+    assert client.until("result")["subtype"] == "success"

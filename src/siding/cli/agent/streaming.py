@@ -120,11 +120,20 @@ class Streaming:
                 case AnsweredAs():
                     self._client.answered(found)
                 case Unreadable():
-                    print_lines([_unreadable(found.why)])
+                    print_lines([self._unreadable(found.why)])
                 case Cancelled() | Ignored():
                     pass
         self._client.gone()
         self._prompts.put_nowait(None)
+
+    def _unreadable(self, why: str) -> Line:
+        return {
+            "type": "system",
+            "subtype": "unreadable_input",
+            "message": why,
+            "session_id": self._agent.session.id,
+            "uuid": self._new_id(),
+        }
 
     def _prompted(self, prompt: Prompt) -> None:
         if self._repeats:
@@ -196,10 +205,6 @@ def _not_answered(why: str) -> TurnEnded:
         model_s=0.0,
         error=why,
     )
-
-
-def _unreadable(why: str) -> Line:
-    return {"type": "system", "subtype": "unreadable_input", "message": why}
 
 
 async def _interrupt(agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, Any]:
