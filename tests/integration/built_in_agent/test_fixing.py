@@ -19,6 +19,19 @@ from .fixing_model import FIXED, FixingModel, Mistake
 
 pytestmark = pytest.mark.timeout(600)
 
+
+def as_installed(package: str, file: str, *versions: str) -> str:
+    """Return which of these lines the installed version of a package has."""
+    text = Path(sysconfig.get_path("purelib"), package, file).read_text()
+    return next(line for line in versions if text.count(line) == 1)
+
+
+PRERELEASE = as_installed(
+    "packaging",
+    "version.py",
+    "return self._dev is not None or self._pre is not None",
+    "return self.dev is not None or self.pre is not None",
+)
 MISTAKES = (
     Mistake(
         package="iniconfig",
@@ -48,14 +61,14 @@ MISTAKES = (
         package="packaging",
         file="version.py",
         near="def is_prerelease",
-        right="return self.dev is not None or self.pre is not None",
-        wrong="return self.dev is not None and self.pre is not None",
+        right=PRERELEASE,
+        wrong=PRERELEASE.replace(" or ", " and "),
         test="""
         from packaging.version import Version
         self.assertTrue(Version("1.0.dev1").is_prerelease)
         self.assertFalse(Version("1.0").is_prerelease)
         """,
-        edit="return self.dev is not None or self.pre is not None",
+        edit=PRERELEASE,
     ),
 )
 
