@@ -27,7 +27,7 @@ def main(words: list[str]) -> int:
     print(table.heading(), flush=True)
     outcomes: dict[str, Outcome] = {}
     for name in asked.only or _usual(also=asked.also, without=asked.without):
-        outcomes[name] = _run(name, seed, every=asked.every, part=asked.part)
+        outcomes[name] = _run(name, seed, every=asked.every, part=asked.part or "")
         print(table.line(name, outcomes[name], _seed_of(name, seed)), flush=True)
     print(table.ending(outcomes, time.monotonic() - begun), flush=True)
     if asked.json:
@@ -94,7 +94,6 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--part",
         type=_which_part,
-        default="",
         metavar="K/N",
         help="of the row `rest` only this part of its tests: 2/3 is the second of three",
     )

@@ -127,6 +127,19 @@ def test_what_names_no_part_is_refused(named: str, capsys: pytest.CaptureFixture
     assert "a part is K/N" in capsys.readouterr().err
 
 
+def test_without_a_part_all_of_a_row_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def run(_row: Row, _seed: int, *, every: bool, part: str) -> Outcome:
+        asked.append(f"{every} {part}")
+        return Outcome(cases=1, passed=1, seconds=0.0)
+
+    monkeypatch.setattr(suite, "run", run)
+    assert main(["--only", "rest"]) == 0
+    assert main(["--only", "rest", "--part", "2/3"]) == 0
+    assert asked == ["False ", "False 2/3"]
+
+
 def test_of_a_long_table_a_share_is_drawn_and_of_others_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
