@@ -32,8 +32,9 @@ from .no_room import (
 
 WHY = re.compile("No space left on device|[Rr]ead-only|no room|room on its disk")
 WHAT_TO_DO = re.compile("^  hint: .*(room|read-only|writable)", re.MULTILINE)
-# These add to a file that is there.
-NEEDS_NO_NAME = ("session rewind", "session compact")
+# These add to a file that is there; `agent effort` needs one name alone, and what a command before
+# it has swept away gives one.
+NEEDS_NO_NAME = ("session rewind", "session compact", "agent effort")
 PAGES = (
     *("/", "/tasks/TASK", "/tasks/TASK/changes", "/tasks/TASK/steps/2", "/decisions", "/inbox"),
     *("/phases", "/sessions", "/events", "/disk", "/api/v1/project", "/api/v1/tasks"),
