@@ -110,3 +110,6 @@ def test_an_interrupt_ends_what_a_subagent_has_started(agent: Sandbox) -> None:
     assert said[0].data["agents"] == ["general-purpose", "slow"]
     assert said[-1].subtype == "error_during_execution"
     assert not alive(int(resting.read_text()))
+    # What the subagent had used until then counts: its answer is one more than the agent's own.
+    (asked,) = [each for each in said if isinstance(each, sdk.AssistantMessage)]
+    assert said[-1].usage["output_tokens"] > asked.usage["output_tokens"] > 0

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from typing import Any
 
 from siding.agent.compacting import measuring
-from siding.agent.events import Denial, Ending, ModelUse, TurnEnded
+from siding.agent.events import Answered, Denial, Ending, ModelUse, TurnEnded
 from siding.agent.loop import converse
 from siding.agent.setup import Setup, no_objection, nothing_queued, nothing_to_tell
 from siding.app.agent.costs import added
@@ -164,16 +164,22 @@ class Subagents:
         self, kind: SubagentKind, session: Session, memory: Memory, prompt: str
     ) -> TurnEnded:
         setup = self._setup_of(kind, session, memory)
+        used: Mapping[str, ModelUse] = {}
         ended: TurnEnded | None = None
-        async with aclosing(converse(setup, prompt, asyncio.Event())) as events:
-            async for event in events:
-                if isinstance(event, TurnEnded):
-                    ended = event
+        try:
+            async with aclosing(converse(setup, prompt, asyncio.Event())) as events:
+                async for event in events:
+                    if isinstance(event, Answered):  # an interrupt leaves no other account
+                        use = ModelUse(event.usage, event.dollars, requests=1)
+                        used = added(used, {event.model: use})
+                    elif isinstance(event, TurnEnded):
+                        ended, used = event, event.by_model
+        finally:
+            denials = () if ended is None else ended.denials
+            self._work = SubagentWork(
+                added(self._work.by_model, used), (*self._work.denials, *denials)
+            )
         assert ended is not None
-        before = self._work
-        self._work = SubagentWork(
-            added(before.by_model, ended.by_model), (*before.denials, *ended.denials)
-        )
         return ended
 
     def _setup_of(self, kind: SubagentKind, session: Session, memory: Memory) -> Setup:
