@@ -11,9 +11,9 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from siding.files.regular import read_small
 from siding.git.command import Git, find_program
 from siding.git.discovery import RepositoryPaths
+from siding.git.excludes import copied
 from siding.namedtuples import NamedTuple
 from siding.process import capture
 
@@ -36,7 +36,7 @@ _FROM_USER = (
 class UserSettings(NamedTuple):
     """``settings`` are for `Place.settings` wherever git touches files of a worktree.
 
-    ``excludes`` are the bytes of ignore patterns that lie outside the worktree. ``converts``
+    ``excludes`` is a copy of the ignore patterns that lie outside the worktree. ``converts``
     tells whether the configuration alone makes a checkout write other bytes than the blobs'.
     ``missing_filters`` are filters whose program is not installed; they are switched off.
     """
@@ -56,20 +56,17 @@ def load_settings(git: Git, repository: RepositoryPaths) -> UserSettings:
     for key in _DATA_KEYS:
         if key in users and key not in local:
             settings.append(f"{key}={users[key]}")
-    attributes = _file(git, values.get("core.attributesfile"), "attributes")
-    excludes = _file(git, values.get("core.excludesfile"), "ignore")
+    attributes = _readable(_file(git, values.get("core.attributesfile"), "attributes"))
+    ignore = _file(git, values.get("core.excludesfile"), "ignore")
+    excludes = _readable(ignore)
     if attributes is not None:
         settings.append(f"core.attributesFile={attributes}")
     if excludes is not None:
         settings.append(f"core.excludesFile={excludes}")
-    patterns = [
-        read_small(path) or b""
-        for path in (excludes, repository.common_dir / "info" / "exclude")
-        if path is not None
-    ]
+    own = repository.common_dir / "info" / "exclude"
     return UserSettings(
         settings=tuple(settings),
-        excludes=b"\n".join(patterns) + b"\n",
+        excludes=copied([own] if ignore is None else [ignore, own]),
         converts=attributes is not None or _converts(values),
         filters=frozenset(present),
         missing_filters=frozenset(missing),
@@ -140,7 +137,7 @@ def _converts(values: Mapping[str, str]) -> bool:
 
 
 def _file(git: Git, configured: str | None, default: str) -> Path | None:
-    """Return a file that the configuration names, or git's default for it, if it is there."""
+    """Return the file that the configuration names, or git's default for it; None for no path."""
     home = git.environ.get("HOME", "")
     if configured:
         text = configured.replace("~/", home + "/", 1) if configured[:2] == "~/" else configured
@@ -148,4 +145,8 @@ def _file(git: Git, configured: str | None, default: str) -> Path | None:
         above = git.environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
         text = f"{above}/git/{default}"
     path = Path(text)
-    return path if path.is_absolute() and os.access(path, os.R_OK) and path.is_file() else None
+    return path if path.is_absolute() else None
+
+
+def _readable(path: Path | None) -> Path | None:
+    return path if path is not None and os.access(path, os.R_OK) and path.is_file() else None

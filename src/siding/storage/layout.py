@@ -88,6 +88,11 @@ class TaskLayout(NamedTuple):
         return self.root / "sandboxed.json"
 
     @property
+    def traps_json(self) -> Path:
+        """What sandboxed runs left where no snapshot looks; missing if there was none."""
+        return self.root / "traps.json"
+
+    @property
     def turn_lock(self) -> Path:
         """The lock of the agent of a workflow that has the workspace to itself, for its turn."""
         return self.root / "turn.lock"

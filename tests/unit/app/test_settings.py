@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.place.settings import DEFAULT_TEXT, Settings, bytes_in, hooks_in, read_settings
+from siding.app.place.quantities import bytes_in
+from siding.app.place.settings import DEFAULT_TEXT, Settings, hooks_in, read_settings
 from siding.errors import UsageError
 
 
@@ -25,6 +26,24 @@ def test_what_is_given_counts_and_the_rest_keeps_its_default(file: Path) -> None
     found = read_settings(file)
     assert (found.max_file_size, found.pre_run) == (2000, ("make",))
     assert found == Settings(max_file_size=2000, pre_run=("make",))
+
+
+def test_what_is_said_for_all_projects_counts_where_the_project_says_nothing(
+    file: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home.yaml"
+    home.write_text("snapshot: {ignored: [.env], max_file_size: 2kB}\nhooks: {notify: [bell]}\n")
+    for text in (None, "", DEFAULT_TEXT, "snapshot:\noutput: {verbose: false}\n"):
+        if text is not None:
+            file.write_text(text)
+        found = read_settings(file, home)
+        assert found == Settings(ignored=(".env",), max_file_size=2000, notify=("bell",))
+    file.write_text("snapshot: {ignored: []}\nhooks: {notify: null}\n")
+    assert read_settings(file, home) == Settings(max_file_size=2000, notify=("bell",))
+    home.write_text("snapshot: {ignored: .env}\n")
+    with pytest.raises(UsageError) as caught:
+        read_settings(file.with_name("none"), home)
+    assert f"snapshot.ignored in {str(home)!r} should be a list of texts" in caught.value.message
 
 
 def test_a_mistake_names_the_file_and_the_place(file: Path) -> None:

@@ -41,13 +41,37 @@ class Pattern(NamedTuple):
         rest = len(path) - at - len(self.components)
         if rest < 0 or (self.is_anchored and at) or (rest > 0) is not self.is_directory:
             return False
+        return self._agrees(path, at)
+
+    def below(self, path: tuple[str, ...], at: int) -> tuple[str, ...] | None:
+        """Return the components that are still to come below a directory; None if it does not fit.
+
+        Empty where the directory is what the pattern means, or lies in it.
+        """
+        if (self.is_anchored and at) or not self._agrees(path, at):
+            return None
+        come = len(path) - at
+        return self.components[come:] if come <= len(self.components) or self.is_directory else None
+
+    def _agrees(self, path: tuple[str, ...], at: int) -> bool:
         pairs = zip(self.components[1:], path[at + 1 :], strict=False)
-        return all(wanted == found or _has_form(wanted, found) for wanted, found in pairs)
+        return all(wanted == found or has_form(wanted, found) for wanted, found in pairs)
 
 
 class _Entry(NamedTuple):
     number: int  # of the row
     pattern: Pattern
+    row: TrapRow
+
+
+class Below(NamedTuple):
+    """Where a row's files are, seen from a path: the `components` below it.
+
+    Without any it is the path itself. With `is_directory`, all that is below the last one.
+    """
+
+    components: tuple[str, ...]
+    is_directory: bool
     row: TrapRow
 
 
@@ -73,13 +97,31 @@ class Table:
 
     def row_of(self, path: bytes) -> TrapRow | None:
         """Return the first row of the table that matches a path; None if none does."""
-        components = tuple(path.decode("utf-8", "surrogateescape").casefold().split("/"))
+        components = _components(path)
         found: _Entry | None = None
         for at, component in enumerate(components):
             for entry in self._begins(component):
                 if found is None or entry.number < found.number:
                     found = entry if entry.pattern.matches(components, at) else found
         return None if found is None else found.row
+
+    def below(self, path: bytes) -> list[Below]:
+        """Return where files of rows are whose patterns begin with the end of a path.
+
+        For directories that nobody walks through: what a pattern means that is wholly below them is
+        not among it.
+        """
+        components = _components(path)
+        found: dict[tuple[tuple[str, ...], bool], _Entry] = {}
+        for at, component in enumerate(components):
+            for entry in self._begins(component):
+                rest = entry.pattern.below(components, at)
+                if rest is None:
+                    continue
+                key = (rest, entry.pattern.is_directory)
+                if key not in found or entry.number < found[key].number:
+                    found[key] = entry
+        return [Below(*key, entry.row) for key, entry in found.items()]
 
     def _add(self, entry: _Entry) -> None:
         first = entry.pattern.components[0]
@@ -97,7 +139,7 @@ class Table:
             *self._by_end.get(component[-1:], ()),
             *self._by_end.get("", ()),
         )
-        fitting = [each for each in wild if _has_form(each.pattern.components[0], component)]
+        fitting = [each for each in wild if has_form(each.pattern.components[0], component)]
         return (*self._plain.get(component, ()), *fitting)
 
 
@@ -123,12 +165,16 @@ def spread(pattern: str) -> Iterator[str]:
             raise BadPattern(pattern)
 
 
+def _components(path: bytes) -> tuple[str, ...]:
+    return tuple(path.decode("utf-8", "surrogateescape").casefold().split("/"))
+
+
 def _is_wild(wanted: str) -> bool:
     return "*" in wanted or "?" in wanted
 
 
-def _has_form(wanted: str, found: str) -> bool:
-    """Tell whether a component has a form, the letters around its wildcards first."""
+def has_form(wanted: str, found: str) -> bool:
+    """Tell whether a component, in lower case, has a form: the letters around wildcards first."""
     if not _is_wild(wanted):
         return wanted == found
     star = wanted.find("*")

@@ -28,7 +28,7 @@ from siding.agent.settings.values import (
 )
 from siding.app.agent.trusting import trusted_layer
 from siding.app.place.project import Project
-from siding.app.place.settings import DEFAULT_TEXT, parse_settings
+from siding.app.place.settings import is_default, parse_settings
 from siding.app.place.wiring import App
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
@@ -211,4 +211,4 @@ def _read(path: Path) -> Mapping[str, Any] | None:
         raw = read_bytes(path, limit=_LARGEST)
     except FileNotFoundError:
         return None
-    return None if raw == DEFAULT_TEXT.encode() else parse_settings(path, raw)
+    return None if is_default(raw) else parse_settings(path, raw)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from siding.adapters.agents.headless.port import Level
-from siding.app.place.durations import seconds_in
 from siding.app.place.project import Project
-from siding.app.place.settings import DEFAULT_TEXT, parse_settings
+from siding.app.place.quantities import seconds_in
+from siding.app.place.settings import is_default, parse_settings
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
@@ -79,7 +79,7 @@ def _with(before: WorkflowAgents, path: Path, root: Path) -> WorkflowAgents:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
         return before
-    if raw == DEFAULT_TEXT.encode() or b"workflows" not in raw:
+    if is_default(raw) or b"workflows" not in raw:
         return before
     section = parse_settings(path, raw).get("workflows")
     if section is None:

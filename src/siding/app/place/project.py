@@ -105,8 +105,8 @@ class Project:
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings of this project; raises UsageError for a mistake in the file."""
-        return read_settings(self.layout.config_yaml)
+        """The settings of this project; raises UsageError for a mistake in a file."""
+        return read_settings(self.layout.config_yaml, self.app.home.config_path)
 
     @cached_property
     def redaction(self) -> Redaction:

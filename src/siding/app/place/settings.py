@@ -1,16 +1,17 @@
-"""Read a project's settings from ``config.yaml``.
+"""Read the settings of a project from its ``config.yaml``, and those for all from the home's.
 
 Parsing YAML takes longer than most commands, so an unchanged default file is recognised by its
 bytes and not parsed. Other tools of this file format use some of the sections as well.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from siding.app.place.durations import seconds_in
+from siding.app.place.quantities import bytes_in, seconds_in
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
+from siding.hashing import sha256_hex
 from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -25,25 +26,26 @@ JUDGE = ("off", "on", "require")
 STEPS = ("turn", "call")
 
 DEFAULT_TEXT = """\
-# Settings of one Siding project. Delete a line to get its default back.
+# Settings of one Siding project. What they are when nothing is said is in the comments; what
+# `config.yaml` of Siding's home says for all projects counts where this file says nothing.
 version: 1
-git:
-  default_base: ""          # start tasks from this branch; empty: where you stand
-  branch_prefix: siding/
-policy:
-  # enabled: true           # true or false; left out: once there is a policy file
-  path: .siding/policy.yaml
-  overrides: true           # whether `siding run --allow RULE` may answer what is asked
-isolation:
-  files: auto               # files of your checkout looked at after a run: auto, always, never
-hooks:                      # shell commands, run in the workspace
-  post_create: []           # after a workspace was made
-  pre_run: []               # before each run; one that fails stops the run
-  post_run: []              # after each run
-  notify: []                # when something starts to wait for you; see `siding inbox`
-snapshot:
-  max_file_size: 100MiB     # larger files are left out of snapshots, and reported
-  ignored: []               # globs of ignored files to record all the same, such as .env
+# git:
+#   default_base: ""        # start tasks from this branch; empty: where you stand
+#   branch_prefix: siding/
+# policy:
+#   enabled: true           # true or false; left out: once there is a policy file
+#   path: .siding/policy.yaml
+#   overrides: true         # whether `siding run --allow RULE` may answer what is asked
+# isolation:
+#   files: auto             # files of your checkout looked at after a run: auto, always, never
+# hooks:                    # shell commands, run in the workspace
+#   post_create: []         # after a workspace was made
+#   pre_run: []             # before each run; one that fails stops the run
+#   post_run: []            # after each run
+#   notify: []              # when something starts to wait for you; see `siding inbox`
+# snapshot:
+#   max_file_size: 100MiB   # larger files are left out of snapshots, and reported
+#   ignored: []             # globs of ignored files to record all the same, such as .env
 # sandbox:
 #   mode: on                # off, on (else a warning), require (else nothing runs)
 #   network: on             # on, off, loopback
@@ -54,10 +56,26 @@ snapshot:
 #   enabled: true           # secrets in output, commands and records become [redacted:kind]
 #   extra: {}               # more that is secret, by kind: a regular expression for each
 #   allow: []               # values to leave alone; kind:NAME for a whole kind
-output:
-  color: true
-  verbose: false
+# output:
+#   color: true
+#   verbose: false
 """
+# The SHA-256 of the text that new projects were given before.
+_EARLIER = frozenset({"ede52b4c0d6f125ef2634999fd264cc70774fb5f90736567d682a1c59690be64"})
+# The sections that `Settings` has; of the home's file the others are read by who needs them.
+_SECTIONS = (
+    "git",
+    "hooks",
+    "snapshot",
+    "policy",
+    "isolation",
+    "turns",
+    "runs",
+    "agents",
+    "gc",
+    "forks",
+    "output",
+)
 
 
 class RedactionSettings(NamedTuple):
@@ -109,19 +127,33 @@ class Settings(NamedTuple):
     verbose: bool = False
 
 
-def read_settings(path: Path) -> Settings:
-    """Return the settings in `path`; the defaults if there is no such file.
+def is_default(raw: bytes) -> bool:
+    """Tell whether a settings file is as a new project was given it, and says nothing."""
+    return raw == DEFAULT_TEXT.encode() or sha256_hex(raw) in _EARLIER
 
-    Raises UsageError with the file and the place if it does not parse or a value has the wrong
+
+def read_settings(path: Path, everywhere: Path | None = None) -> Settings:
+    """Return the settings in `path`, and those in `everywhere` where it says nothing.
+
+    A file that does not exist says nothing. `redaction` is that of `path` alone.
+
+    Raises UsageError with the file and the place if one does not parse or a value has the wrong
     type, because a setting that is silently ignored is worse than none.
     """
+    layers = [Layer(_document(path), path)]
+    if everywhere is not None:
+        layers.append(Layer(_document(everywhere, _SECTIONS), everywhere))
+    return _settings_from(layers) if any(each.document for each in layers) else Settings()
+
+
+def _document(path: Path, sections: Sequence[str] = ()) -> Mapping[str, Any]:
+    """Return what a settings file says; nothing if it has none of these sections."""
     try:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
-        return Settings()
-    if raw == DEFAULT_TEXT.encode():
-        return Settings()
-    return _settings_from(parse_settings(path, raw), path)
+        return {}
+    says_nothing = sections and not any(each.encode() in raw for each in sections)
+    return {} if says_nothing or is_default(raw) else parse_settings(path, raw)
 
 
 def redaction_in(path: Path) -> RedactionSettings:
@@ -130,9 +162,9 @@ def redaction_in(path: Path) -> RedactionSettings:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
         return RedactionSettings()
-    if b"redaction" not in raw or raw == DEFAULT_TEXT.encode():
+    if b"redaction" not in raw or is_default(raw):
         return RedactionSettings()
-    return _redaction_from(parse_settings(path, raw), path)
+    return _redaction_from([Layer(parse_settings(path, raw), path)])
 
 
 def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
@@ -142,7 +174,7 @@ def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
     except FileNotFoundError:
         return {}
     document = parse_settings(path, raw)
-    section = Section(document, path, "hooks")
+    section = Section([Layer(document, path)], "hooks")
     moments = ("post_create", "pre_run", "post_run", "notify")
     hooks = {name: section.commands(name) for name in moments}
     plan = _plan(document, path)
@@ -157,7 +189,7 @@ def phases_in(path: Path) -> "PhasePlan | None":
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
         return None
-    return None if raw == DEFAULT_TEXT.encode() else _plan(parse_settings(path, raw), path)
+    return None if is_default(raw) else _plan(parse_settings(path, raw), path)
 
 
 def _plan(document: Mapping[str, Any], path: Path) -> "PhasePlan | None":
@@ -196,8 +228,8 @@ def parse_settings(path: Path, raw: bytes) -> Mapping[str, Any]:
     return document
 
 
-def _redaction_from(document: Mapping[str, Any], path: Path) -> RedactionSettings:
-    section = Section(document, path, "redaction")
+def _redaction_from(layers: "Sequence[Layer]") -> RedactionSettings:
+    section = Section(layers, "redaction")
     return RedactionSettings(
         enabled=section.flag_or_none("enabled"),
         extra=section.texts("extra"),
@@ -205,19 +237,19 @@ def _redaction_from(document: Mapping[str, Any], path: Path) -> RedactionSetting
     )
 
 
-def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
+def _settings_from(layers: "Sequence[Layer]") -> Settings:
     default = Settings()
-    git = Section(document, path, "git")
-    hooks = Section(document, path, "hooks")
-    snapshot = Section(document, path, "snapshot")
-    policy = Section(document, path, "policy")
-    isolation = Section(document, path, "isolation")
-    turns = Section(document, path, "turns")
-    runs = Section(document, path, "runs")
-    agents = Section(document, path, "agents")
-    gc_background, gc_older_s = Section(document, path, "gc").flag_or_age("background")
-    forks = Section(document, path, "forks")
-    output = Section(document, path, "output")
+    git = Section(layers, "git")
+    hooks = Section(layers, "hooks")
+    snapshot = Section(layers, "snapshot")
+    policy = Section(layers, "policy")
+    isolation = Section(layers, "isolation")
+    turns = Section(layers, "turns")
+    runs = Section(layers, "runs")
+    agents = Section(layers, "agents")
+    gc_background, gc_older_s = Section(layers, "gc").flag_or_age("background")
+    forks = Section(layers, "forks")
+    output = Section(layers, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
         branch_prefix=git.text("branch_prefix", default.branch_prefix),
@@ -231,7 +263,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         policy_path=policy.text("path", default.policy_path) or default.policy_path,
         policy_overrides=policy.flag("overrides", default.policy_overrides),
         isolation_files=isolation.one_of("files", ISOLATION_FILES, default.isolation_files),
-        redaction=_redaction_from(document, path),
+        redaction=_redaction_from(layers[:1]),  # the other file's are added to it
         turns_every_s=turns.seconds("every"),
         turns_quiet_s=turns.seconds("quiet"),
         leave=runs.one_of("leave", LEAVE, default.leave),
@@ -250,15 +282,31 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     )
 
 
-class Section:
-    """One section of the file. Its methods raise UsageError with the place of a mistake."""
+class Layer(NamedTuple):
+    """What one settings file says."""
 
-    def __init__(self, document: Mapping[str, Any], path: Path, name: str) -> None:
-        self._path, self._name = path, name
-        values = document.get(name)
-        if values is not None and not isinstance(values, dict):
-            raise self._wrong("", "a section", values)
-        self._values: Mapping[str, Any] = values or {}
+    document: Mapping[str, Any]
+    path: Path
+
+
+class Section:
+    """One section of the files, of which an earlier one's value goes before a later one's.
+
+    The methods raise UsageError with the place of a mistake.
+    """
+
+    def __init__(self, layers: Sequence[Layer], name: str) -> None:
+        self._name = name
+        self._values: dict[str, Any] = {}
+        self._paths = {"": layers[0].path}
+        for document, path in reversed(layers):
+            values = document.get(name)
+            if values is not None and not isinstance(values, dict):
+                self._paths[""] = path
+                raise self._wrong("", "a section", values)
+            said = {key: each for key, each in (values or {}).items() if each is not None}
+            self._values |= said
+            self._paths |= dict.fromkeys(said, path)
 
     def text(self, key: str, default: str) -> str:
         value = self._values.get(key)
@@ -343,32 +391,5 @@ class Section:
 
     def _wrong(self, key: str, wanted: str, found: object) -> UsageError:
         place = f"{self._name}.{key}" if key else self._name
-        return UsageError(f"{place} in {str(self._path)!r} should be {wanted}, and is {found!r}")
-
-
-_UNITS = {
-    "": 1,
-    "b": 1,
-    "k": 1 << 10,
-    "kib": 1 << 10,
-    "m": 1 << 20,
-    "mib": 1 << 20,
-    "g": 1 << 30,
-    "gib": 1 << 30,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-}
-
-
-def bytes_in(text: str) -> int | None:
-    """Return the bytes of a size such as ``100MiB``, ``5 GB`` or ``4096``; None if invalid."""
-    number = text.strip().lower()
-    unit = ""
-    while number and not (number[-1].isdigit() or number[-1] == "."):
-        unit, number = number[-1] + unit, number[:-1]
-    factor = _UNITS.get(unit.strip())
-    try:
-        return None if factor is None else int(float(number) * factor)
-    except (ValueError, OverflowError):
-        return None
+        path = self._paths.get(key, self._paths[""])
+        return UsageError(f"{place} in {str(path)!r} should be {wanted}, and is {found!r}")

@@ -17,6 +17,7 @@ from siding.app.recording.difference import no_base
 from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.traps.finding import find_traps, reader_of
+from siding.app.traps.left import Unrecorded, left_traps
 from siding.app.traps.marks import mark_of
 from siding.app.traps.settings import Hold, trap_settings
 from siding.errors import SidingError
@@ -84,12 +85,16 @@ def changes_of_task(
 
 
 class TaskTraps(NamedTuple):
-    """The traps of a task as it is now. `new` are those that nobody has seen."""
+    """The traps of a task as it is now. `new` are those that nobody has seen.
+
+    Of those in `unrecorded` no snapshot has the content: git ignores them.
+    """
 
     task: Task
     traps: tuple[Trap, ...]
     new: tuple[Trap, ...]
     held: bool  # until somebody has seen them
+    unrecorded: tuple[Trap, ...] = ()
 
 
 def traps_now(project: Project, named: str | None) -> TaskTraps:
@@ -103,17 +108,20 @@ def traps_now(project: Project, named: str | None) -> TaskTraps:
         raise no_base(task)
     last = project.ledger(task.id).last()
     found: dict[str, Trap] = {}
+    left: tuple[Trap, ...] = ()
     is_there = Path(workspace.path).is_dir()
     if is_there:
         with TaskSnapshots(project, workspace).peek() as (seen, view):
+            look = Unrecorded(seen.ignored, seen.coverage.nested)
+            left = left_traps(project, workspace, look)
             traps = traps_of_task(project, workspace, view.store, seen.tree)
-            found = {each.content: each for each in traps}
+            found = {each.content: each for each in (*traps, *left)}
     if last is not None and last.snapshot and (not is_there or live_in(project, task.id)):
         traps = traps_of_task(project, workspace, project.snapshots, Sha(last.snapshot))
         found |= {each.content: each for each in traps}
     all_of_them = tuple(sorted(found.values()))
     new = not_seen(project, all_of_them)
-    return TaskTraps(task, all_of_them, new, bool(new) and holds(project, task.id))
+    return TaskTraps(task, all_of_them, new, bool(new) and holds(project, task.id), left)
 
 
 def not_seen(project: Project, traps: Iterable[Trap]) -> tuple[Trap, ...]:

@@ -380,7 +380,7 @@ class Recorder:
             commits=tuple(after.heads),
             beside=self._beside(intent),
             patch_sha256=patch.sha256,
-            traps=self._traps(intent, patch.stat),
+            traps=(*self._traps(intent, patch.stat), *self._left(intent, after)),
         )
         step = self.ledger.append(
             line.as_record(),
@@ -403,7 +403,19 @@ class Recorder:
             return ()
         from siding.app.traps.finding import traps_of_step  # 5 ms, where something changed
 
-        found = traps_of_step(self.project, stat)
+        return self._masked_traps(traps_of_step(self.project, stat))
+
+    def _left(self, intent: Intent, after: Capture) -> "tuple[Trap, ...]":
+        """Return what sandboxed runs left where no snapshot looks, and note it."""
+        if self._is_frozen or not self.layout.traps_json.exists():
+            return ()
+        from siding.app.traps.left import Unrecorded, settle
+
+        look = Unrecorded(after.ignored, after.coverage.nested)
+        found = settle(self.project, self.workspace, self._beside(intent), look)
+        return self._masked_traps(found)
+
+    def _masked_traps(self, found: "tuple[Trap, ...]") -> "tuple[Trap, ...]":
         names = self.redaction.names(each.path for each in found)
         return tuple(each._replace(path=name) for each, name in zip(found, names, strict=True))
 

@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING
 
 from siding.app.acts.skeleton import Work
 from siding.app.policy.ruling import Ruling
+from siding.app.recording.recorder import Recorder
 from siding.app.sandbox.sandbox import SandboxPlan
 from siding.app.traps.marks import may_hold
+from siding.runs.run import Run
 
 if TYPE_CHECKING:
+    from siding.git.snapshots.capture import Capture
+    from siding.git.snapshots.peek import Peek
     from siding.ledger.traps import Trap
 
 # Shows traps to a person, and returns whether they have seen them.
@@ -37,12 +41,37 @@ def rule_on_traps(work: Work, ruling: Ruling, sandbox: SandboxPlan, ask: AskSeen
     return ruling._replace(runs=False, reason=held.unseen_words(traps), hint=hint, by_traps=True)
 
 
+def note_before(recorder: Recorder, run: Run) -> None:
+    """Note what is there of traps that no snapshot has, before a sandboxed run starts."""
+    from siding.app.traps.left import Unrecorded, begin
+
+    live = [each.id for each in recorder.runs.live()]
+    if recorder.has_seen:
+        seen = recorder.seen
+        look = Unrecorded(seen.ignored, seen.coverage.nested)
+    else:
+        with recorder.snapshots.look() as found:  # for a run that makes no step
+            look = Unrecorded(found.ignored, found.coverage.nested)
+    begin(recorder.project, recorder.workspace, run.id, live, look)
+
+
 def _traps(work: Work) -> "tuple[Trap, ...]":
+    """Return the traps of the task, seen or not, those that no snapshot has as well."""
     from siding.app.recording.held_traps import traps_of_task
 
     recorder, project = work.recorder, work.project
     if recorder.has_seen:
-        store, state = project.snapshots, recorder.seen.snapshot
-        return traps_of_task(project, recorder.workspace, store, state)
+        seen, store = recorder.seen, project.snapshots
+        traps = traps_of_task(project, recorder.workspace, store, seen.snapshot)
+        return (*traps, *_left(recorder, seen))
     with recorder.snapshots.peek() as (found, view):  # of a run that makes no step
-        return traps_of_task(project, recorder.workspace, view.store, found.tree)
+        traps = traps_of_task(project, recorder.workspace, view.store, found.tree)
+        return (*traps, *_left(recorder, found))
+
+
+def _left(recorder: Recorder, found: "Capture | Peek") -> "tuple[Trap, ...]":
+    from siding.app.traps.left import Unrecorded, left_traps, settle
+
+    look = Unrecorded(found.ignored, found.coverage.nested)
+    settle(recorder.project, recorder.workspace, [each.id for each in recorder.runs.live()], look)
+    return left_traps(recorder.project, recorder.workspace, look)

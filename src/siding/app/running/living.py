@@ -41,7 +41,8 @@ def begin_run(
         raise_version(app, work.project.layout)
     detail = draft.detail
     assert isinstance(detail, RunDetail)
-    if detail.sandbox is not None and detail.sandbox.engine is not None:
+    is_sandboxed = detail.sandbox is not None and detail.sandbox.engine is not None
+    if is_sandboxed:
         mark_sandboxed(work.project, recorder.task.id)  # before anything of it can be there
     newest = recorder.ledger.last()
     run = Run(
@@ -62,7 +63,12 @@ def begin_run(
     )
     holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
     live = recorder.runs.begin(run, holder, highest=lambda: _highest(recorder.ledger))
-    return work.resources.enter_context(live)
+    entered = work.resources.enter_context(live)
+    if is_sandboxed:
+        from siding.app.running.held import note_before  # 5 ms
+
+        note_before(recorder, entered.run)
+    return entered
 
 
 def as_run_of(draft: Draft, run: Run) -> Draft:

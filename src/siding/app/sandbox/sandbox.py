@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.app.place.project import Project
-from siding.app.place.settings import DEFAULT_TEXT
+from siding.app.place.settings import is_default
 from siding.app.place.trust import trust_json, trusted_sandboxes
 from siding.app.policy.enforcement import may_be_judged
 from siding.app.policy.guard import (
@@ -200,7 +200,7 @@ def _anything_is_set(project: Project) -> bool:
             raw = read_bytes(file, limit=1 << 20)
         except FileNotFoundError:
             continue
-        if raw != DEFAULT_TEXT.encode() and (b"sandbox" in raw or b"limits" in raw):
+        if not is_default(raw) and (b"sandbox" in raw or b"limits" in raw):
             return True
     return False
 

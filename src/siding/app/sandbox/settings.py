@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from siding.app.place.durations import seconds_in
-from siding.app.place.settings import DEFAULT_TEXT, bytes_in, parse_settings
+from siding.app.place.quantities import bytes_in, seconds_in
+from siding.app.place.settings import is_default, parse_settings
 from siding.app.sandbox.caches import CACHES
 from siding.app.sandbox.profiles import PROFILES
 from siding.errors import UsageError
@@ -75,7 +75,7 @@ def asked_in(path: Path) -> SandboxSettings:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
         return SandboxSettings()
-    if raw == DEFAULT_TEXT.encode() or not (b"sandbox" in raw or b"limits" in raw):
+    if is_default(raw) or not (b"sandbox" in raw or b"limits" in raw):
         return SandboxSettings()
     document = parse_settings(path, raw)
     sandbox = _section(document, path, "sandbox", _SANDBOX)

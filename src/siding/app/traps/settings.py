@@ -14,7 +14,7 @@ from typing import Any
 from siding.adapters.traps.matching import BadPattern, Pattern, Table, spread
 from siding.adapters.traps.table import TABLE, TrapRow
 from siding.app.place.project import Project
-from siding.app.place.settings import DEFAULT_TEXT, parse_settings
+from siding.app.place.settings import is_default, parse_settings
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
@@ -77,7 +77,7 @@ def _said_in(path: Path) -> TrapSettings:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
         return TrapSettings()
-    if raw == DEFAULT_TEXT.encode() or b"traps" not in raw:
+    if is_default(raw) or b"traps" not in raw:
         return TrapSettings()
     section = parse_settings(path, raw).get("traps")
     if section is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.app.place.project import Project
-from siding.app.place.settings import DEFAULT_TEXT, parse_settings
+from siding.app.place.settings import is_default, parse_settings
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
@@ -94,7 +94,7 @@ def _said_in(path: Path) -> dict[str, Any]:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
         return {}
-    if raw == DEFAULT_TEXT.encode() or b"usage" not in raw:
+    if is_default(raw) or b"usage" not in raw:
         return {}
     section = parse_settings(path, raw).get("usage")
     if section is None:

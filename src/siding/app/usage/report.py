@@ -6,8 +6,8 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from siding.app.place.durations import seconds_in
 from siding.app.place.project import Project, require_project
+from siding.app.place.quantities import seconds_in
 from siding.app.place.wiring import App
 from siding.app.usage.attribution import (
     NOWHERE,

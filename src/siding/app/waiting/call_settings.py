@@ -7,7 +7,7 @@ the project, never the repository's: a webhook would tell others what is asked h
 from datetime import time
 from pathlib import Path
 
-from siding.app.place.settings import Section, parse_settings
+from siding.app.place.settings import Layer, Section, parse_settings
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
@@ -51,7 +51,8 @@ def call_settings(*paths: Path) -> CallSettings:
         except FileNotFoundError:
             continue
         if b"call" in raw:
-            found = _replaced(found, Section(parse_settings(path, raw), path, "call"), path)
+            section = Section([Layer(parse_settings(path, raw), path)], "call")
+            found = _replaced(found, section, path)
     return found
 
 

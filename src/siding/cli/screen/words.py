@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from siding.app.place.durations import seconds_in as seconds_in
+from siding.app.place.quantities import seconds_in as seconds_in
 from siding.cli.screen.screen import inert, shorten
 
 NAME_COLUMNS = 32  # of a task's name at the beginning of a line

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.place.settings import bytes_in
+from siding.app.place.quantities import bytes_in
 from siding.app.sandbox.sandbox import SandboxPlan, SandboxRequest
 from siding.cli.screen.screen import Screen
 from siding.errors import UsageError

@@ -18,7 +18,7 @@ from siding.app.forks.sweep import mend
 from siding.app.forks.trash import free_fork_trash
 from siding.app.life.gc import CHECKOUT, Freed, Report, Retention, gc, plan_retention
 from siding.app.place.project import require_project
-from siding.app.place.settings import bytes_in
+from siding.app.place.quantities import bytes_in
 from siding.app.running.noted_gc import gc_in_background, note_gc
 from siding.app.unfinished.workflow_trash import free_workflow_trash
 from siding.cli.formats import print_json

@@ -107,9 +107,14 @@ def _see(project: Project, screen: Screen, task: str, *, only_show: bool) -> int
     elif not new:
         screen.note("somebody has seen all of them, as they are")
     elif only_show:
-        names = " ".join(quote(each.path) for each in found.new[:SHOWN])
+        unrecorded = {each.content for each in found.unrecorded}
+        recorded = [each.path for each in found.new if each.content not in unrecorded]
         task = quote(found.task.name)
-        screen.note(f"`siding diff -t {task} {names}` shows what is in them")
+        if recorded:
+            names = " ".join(map(quote, recorded[:SHOWN]))
+            screen.note(f"`siding diff -t {task} {names}` shows what is in them")
+        if len(recorded) < len(found.new):
+            screen.note(f"what git ignores is in no patch: look at it in `siding cd {task}`")
         screen.note(f"`siding trust -t {task}` says that you have seen them")
         if not found.held:
             screen.note("nothing waits for it: the task has had no run in a sandbox")

@@ -72,7 +72,8 @@ class Capture(NamedTuple):
 
     ``snapshot == parent`` when no part of the state changed. ``heads`` are the commits of the
     user's repository that this snapshot keeps alive. ``changes`` are the paths whose content
-    differs. ``modes`` is None when the permissions could not be recorded.
+    differs. ``modes`` is None when the permissions could not be recorded. ``ignored`` are all paths
+    that git ignores and no snapshot has; of an ignored directory only its own.
     """
 
     snapshot: Sha
@@ -82,6 +83,7 @@ class Capture(NamedTuple):
     heads: tuple[Sha, ...]
     coverage: Coverage
     modes: Modes | None
+    ignored: tuple[bytes, ...] = ()
 
 
 def capture(store: SnapshotStore, request: CaptureRequest) -> Capture:
@@ -175,6 +177,7 @@ class CaptureWork:
         self.index = PrivateIndex(store, self.task, request.root.path, request.keep_fds)
         self.unstable: list[bytes] = []
         self.coverage = Coverage()  # of the last look
+        self.ignored: tuple[bytes, ...] = ()
         self.looked: Looked | None = None
 
     def start_over(self) -> None:
@@ -197,6 +200,7 @@ class CaptureWork:
             heads=(),
             coverage=self.coverage._replace(notes=self.coverage.notes + lost),
             modes=self.looked.modes if self.looked else None,
+            ignored=self.ignored,
         )
         has_changed = self._modes_changed(known)
         is_elsewhere = state is not None and (state != self.before or not self.says_state)
@@ -216,9 +220,10 @@ class CaptureWork:
     def _present(self) -> tuple[Sha, Memory | None]:
         """Update the index to the files on disk; return its tree, and the modes known before.
 
-        Sets `coverage` and `looked`.
+        Sets `coverage`, `ignored` and `looked`.
         """
         self.unstable.clear()
+        self.index.renew_excludes()
         self.index.prepare(self.last.tree, self.request.git_dir)
         hash_bytes = self.store.repository.hash_size // 2
         look = ModeLook(self.task, self.root, hash_bytes)
@@ -243,6 +248,7 @@ class CaptureWork:
             seen, updated=made.update, dropped=dropped, usual=usual, bare=bare
         )
         self.coverage = self._coverage(made, seen, ignored)
+        self.ignored = tuple(ignored)
         return tree, look.known
 
     def _usual(self, known: Memory | None) -> Usual | None:

@@ -26,12 +26,16 @@ _COPIED = ("HEAD", "base", "excludes", "gitlinks", "sparse", "index", "modes")
 
 
 class Peek(NamedTuple):
-    """The present tree of a worktree. `store` can read it until the `with` block of `peek` ends."""
+    """The present tree of a worktree. `store` can read it until the `with` block of `peek` ends.
+
+    `ignored` are all paths that git ignores and no snapshot has.
+    """
 
     tree: Sha
     store: "PeekStore"
     coverage: Coverage
     modes: Modes | None
+    ignored: tuple[bytes, ...] = ()
 
 
 class PeekStore(SnapshotStore):
@@ -93,6 +97,7 @@ def _look(stack: ExitStack, store: SnapshotStore, request: CaptureRequest, direc
         store=PeekStore(store, own.incoming),
         coverage=work.coverage,
         modes=work.looked.modes if work.looked else None,
+        ignored=work.ignored,
     )
 
 

@@ -9,9 +9,11 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from siding.files.durable import write_and_rename
 from siding.files.regular import read_small
 from siding.git import objects
 from siding.git.command import Place, output_of
+from siding.git.excludes import renewed
 from siding.git.index_file import read_gitlinks
 from siding.git.paths import is_under, join, quote_path
 from siding.git.snapshots.changes import IndexPlan
@@ -68,6 +70,13 @@ class PrivateIndex:
     def run(self, place: Place, arguments: Sequence[str], doing: str, stdin: bytes = b"") -> bytes:
         """Run a command that writes; raises CommandFailed."""
         return self.git.run(place, arguments, doing=doing, stdin=stdin, keep_fds=self.keep_fds)
+
+    def renew_excludes(self) -> None:
+        """Bring the patterns up to date with the files that they were copied from."""
+        copy = read_small(self.task.excludes)
+        if copy is not None and (now := renewed(copy)) != copy:
+            path = self.task.excludes
+            write_and_rename(path.with_name(path.name + ".lock"), path, now)
 
     def sweep(self) -> None:
         """Remove the locks of a git that died: we hold the task's lock, and so would it."""

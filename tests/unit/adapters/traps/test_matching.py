@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.adapters.traps.matching import BadPattern, Pattern, Table, spread
+from siding.adapters.traps.matching import BadPattern, Pattern, Table, has_form, spread
 from siding.adapters.traps.table import TABLE, TrapRow
 
 LETTERS = st.sampled_from("aAbB.")
@@ -41,6 +41,28 @@ def plainly(pattern: str, path: str) -> bool:
 @given(PATTERN, PATH)
 def test_it_is_what_the_rules_say(pattern: str, path: str) -> None:
     assert matches(pattern, path) is plainly(pattern, path)
+
+
+@given(PATTERN, PATH, st.integers(1, 4))
+def test_below_a_directory_it_is_the_rest_of_the_path(pattern: str, path: str, cut: int) -> None:
+    """For patterns that begin within the directory: nobody walks through what is below it."""
+    parts = path.split("/")
+    directory, rest = parts[:cut], [each.casefold() for each in parts[cut:]]
+    table = Table([TrapRow("x", "y", pattern)])
+    found = any(
+        _fits(each.components, each.is_directory, rest)
+        for each in table.below("/".join(directory).encode())
+    )
+    anchored = pattern.strip("/") if pattern.endswith("/") is False else pattern.strip("/") + "/"
+    begins = [0] if pattern.startswith("/") else range(len(directory))
+    assert found is any(plainly("/" + anchored, "/".join(parts[at:])) for at in begins)
+
+
+def _fits(components: tuple[str, ...], is_directory: bool, rest: list[str]) -> bool:
+    more = len(rest) - len(components)
+    if more < 0 or (more > 0) is not is_directory:
+        return False
+    return all(has_form(one, other) for one, other in zip(components, rest, strict=False))
 
 
 @given(st.lists(PATTERN, min_size=1, max_size=6), PATH)

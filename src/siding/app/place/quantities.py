@@ -1,4 +1,4 @@
-"""Parse durations such as ``1h30m`` and ``12w``. Pure."""
+"""Parse durations such as ``1h30m`` and sizes such as ``100MiB``. Pure."""
 
 
 def seconds_in(text: str) -> float | None:
@@ -28,3 +28,31 @@ def seconds_in(text: str) -> float | None:
         except ValueError:
             return None
     return total if total > 0 else None
+
+
+_UNITS = {
+    "": 1,
+    "b": 1,
+    "k": 1 << 10,
+    "kib": 1 << 10,
+    "m": 1 << 20,
+    "mib": 1 << 20,
+    "g": 1 << 30,
+    "gib": 1 << 30,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+}
+
+
+def bytes_in(text: str) -> int | None:
+    """Return the bytes of a size such as ``100MiB``, ``5 GB`` or ``4096``; None if invalid."""
+    number = text.strip().lower()
+    unit = ""
+    while number and not (number[-1].isdigit() or number[-1] == "."):
+        unit, number = number[-1] + unit, number[:-1]
+    factor = _UNITS.get(unit.strip())
+    try:
+        return None if factor is None else int(float(number) * factor)
+    except (ValueError, OverflowError):
+        return None
