@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bwrap import needs_bwrap
+from bwrap import bwrap_problem, needs_bwrap
 from integration.escapes.world import landlock_version, without_bwrap
 from sandbox import SIDING, Sandbox
 from terminal import Terminal
@@ -633,3 +633,19 @@ class TestPathsOfTheCommandLine:
         done = task.siding("run", *flags, "--", "true", status=2)
         assert why in done.stderr
         assert task.steps() == []
+
+
+@pytest.mark.skipif(landlock_version() == 0, reason="this kernel has no Landlock")
+@pytest.mark.parametrize(
+    "words", ["log", "doctor", "run -- true", "inbox", "today", "task list", "inbox --here"]
+)
+def test_with_either_engine_commands_inside_say_that_the_home_is_hidden(
+    task: Sandbox, words: str
+) -> None:
+    engines = ["landlock"] if bwrap_problem() else ["bwrap", "landlock"]
+    for engine in engines:
+        env = without_bwrap(task.directory) if engine == "landlock" else {}
+        inside = [sys.executable, "-m", "siding", *words.split()]
+        done = task.siding("run", "--sandbox", "--", *inside, status=1, env=env)
+        assert b"a sandbox that hides Siding's home" in done.stderr, (engine, done)
+        assert task.steps()[-1]["sandbox"]["engine"] == engine

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from sandbox import SIDING, Sandbox
 from terminal import Terminal
 
@@ -37,6 +39,7 @@ def test_without_a_sandbox_nobody_gets_the_mode_that_asks_nothing(agent: Sandbox
     assert b"needs a sandbox" in done.stderr
 
 
+@pytest.mark.usefixtures("engine")
 def test_in_a_sandbox_nobody_is_asked(agent: Sandbox) -> None:
     walled = ("--sandbox", "--read", str(agent.directory / "script.yaml"))
     found = whole(agent, "run touch a", *walled)

@@ -19,6 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from siding.app.place.sandbox_inside import home_is_hidden
 from siding.app.place.wiring import App
 from siding.errors import NotFound, SidingError, UnreadableFile
 from siding.files.durable import create_bytes, make_dirs, replace_bytes
@@ -89,7 +90,12 @@ class Seen(NamedTuple):
 def look(app: App, paths: RepositoryPaths) -> Seen:
     """Find the project of a repository; change nothing."""
     known = repository_id(paths)
-    at_path = _at_path(app, paths, known)
+    try:
+        at_path = _at_path(app, paths, known)
+    except PermissionError:
+        if home_is_hidden(app):  # Landlock: it is there, and closed
+            return Seen(Relation.NONE)
+        raise
     if at_path is not None and (known is None or at_path.id == known):
         return Seen(Relation.HERE, at_path)
     places = list(all_places(app))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.app.place.project_places import PROJECT_MIGRATIONS, PROJECT_VERSION
+from siding.app.place.sandbox_inside import home_hidden, home_is_hidden
 from siding.app.place.wiring import App
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
@@ -22,12 +23,12 @@ class FoundProject(NamedTuple):
 
 
 def known_projects(app: App) -> Iterator[FoundProject]:
-    """Yield the projects, sorted by directory name. A broken project does not hide the others."""
-    try:
-        names = sorted(os.listdir(app.home.projects_dir))
-    except FileNotFoundError:
-        return
-    for name in names:
+    """Yield the projects, sorted by directory name. A broken project does not hide the others.
+
+    Raises HomeHidden if a sandbox hides all of them.
+    """
+    is_hidden = home_is_hidden(app)
+    for name in _names(app):
         layout = ProjectLayout(app.home.projects_dir / name)
         try:
             document = read_document_or_none(
@@ -40,6 +41,22 @@ def known_projects(app: App) -> Iterator[FoundProject]:
             if not isinstance(root, str):
                 continue  # not a project, or one of an old home, which stores no path
             yield FoundProject(Project(app, layout, find_repository(Path(root))))
+            is_hidden = False  # a home within the sandbox
         except (SidingError, OSError) as error:
+            if is_hidden and isinstance(error, PermissionError):
+                continue  # Landlock: it is there, and closed
             reason = error.message if isinstance(error, SidingError) else str(error)
             yield FoundProject(None, f"project {name}: {reason}")
+    if is_hidden:
+        raise home_hidden()
+
+
+def _names(app: App) -> list[str]:
+    try:
+        return sorted(os.listdir(app.home.projects_dir))
+    except FileNotFoundError:
+        return []
+    except PermissionError:
+        if home_is_hidden(app):
+            return []
+        raise

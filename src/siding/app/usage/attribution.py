@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.app.place.projects import known_projects
+from siding.app.place.sandbox_inside import HomeHidden
 from siding.app.place.wiring import App
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
@@ -27,7 +29,9 @@ class _Run(NamedTuple):
 
 def project_names(app: App) -> Namer:
     """Return what names the project of a call; outside of all it is the directory."""
-    projects = [each.project for each in known_projects(app) if each.project is not None]
+    projects: list[Project] = []
+    with suppress(HomeHidden):  # in a sandbox each is its directory
+        projects += [each.project for each in known_projects(app) if each.project is not None]
 
     @cache
     def name(cwd: str) -> str:
