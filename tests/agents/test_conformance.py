@@ -11,6 +11,7 @@ import pytest
 
 from agents.conftest import AgentAtWork, agent_named
 from bwrap import bwrap_problem, needs_bwrap
+from integration.escapes.world import landlock_version, without_bwrap
 from sandbox import Sandbox
 from siding.tasks.names import name_after_command
 
@@ -124,13 +125,18 @@ class TestTurns:
         agent.prompt("Hello")
         assert "siding decide" in json.dumps(model.requests[0])
 
-    @needs_bwrap
-    def test_in_a_sandbox(self, agent: AgentAtWork) -> None:
+    @pytest.mark.parametrize("engine", [pytest.param("bwrap", marks=needs_bwrap), "landlock"])
+    def test_in_a_sandbox(self, agent: AgentAtWork, engine: str) -> None:
+        if engine == "landlock":
+            if landlock_version() == 0:
+                pytest.skip("this kernel has no Landlock")
+            agent.task.env.update(without_bwrap(agent.task.directory, agent.task.env["PATH"]))
         judge(agent.task)
         agent.says([agent.shell("echo one >1.txt")], [agent.shell("rm -rf /")], ["Refused."])
         agent.prompt("Do both", options=["--sandbox"])
         (turn,) = agent.turns
         assert turn["diff_stat"]["file_list"] == ["1.txt"]
+        assert agent.run["sandbox"]["engine"] == engine
         assert (agent.run["reported"]["judged"], agent.run["reported"]["blocked"]) == (2, 1)
 
     def test_without_reports_it_is_as_it_was(self, agent: AgentAtWork) -> None:

@@ -320,7 +320,7 @@ class TestProfiles:
         for name in (".claude/projects", ".codex/sessions", ".local/bin"):
             (home / name).mkdir(parents=True)
         (home / ".claude" / "settings.json").write_text("{}")
-        (home / ".claude.json").write_text('{"a": 1}')
+        (home / ".claude.json").write_text('{"a": 1}\n')
         (home / ".codex" / "auth.json").write_text("{}")
         agent = home / ".local" / "bin" / "claude"
         agent.write_text(
@@ -333,7 +333,7 @@ class TestProfiles:
         done = task.siding("-q", "run", "--sandbox", "--", "claude", env=path)
         assert done.stdout == b'{"a": 1}'
         assert (home / ".claude" / "projects" / "session").exists()
-        assert (home / ".claude.json").read_text() == '{"a": 1}'
+        assert (home / ".claude.json").read_text() == '{"a": 1}\n'
         assert not (home / ".claude" / "hooks.json").exists()
         assert last(task)["sandbox"]["profile"] == "claude"
 
@@ -649,3 +649,27 @@ def test_with_either_engine_commands_inside_say_that_the_home_is_hidden(
         done = task.siding("run", "--sandbox", "--", *inside, status=1, env=env)
         assert b"a sandbox that hides Siding's home" in done.stderr, (engine, done)
         assert task.steps()[-1]["sandbox"]["engine"] == engine
+
+
+@pytest.mark.skipif(landlock_version() == 0, reason="this kernel has no Landlock")
+def test_with_landlock_a_run_has_a_home_of_its_own(task: Sandbox) -> None:
+    home = Path(task.env["HOME"])
+    (home / ".gitconfig").write_text("[user]\n\tname = Ann\n")
+    (home / "secret").write_text("secret")
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text("{}")
+    (home / ".claude.json").write_text('{"a": 1}\n')
+    env = {**without_bwrap(task.directory), "XDG_CACHE_HOME": str(home / ".cache")}
+    script = (
+        "git config user.name; cat ~/.claude.json; echo 2 >~/.claude.json && mkdir -p ~/.cache/x "
+        '"$XDG_CACHE_HOME/y" && touch ~/.claude/projects/a; ls ~/.cache; '
+        f"cat ~/secret {home}/secret; echo x >~/.claude/settings.json"
+    )
+    done = task.siding("run", "--sandbox=claude", "--", "sh", "-c", script, status=None, env=env)
+    assert done.stdout.split() == [b"Ann", b'{"a":', b"1}", b"x", b"y"]
+    assert done.stderr.count(b"denied") == 2
+    assert (home / ".claude.json").read_text() == '{"a": 1}\n'
+    assert (home / ".claude" / "settings.json").read_text() == "{}"
+    assert (home / ".claude" / "projects" / "a").exists()  # what its profile lets it write
+    assert not (home / ".cache").exists()
+    assert list(task.project.glob("tasks/*/sandbox/tmp/*")) == []

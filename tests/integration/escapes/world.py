@@ -364,12 +364,12 @@ def _echo(udp: socket.socket) -> None:
             udp.sendto(data, sender)
 
 
-def without_bwrap(root: Path) -> dict[str, str]:
-    """Return a search path on which everything is but bwrap."""
+def without_bwrap(root: Path, path: str = "") -> dict[str, str]:
+    """Return a search path on which everything is but bwrap: of `path`, else of this process."""
     farm = root / "farm"
     farm.mkdir(exist_ok=True)
     farm.chmod(0o755)
-    for directory in reversed(os.environ.get("PATH", os.defpath).split(":")):
+    for directory in reversed((path or os.environ.get("PATH", os.defpath)).split(":")):
         with contextlib.suppress(OSError):
             for name in os.listdir(directory):
                 if name != "bwrap":

@@ -12,6 +12,7 @@ import siding
 from siding.app.place.project import Project
 from siding.app.sandbox.caches import CACHES, env_of, staged
 from siding.app.sandbox.conversations import with_conversations
+from siding.app.sandbox.own_home import lay_out
 from siding.app.sandbox.profiles import (
     make_room_for_sessions,
     places_in,
@@ -128,8 +129,9 @@ def plan_launch(
         caches=caches.staged,
         reads_only=reads_only,
     )
+    places = _places(recorder, command)
     view = plan_view(
-        _places(recorder, command),
+        places,
         demand,
         agent=agent,
         quarantine=None
@@ -142,12 +144,11 @@ def plan_launch(
         hooks=_hooks_inside(recorder, home),
         sockets=listening_sockets(),
     )
-    launch = _launch(recorder, found, view, network)._replace(
+    launch = _launch(recorder, found, view, network, command, places)._replace(
         room=asked.memory, stays_root=stays_root(program)
     )
-    launch = launch._replace(env=(*launch.env, *caches.env))
-    if prepared is not None:
-        launch = launch._replace(env=(*launch.env, *_GIT_ENVIRONMENT))
+    of_git = () if prepared is None else _GIT_ENVIRONMENT
+    launch = launch._replace(env=(*launch.env, *caches.env, *of_git))
     report = SandboxReport(
         engine=found.engine.value,
         profile=profile,
@@ -210,9 +211,7 @@ def _caches(
     if engine is Engine.LANDLOCK:
         said = f"package caches need bwrap, so the command has none of {', '.join(names)}"
         return _Caches(notes=(said,))
-    # One process may host several runs of a task: each has its own.
-    own = recorder.project.app.random_bytes(8).hex()
-    directory = _directory_of_run(recorder, "caches") / own
+    directory = _own_directory(recorder, "caches")
     return _Caches(
         staged=tuple(staged(names, command.env, directory)),
         directory=directory,
@@ -275,27 +274,35 @@ def not_covered(found: FoundEngine, network: Network, *, filtered: bool) -> tupl
     return tuple(open_ways)
 
 
-def _launch(recorder: "Recorder", found: FoundEngine, view: View, network: Network) -> Launch:
+def _launch(
+    recorder: "Recorder",
+    found: FoundEngine,
+    view: View,
+    network: Network,
+    command: Command,
+    places: Places,
+) -> Launch:
     assert found.engine is not None
     env = {"SIDING_SANDBOX": found.engine.value, "TMPDIR": "/tmp"}
     if found.engine is Engine.LANDLOCK:
-        private = _directory_of_run(recorder, "tmp")
-        env["TMPDIR"] = str(private)
+        private = _own_directory(recorder, "tmp")
+        env |= lay_out(private, view, places.homes, command.env)
         view = View(
             mounts=(*view.mounts, BindMount(kind=Kind.WRITE, path=os.path.realpath(private)))
         )
     return found.launch(view, network, tuple(env.items()))
 
 
-def _directory_of_run(recorder: "Recorder", kind: str) -> Path:
-    """Make a directory for this run, and remove those of its kind that dead runs left."""
+def _own_directory(recorder: "Recorder", kind: str) -> Path:
+    """Name a directory for this run alone, and remove those of its kind that dead runs left."""
     top = recorder.layout.root / "sandbox" / kind
-    private = top / str(recorder.project.app.pid)
-    make_dirs(private)
+    of_process = top / str(recorder.project.app.pid)
+    make_dirs(of_process)
     for left in top.iterdir():
         if not (left.name.isdecimal() and started_of(int(left.name))):
             rmtree(left, ignore_errors=True)
-    return private
+    # One process may host several runs of a task: each has its own.
+    return of_process / recorder.project.app.random_bytes(8).hex()
 
 
 def _quarantine(recorder: "Recorder") -> tuple[FileLock | None, tuple[str, ...]]:

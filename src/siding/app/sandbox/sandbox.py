@@ -254,18 +254,17 @@ def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbo
         yield run_sandbox._replace(sandboxed=sandboxed)
     finally:
         sandboxed.close()
-        private = dict(plan.launch.env).get("TMPDIR", "")
-        # bwrap's /tmp disappears with its mounts; Landlock has no mounts, so /tmp is a directory.
-        made = [private] if private.startswith(str(recorder.layout.root)) else []
-        made += [] if plan.caches is None else [str(plan.caches)]
+        private = Path(dict(plan.launch.env).get("TMPDIR", "/")).parent
+        # What bwrap mounts disappears with it; with Landlock /tmp and the home are directories.
+        made = [private] if private.is_relative_to(recorder.layout.root) else []
+        made += [] if plan.caches is None else [plan.caches]
         if made:
             from shutil import rmtree
 
             for each in made:
                 rmtree(each, ignore_errors=True)
-        if plan.caches is not None:
-            with suppress(OSError):  # another run of this process has one in it
-                plan.caches.parent.rmdir()
+                with suppress(OSError):  # another run of this process has one in it
+                    each.parent.rmdir()
 
 
 def take_over_result(recorder: "Recorder", plan: SandboxPlan, outcome: Outcome) -> Outcome:
