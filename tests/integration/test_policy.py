@@ -95,6 +95,15 @@ def test_what_runs_inside_a_step_is_no_person(guarded: Sandbox) -> None:
     assert guarded.steps("inner") == []
 
 
+def test_a_line_of_shell_in_one_word_is_told_to_be_one(guarded: Sandbox) -> None:
+    line = "ls -la; rm x"
+    done = guarded.siding("run", "--", line, status=5)
+    assert b"a line of shell is run by sh -c 'ls -la; rm x'" in done.stderr
+    done = guarded.siding("policy", "check", line, status=5)
+    assert b"a line of shell is run by sh -c 'ls -la; rm x'" in done.stderr
+    assert b"of shell" not in guarded.siding("policy", "check", "-c", line).stderr
+
+
 def test_the_flag_can_be_switched_off(guarded: Sandbox) -> None:
     guarded.siding("init")
     (guarded.project / "config.yaml").write_text("policy:\n  overrides: false\n")

@@ -1,4 +1,7 @@
-"""Say how to lower a built-in rule, where a rule of a policy file only seems to do that."""
+"""Say what was probably meant: by a rule that only seems to lower a built-in one, or by a quote."""
+
+from collections.abc import Sequence
+from shlex import quote
 
 from siding.policy.rules import BUILT_IN
 from siding.policy.verdict import SEVERITY, Action, CommandPart, Verdict
@@ -20,6 +23,13 @@ def how_to_only_warn(verdict: Verdict) -> str:
                 f"`actions: {{{strict}: {action}}}` in the policy file does"
             )
     return ""
+
+
+def how_to_run_a_line(argv: Sequence[str]) -> str:
+    """Return a sentence if a command looks like a line of shell in one word; else ""."""
+    if len(argv) != 1 or " " not in argv[0].strip():
+        return ""
+    return f"it is one word, a program's name; a line of shell is run by sh -c {quote(argv[0])}"
 
 
 def _strictest_built_in(part: CommandPart) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from siding.app.place.events import PolicyBlocked
 from siding.app.place.project import Project
 from siding.app.place.redaction import printable
-from siding.app.policy.advice import how_to_only_warn
+from siding.app.policy.advice import how_to_only_warn, how_to_run_a_line
 from siding.app.policy.hooks import Hook
 from siding.app.policy.in_force import InForce, environment_for, ground_of, place_for, policy_in
 from siding.app.policy.ruling import Asker, PolicyAnswer, PolicyQuestion, Ruling, RunToJudge
@@ -129,7 +129,9 @@ def _answered(
         _keep(project, run.task_id, left)
     if answer in (PolicyAnswer.YES, PolicyAnswer.ALWAYS):
         return Ruling(events=events)
-    hint = _way_out(left) if answer is PolicyAnswer.NOBODY else ""
+    hint = ""
+    if answer is PolicyAnswer.NOBODY:
+        hint = printable(how_to_run_a_line(run.argv)) or _way_out(left)
     return Ruling(runs=False, events=events, reason=_refusal(left, answer), hint=hint)
 
 

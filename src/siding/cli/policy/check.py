@@ -11,7 +11,7 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from pathlib import Path
 
 from siding.app.broker.inside import Inside, broker_of_sandbox
-from siding.app.policy.advice import how_to_only_warn
+from siding.app.policy.advice import how_to_only_warn, how_to_run_a_line
 from siding.app.policy.views import CheckedCommand, as_record, check, from_record
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
@@ -44,6 +44,9 @@ def run(arguments: Namespace, context: Context) -> int:
         print_json(context.screen, as_record(checked))
     else:
         _explain(context.screen, checked)
+        words = () if isinstance(command, str) else command
+        if not checked.verdict.runs and (advice := how_to_run_a_line(words)):
+            context.screen.note(inert(advice))
     return 0 if checked.verdict.runs else REFUSED
 
 
