@@ -113,3 +113,29 @@ def test_an_interrupt_ends_what_a_subagent_has_started(agent: Sandbox) -> None:
     # What the subagent had used until then counts: its answer is one more than the agent's own.
     (asked,) = [each for each in said if isinstance(each, sdk.AssistantMessage)]
     assert said[-1].usage["output_tokens"] > asked.usage["output_tokens"] > 0
+
+
+def test_files_define_kinds_of_subagents(agent: Sandbox) -> None:
+    mine = Path(agent.env["HOME"]) / ".claude" / "agents"
+    theirs = agent.workspace() / ".claude" / "agents"
+    for directory in (mine, theirs):
+        directory.mkdir(parents=True)
+    head = "name: reader\ndescription: looks for things\ntools: Read, Grep\n"
+    (mine / "reader.md").write_text(f"---\n{head}---\n\nYou read as I do.\n")
+    (mine / "editor.md").write_text("---\ndescription: mends things\n---\nYou mend.\n")
+    (theirs / "reader.md").write_text(f"---\n{head}model: haiku\n---\nYou only read.\n")
+    (theirs / "broken.md").write_text("---\nname: [\n---\n")
+    (theirs / "plain.md").write_text("You do nothing.\n")
+    found = whole(agent, "have reader seek")
+    assert found["result"].startswith("It said: I found 2 files")
+    nothing = whole(agent, "have reader mend")
+    assert nothing["result"] == "It said: Mended."  # its model says so, which had no such tool
+    assert not fixed(agent)
+    edits = ("--permission-mode", "acceptEdits")
+    assert whole(agent, "have editor mend", *edits)["result"] == "It said: Mended."
+    assert fixed(agent)
+    done = agent.siding(
+        "agent", "-p", "x", "--model", f"scripted:{agent.directory / 'script.yaml'}", status=None
+    )
+    assert b"broken.md defines no subagent: its head is not valid YAML" in done.stderr
+    assert b"plain.md defines no subagent: it does not begin with `---`" in done.stderr

@@ -21,8 +21,8 @@ VARIABLE = "SIDING_AGENT"
 TRIES_VARIABLE = "SIDING_AGENT_TRIES"  # how often a request is made when the model's server fails
 SETTINGS_VARIABLE = "SIDING_AGENT_SETTINGS"  # the settings of files, read by who has started it
 
-# The second: instructions of the person that it reads beside its own.
-PLACES = AgentPlaces(readable=(".config/siding", ".claude/CLAUDE.md"))
+# Beside its own: instructions of the person, and the kinds of subagents that they have defined.
+PLACES = AgentPlaces(readable=(".config/siding", ".claude/CLAUDE.md", ".claude/agents"))
 
 
 def program_for(env: Mapping[str, str]) -> str:

@@ -35,6 +35,7 @@ from siding.app.agent.reporting import Reports
 from siding.app.agent.settling import project_or_none, values_here
 from siding.app.agent.starting import model_in_force, most_tries, prices_here
 from siding.app.agent.stopping import StopHooks
+from siding.app.agent.subagent_files import kinds_of_files
 from siding.app.agent.subagents import GENERAL
 from siding.app.agent.subagents import NAME as SUBAGENT
 from siding.app.agent.system_prompt import SystemPrompt, system_prompt
@@ -97,7 +98,10 @@ async def opened_agent(
             setup = _setup(wanted, parts, model, tools, prompt)
             agent = Agent(setup, parts._replace(context=FollowingContext(told)))
             names = options.tools
-            agent.use_subagents((GENERAL,) if names is None or SUBAGENT in names else ())
+            if names is None or SUBAGENT in names:
+                kinds = kinds_of_files(here.home, here.workspace, say)
+                agent.use_subagents((GENERAL,))
+                agent.add_subagents(kinds)
             try:
                 yield agent
             finally:
