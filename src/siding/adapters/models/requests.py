@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from pydantic_ai.direct import model_request, model_request_stream
+from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
@@ -45,21 +46,26 @@ class Requests:
         self._made: dict[tuple[object, ...], Model] = {}
         self._clients: list[Any] = []
         self._loop: object = None
+        self._broken: set[Named] = set()  # whose stream ended before it began
+        self._in_one_piece: set[Named] = set()  # that answered when it was not streamed
 
     async def answer(
         self, request: Request, model: Named, row: Provider, access: Access
     ) -> AsyncGenerator[ModelEvent, None]:
         """See `Model.answer`."""
-        made = self._model(model, row, access, is_streamed=request.is_streamed)
+        is_streamed = request.is_streamed and model not in self._in_one_piece
+        made = self._model(model, row, access, is_streamed=is_streamed)
         sent = _prepare(request, model, row, access, made)
         telling = Telling(keeps_signatures=row.wire_of(model.name) is Wire.MESSAGES)
         has_begun = False
         try:
-            events = _streamed if request.is_streamed else _whole
+            events = _streamed if is_streamed else _whole
             async with aclosing(events(made, sent, telling, model.provider)) as told:
                 async for event in told:
                     has_begun = True
                     yield event
+            if not is_streamed and model in self._broken:
+                self._in_one_piece.add(model)  # or each answer would fail once first
         except (ModelError, GeneratorExit, asyncio.CancelledError):
             raise
         except OutOfOrder:
@@ -68,6 +74,8 @@ class Requests:
             ) from None
         # A library fails as it likes on what is not as the protocol says.
         except Exception as error:
+            if not has_begun and isinstance(error, UnexpectedModelBehavior):
+                self._broken.add(model)
             raise failure(error, row, has_begun=has_begun) from error
 
     def _model(self, model: Named, row: Provider, access: Access, *, is_streamed: bool) -> Model:

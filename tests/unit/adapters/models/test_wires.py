@@ -480,6 +480,18 @@ def test_a_stream_that_ends_before_it_begins_has_begun(served: Any) -> None:
     assert (error.trouble, error.has_begun, events) == (Trouble.CONNECTION, True, [])
 
 
+def test_a_server_that_cannot_stream_is_not_asked_to_again(served: Any) -> None:
+    model, server = served(GPT_CHAT, Reply([], at=0, ends=True), *[hello("Hello")] * 3)
+    failure(model, request(GPT_CHAT))
+    ask(model, request(GPT_CHAT))  # once is no proof
+    assert server.wire.is_streamed(server.last)
+    model, server = served(GPT_CHAT, Reply([], at=0, ends=True), *[hello("Hello")] * 2)
+    failure(model, request(GPT_CHAT))
+    assert ask(model, request(GPT_CHAT, is_streamed=False)).text == "Hello"
+    assert ask(model, request(GPT_CHAT)).text == "Hello"
+    assert not server.wire.is_streamed(server.last)
+
+
 @pytest.mark.parametrize(
     ("name", "said_of_it", "trouble"),
     [
