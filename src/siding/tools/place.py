@@ -47,11 +47,39 @@ class Fetched(NamedTuple):
     is_cut: bool = False  # there was more than `most` bytes
 
 
+class Answered(NamedTuple):
+    """The head of an HTTP server's answer; the names of its `headers` are in small letters."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+
+
+# Is told the head and the next part of a body; returns True when no more of it is wanted.
+TakePart = Callable[[Answered, bytes], bool]
+
+
 class Http(Protocol):
-    """Fetches addresses, one request at a time: it follows no redirect."""
+    """Asks HTTP servers, each request on a connection of its own: it follows no redirect."""
 
     async def get(self, url: str, *, most: int, timeout_s: float) -> Fetched:
         """Return the answer of a GET. Raises OSError or TimeoutError."""
+        ...
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        body: bytes,
+        *,
+        headers: Mapping[str, str],
+        take: TakePart,
+        silence_s: float,
+    ) -> Answered:
+        """Send a request; `take` is told what comes, in a thread. Raises OSError, TimeoutError.
+
+        A server that says nothing for `silence_s` seconds is left.
+        """
         ...
 
 

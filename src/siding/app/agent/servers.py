@@ -1,13 +1,17 @@
 """The servers of MCP that a conversation was given, and what became of them."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
+from siding.adapters.web_client import WebClient
 from siding.app.agent.agent import Agent
 from siding.errors import UsageError
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import mapping, text
+from siding.tools.servers.http import HttpLink
 from siding.tools.servers.process import ProcessLink
 from siding.tools.servers.protocol import Message as Message
 from siding.tools.servers.protocol import ServerError as ServerError
@@ -17,15 +21,24 @@ from siding.tools.servers.server import Server, ServerTool
 _CONNECT_S = 30.0
 OF_THE_CLIENT = "sdk"  # the kind of a server that lives in the program that drives the agent
 _OF_A_PROCESS = "stdio"
+_BY_HTTP = "http"
+_OTHER_NAMES = {"streamable-http": _BY_HTTP, "streamableHttp": _BY_HTTP}
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
 class ServerSettings(NamedTuple):
-    """A server, as `--mcp-config` has it. `kind` may be one that nobody here speaks to."""
+    """A server, as `--mcp-config` has it. `kind` may be one that nobody here speaks to.
+
+    In all texts but the name ``${NAME}`` stands for a variable, ``${NAME:-TEXT}`` for TEXT if there
+    is none.
+    """
 
     name: str
     kind: str
     argv: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
+    url: str = ""
+    headers: Mapping[str, str] = {}
 
 
 def settings_in(document: object) -> tuple[ServerSettings, ...]:
@@ -40,14 +53,39 @@ def settings_in(document: object) -> tuple[ServerSettings, ...]:
 
 
 def _settings(name: str, given: Mapping[str, Any]) -> ServerSettings:
-    kind = text(given.get("type")) or (_OF_A_PROCESS if "command" in given else "")
+    usual = _OF_A_PROCESS if "command" in given else _BY_HTTP if "url" in given else ""
+    kind = _OTHER_NAMES.get(said := text(given.get("type")), said) or usual
+    if kind == _BY_HTTP:
+        return _by_http(name, given)
     if kind != _OF_A_PROCESS:
         return ServerSettings(name, kind)
     command, words, env = text(given.get("command")), given.get("args") or [], given.get("env")
     if not command or not isinstance(words, list):
         raise UsageError(f"server {name!r} of --mcp-config needs a `command`, and `args` as a list")
-    told = {str(key): str(value) for key, value in mapping(env).items()}
-    return ServerSettings(name, kind, (command, *map(str, words)), told)
+    return ServerSettings(name, kind, (command, *map(str, words)), _texts(env))
+
+
+def _by_http(name: str, given: Mapping[str, Any]) -> ServerSettings:
+    url = text(given.get("url"))
+    if not url:
+        raise UsageError(f"server {name!r} of --mcp-config needs a `url`")
+    return ServerSettings(name, _BY_HTTP, url=url, headers=_texts(given.get("headers")))
+
+
+def _texts(given: object) -> dict[str, str]:
+    return {str(key): str(value) for key, value in mapping(given).items()}
+
+
+def _filled(said: str, env: Mapping[str, str]) -> str:
+    """Return a text with variables in the place of their names. Raises ServerError."""
+
+    def value(found: re.Match[str]) -> str:
+        known = env.get(found[1]) or found[2]
+        if known is None:
+            raise ServerError(f"there is no variable {found[1]!r}")
+        return known
+
+    return _VARIABLE.sub(value, said)
 
 
 class Servers:
@@ -68,6 +106,7 @@ class Servers:
         self._agent = agent
         self._settings = settings
         self._env = env
+        self._http = WebClient(env)
         self._of_client = of_client
         self._tell = tell
         self._links: list[Link] = []
@@ -112,10 +151,22 @@ class Servers:
         self._links.append(link)
         return await Server(settings.name, link).tools()
 
+    def _filled(self, said: str) -> str:
+        return _filled(said, self._env)
+
+    def _all_filled(self, said: Mapping[str, str]) -> dict[str, str]:
+        return {name: self._filled(value) for name, value in said.items()}
+
     async def _link(self, settings: ServerSettings) -> Link:
         if settings.kind == OF_THE_CLIENT and self._of_client is not None:
             return self._of_client(settings.name)
         if settings.kind == _OF_A_PROCESS:
-            env = {**self._env, **settings.env}
-            return await ProcessLink.started(settings.argv, env=env, cwd=str(self._agent.workspace))
+            argv = [self._filled(each) for each in settings.argv]
+            env = {**self._env, **self._all_filled(settings.env)}
+            return await ProcessLink.started(argv, env=env, cwd=str(self._agent.workspace))
+        if settings.kind == _BY_HTTP:
+            url = self._filled(settings.url)
+            if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+                raise ServerError(f"{url!r} is no address of a server, http://… or https://…")
+            return HttpLink(url, self._all_filled(settings.headers), self._http)
         raise ServerError(f"siding agent does not speak to servers of type {settings.kind!r}")
