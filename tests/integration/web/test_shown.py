@@ -218,6 +218,7 @@ def test_an_apply_with_traps_wants_consent_and_a_code(
     sandbox.siding("checkpoint", "-m", "left")
     task = task_of(dashboard)
     assert "direnv" in view(dashboard, f"/tasks/{task}/steps/1")
+    assert "1 trap<" in view(dashboard, f"/tasks/{task}")
 
     def planned(wish: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(dashboard.post(f"/api/v1/tasks/{task}/plan", wish)[1])
