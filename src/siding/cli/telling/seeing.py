@@ -23,5 +23,5 @@ def asked_of_person(screen: Screen, traps: "tuple[Trap, ...]", question: str) ->
     screen.warn("left here for other programs to run, and not seen yet:")
     for line in listed(traps):
         screen.warn(f"  {inert(line)}")
-    screen.note("  `siding diff PATH` shows what is in them; what git ignores is in no patch", "dim")
+    screen.note("  `siding diff PATH` shows what is in them, but for what git ignores", "dim")
     return agreed(question)
