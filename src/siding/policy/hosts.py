@@ -61,3 +61,11 @@ def is_elsewhere(address: str) -> bool:
     found = re.match(_HOST, address)
     host = found.group(1) if found else ""
     return UNKNOWN not in host and ("." in host or ":" in host)
+
+
+def is_far(operand: str) -> bool:
+    """Return whether an operand is a place on another machine: ``HOST:PATH``."""
+    if operand.startswith(("rsync://", "ssh://", "scp://")):
+        return True
+    head, colon, _ = operand.partition(":")
+    return bool(colon) and "/" not in head

@@ -15,31 +15,36 @@ Words = tuple[str, ...]
 
 # What happens to the file or directory that a value names.
 OF_PATHS = names("""
-    reads reads-below writes writes-into deletes deletes-below fetches runs-file formats
-    dumps packs opens changes-directory
+    reads reads-below writes writes-into stores receives moves links rights owner deletes
+    deletes-below fetches runs-file formats dumps packs opens changes-directory
 """)
 # What a value is, if it is no path.
 OF_TEXTS = names("""
-    value line runs sql host database url method setting variable mount shares copied package
-    module mode computed remote refspec
+    value target line runs program sql host far database url saves sends reroutes method credential
+    header setting variable pattern mount shares copied package module mode process computed remote
+    refspec
 """)
 TAKES_A_VALUE = OF_PATHS | OF_TEXTS
 # What an option says about the whole call: it only shows something; what stands under `(always)`
-# and beside other options does not hold; the operands are files that it changes;
+# and beside other options does not hold; the operands are files that it changes; it stands in
+# place of the first operand; the target loses what the sources do not have; what is read ends;
 # what follows is a command.
-OF_CALLS = names("looks spares in-place command")
+OF_CALLS = names("looks spares in-place as-first mirrors bounds command")
 # How the arguments are read that no other entry of the row is about.
 KINDS = names("text files project quotes")
-PRINTS = names("nothing number processes endless fetched secrets input")
+# What the first words of a call may be: letters of options without a dash.
+SHAPES = names("letters")
+PRINTS = names("nothing number processes endless fetched secrets input part below")
 INPUTS = names("sql line")
 
 _RULES = frozenset(BUILT_IN)
 _ALLOWED: Mapping[str, frozenset[str]] = {
-    "(always)": KINDS | _RULES | {"looks"},
+    "(always)": KINDS | SHAPES | _RULES | {"looks"},
     "(operands)": TAKES_A_VALUE | _RULES,
     "(first)": TAKES_A_VALUE | _RULES,
     "(second)": TAKES_A_VALUE | _RULES,
     "(last)": TAKES_A_VALUE | _RULES,
+    "(target)": TAKES_A_VALUE | _RULES,
     "(assigned)": TAKES_A_VALUE | _RULES,
     "(alone)": _RULES | {"looks"},
     "(input)": INPUTS | _RULES,
@@ -47,7 +52,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
 }
 _OF_ROWS = ("(other)", "(anywhere)")
 KEYS = frozenset({*_ALLOWED, *_OF_ROWS, "(command)", "(like)"})
-_LAUNCHES = names("assignments shell here unread package module")
+_LAUNCHES = names("assignments shell here unread package module line")
 _DEEPEST = 6  # subcommands of subcommands
 _OPTION = TAKES_A_VALUE | OF_CALLS | _RULES
 
@@ -71,16 +76,32 @@ class Launch(NamedTuple):
     unread: bool = False  # it is not judged: all that it can reach is in the container
     package: bool = False  # it is a package, fetched if it is not there
     module: bool = False  # a file of Python is a command too
+    line: bool = False  # its words together are a line for a shell, on whatever machine
 
 
 class Row:
     """What one program, or one of its subcommands, does."""
 
-    __slots__ = ("always", "anywhere", "commands", "launch", "options", "other", "places", "starts")
+    __slots__ = (
+        "always",
+        "anywhere",
+        "commands",
+        "joined",
+        "launch",
+        "modes",
+        "options",
+        "other",
+        "patterns",
+        "places",
+        "starts",
+    )
 
     def __init__(self, always: Words = ()) -> None:
         self.always = always
+        self.joined = True  # no: with ``-long`` options no flags are joined in one word
         self.options: dict[str, Words] = {}
+        self.modes: dict[str, Row] = {}  # options with a row of their own
+        self.patterns: list[tuple[str, Words]] = []  # ``-B*``, ``-p=no:*``: starts, and values
         self.places: dict[str, Words] = {}  # "(first)" -> words, and the like
         self.commands: dict[str, Row] = {}
         self.starts: list[tuple[str, Row]] = []  # names with ``*`` or ``~`` in them
@@ -144,13 +165,24 @@ def _enter(row: Row, key: str, entry: object, where: Words) -> None:
         known = ", ".join(sorted(KEYS))
         raise RowMistake(where, f"not a key of a row; there are {known}")
     elif key[:1] == "-" or key[-1:] == "=":
-        words = _words(entry, _OPTION, where)
-        for name in key.split():
-            if name[:1] != "-" and name[-1] != "=":
-                raise RowMistake(where, f"{name!r} stands among options and is none")
-            row.options[name] = words
+        _options(row, key, entry, where)
     else:
         _commands(row, key, row_from(entry, where), where)
+
+
+def _options(row: Row, key: str, entry: object, where: Words) -> None:
+    mode = row_from(entry, where) if isinstance(entry, Mapping) and entry else None
+    words = _words(entry, _OPTION, where) if mode is None else ()
+    for name in key.split():
+        if name[:1] != "-" and name[-1] != "=":
+            raise RowMistake(where, f"{name!r} stands among options and is none")
+        if name[0] == "-" and ("=" in name or name[-1] == "*"):
+            row.patterns.append((name, words))
+            continue
+        row.options[name] = words
+        row.joined = row.joined and not (len(name) > 2 and name[0] == "-" != name[1])
+        if mode is not None:
+            row.modes[name] = mode
 
 
 def _commands(row: Row, key: str, inner: Row, where: Words) -> None:

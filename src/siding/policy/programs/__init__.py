@@ -71,11 +71,4 @@ def _judged(examiner: "Examiner", call: "Call", found: Judge | None) -> PrintedT
     ):
         return found(examiner, call) if found is not None else plain.unknown(examiner, call)
     output = plain.workspace_program(examiner, call)
-    if found is not None and not _does_the_projects_work(call.name):
-        return found(examiner, call)
-    return output
-
-
-def _does_the_projects_work(name: str) -> bool:
-    row = row_of(name)
-    return name not in MODULE_OF and row is not None and "project" in row.always
+    return output if found is None else found(examiner, call)

@@ -1,6 +1,5 @@
 """Judge a program by its row in the table: what its options, operands and subcommands do."""
 
-import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import (
@@ -14,16 +13,19 @@ from siding.policy.fields import (
     shown_words,
 )
 from siding.policy.names import names
+from siding.policy.paths import Zone
+from siding.policy.programs.given import ASSIGNS, Given, split
 from siding.policy.programs.meanings import means, read_as
 from siding.policy.programs.plain import options, reads_all, runner
+from siding.policy.programs.requests import judge_requests
 from siding.policy.programs.rows import does_projects_work
-from siding.policy.row import INPUTS, KINDS, TAKES_A_VALUE, Row, Words
+from siding.policy.programs.targets import judge_target
+from siding.policy.row import INPUTS, KINDS, SHAPES, Row, Words
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
 
-_HELP = names("--help --version")
 _HELP_ALONE = names("-h -V -v -? -version -help version help")
 _PRINTS = {
     "nothing": NOTHING,
@@ -35,170 +37,75 @@ _PRINTS = {
 }
 
 
-class _Given:
-    """The arguments of one call, split by the row of the program."""
-
-    def __init__(self, row: Row) -> None:
-        self.rows = [row]  # of the program, its subcommand, the subcommand of that …
-        self.spelled = dict(row.options)
-        self.options: list[tuple[str, Words, str]] = []
-        self.verbs: list[str] = []
-        self.operands: list[str] = []
-        self.command: tuple[str, ...] | None = None
-        # A program with ``-long`` options has no flags joined in one word.
-        self.joined = not any(len(name) > 2 and name[1] != "-" for name in row.options)
-
-    @property
-    def row(self) -> Row:
-        return self.rows[-1]
-
-    def meaning(self, name: str) -> Words | None:
-        """Return the words of an option; None when no row names it."""
-        found = self.spelled.get(name)
-        if found is None and len(name) > 4 and name.startswith("--"):
-            longer = (words for each, words in self.spelled.items() if each.startswith(name))
-            found = next(longer, None)  # `--verb` is `--verbose`
-        return found
-
-    def has(self, word: str) -> bool:
-        return any(word in words for _, words, _ in self.options)
-
-
-def _split(row: Row, words: tuple[str, ...]) -> _Given:
-    given = _Given(row)
-    at = 0
-    while at < len(words):
-        word = words[at]
-        at += 1
-        if word == "--":
-            if given.row.launch is not None:
-                given.command = words[at:]
-            else:
-                given.operands += words[at:]
-            break
-        if word[:1] == "-" and word != "-":
-            at += _option(given, word, words[at : at + 1])
-            if "command" in given.options[-1][1]:
-                given.command, at = words[at:], len(words)
-            continue
-        if _ASSIGNS.match(word) and _assigned(given, word):
-            continue
-        deeper = None if given.operands else given.row.command(word)
-        if deeper is None and not given.operands:
-            deeper = given.row.other
-        if deeper is not None:
-            given.rows.append(deeper)
-            given.spelled |= deeper.options
-            given.verbs.append(word)
-            if deeper.launch is not None and deeper.launch.operands == 0:
-                given.command, at = words[at:], len(words)
-                _own_options(given)
-            continue
-        launch = given.row.launch
-        if launch is not None and len(given.operands) == launch.operands:
-            given.command = words[at - 1 :]
-            break
-        given.operands.append(word)
-    return given
-
-
-def _assigned(given: _Given, word: str) -> bool:
-    """Enter an operand ``NAME=value`` if a row says what such a one does."""
-    name, _, value = word.partition("=")
-    words = given.spelled.get(f"{name}=", given.row.places.get("(assigned)"))
-    if words is None:
-        return False
-    given.options.append((f"{name}=", words, value))
-    return True
-
-
-def _own_options(given: _Given) -> None:
-    """Take the options of a subcommand that runs a command off the beginning of that command."""
-    words = given.command or ()
-    at = 0
-    while at < len(words) and words[at][:1] == "-" and words[at] != "-":
-        at += 1
-        if words[at - 1] == "--":
-            break
-        at += _option(given, words[at - 1], words[at : at + 1])
-    given.command = words[at:]
-
-
-def _option(given: _Given, word: str, rest: tuple[str, ...]) -> int:
-    """Enter the options in one word; return how many of the next words are their values."""
-    name, equals, value = word.partition("=")
-    words = given.meaning(name)
-    if equals and (words is not None or word.startswith("--")):
-        given.options.append((name, words or (), value))
-        return 0
-    words = given.meaning(word)
-    if words is not None or word.startswith("--") or not given.joined:
-        takes = words is not None and bool(TAKES_A_VALUE.intersection(words))
-        given.options.append((word, words or (), (rest[0] if rest else "") if takes else ""))
-        return 1 if takes else 0
-    for position in range(1, len(word)):
-        name = "-" + word[position]
-        words = given.spelled.get(name, ())
-        if TAKES_A_VALUE.intersection(words):
-            value = word[position + 1 :]
-            given.options.append((name, words, value or (rest[0] if rest else "")))
-            return 0 if value else 1
-        given.options.append((name, words, ""))
-    return 0
-
-
 def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
     """Judge one call by the row of its program; return what the program prints."""
     if row.has_commands or (row.launch is not None and not row.launch.here):
         call = call._replace(state=call.state.copy())
-    given = _split(row, call.arguments)
+    given = split(row, call.arguments)
     shows = _only_shows(given, call)
     looks = shows or "looks" in given.row.always
-    for name, before, value in given.options:
-        if UNKNOWN in name:
-            examiner.found("dynamic-command", name)
-        words = given.meaning(name) or before  # a later subcommand may say more of it
-        spared = shows or (looks if "spares" in words else given.has("spares"))
-        means(examiner, call, words, value or name, spared=spared)
+    _options(examiner, call, given, shows=shows, looks=looks)
+    if not shows:
+        judge_requests(examiner, call, given)
     _arguments(examiner, call, given)
     _places(examiner, call, given, shows=shows)
     if not looks:
         _always(examiner, call, given)
-    if (given.row.launch is not None or given.command) and not shows:
+        _fills_disk(examiner, call, given)
+    if (given.launch is not None or given.command) and not shows:
         return _launched(examiner, call, given)
     return _printed(examiner, call, given)
 
 
-def _only_shows(given: _Given, call: "Call") -> bool:
+def _options(examiner: "Examiner", call: "Call", given: Given, *, shows: bool, looks: bool) -> None:
+    for name, before, value in given.options:
+        if UNKNOWN in name and _may_act(given):
+            examiner.found("dynamic-command", name)
+        words, rest = given.in_full(name, before, value)
+        spared = shows or (looks if "spares" in words else given.has("spares"))
+        means(examiner, call, words, rest or name, spared=spared)
+
+
+_HARMLESS = names("value looks as-first bounds")
+
+
+def _may_act(given: Given) -> bool:
+    """Return whether an option that is known only when it runs may be one that does something."""
+    reader = not any("project" in row.always for row in given.rows)
+    acts = given.modes or any(set(words) - _HARMLESS for words in given.spelled.values())
+    return bool(acts) or not reader
+
+
+def _only_shows(given: Given, call: "Call") -> bool:
     if given.has("looks"):
         return True
-    if _bare(given) and "looks" in given.row.places.get("(alone)", ()):
+    if _bare(given) and "looks" in given.places.get("(alone)", ()):
         return True
     words = call.arguments
     if len(words) == 1 and words[0] in _HELP_ALONE and given.meaning(words[0]) is None:
         return True
-    return any(name in _HELP and given.meaning(name) is None for name, _, _ in given.options)
+    return given.helps
 
 
-def _bare(given: _Given) -> bool:
+def _bare(given: Given) -> bool:
     return not given.operands and not given.command
 
 
-def _always(examiner: "Examiner", call: "Call", given: _Given) -> None:
-    if not given.has("spares"):
-        for row in given.rows:
-            _rules(examiner, call, row.always)
-    if _bare(given) and "(alone)" in given.row.places:
-        _rules(examiner, call, given.row.places["(alone)"])
+def _always(examiner: "Examiner", call: "Call", given: Given) -> None:
+    spares = given.has("spares")
+    for row in given.rows if not spares else ():
+        _rules(examiner, call, row.always)
+    if _bare(given) and "(alone)" in given.places:
+        _rules(examiner, call, given.places["(alone)"])
     top = given.rows[0]
-    if top.anywhere is not None:
+    if top.anywhere is not None and not spares:
         _anywhere(examiner, call, given, top.anywhere)
 
 
 _LOOKED_AT = 5  # words of a call in which `(anywhere)` looks for what it does
 
 
-def _anywhere(examiner: "Examiner", call: "Call", given: _Given, row: Row) -> None:
+def _anywhere(examiner: "Examiner", call: "Call", given: Given, row: Row) -> None:
     """Judge a program whose verb may be any of its first words: ``gcloud compute … list``."""
     words = [w for w in (*given.verbs, *given.operands) if "/" not in w][:_LOOKED_AT]
     found = [each for word in words if (each := row.command(word)) is not None]
@@ -209,15 +116,18 @@ def _anywhere(examiner: "Examiner", call: "Call", given: _Given, row: Row) -> No
         _rules(examiner, call, row.other.always)
 
 
+_NO_RULES = KINDS | SHAPES | {"looks"}
+
+
 def _rules(examiner: "Examiner", call: "Call", words: Words) -> None:
     for word in words:
-        if word not in KINDS and word != "looks":
+        if word not in _NO_RULES:
             examiner.found(word, shown_words(call.words[:6]))
 
 
-def _arguments(examiner: "Examiner", call: "Call", given: _Given) -> None:
+def _arguments(examiner: "Examiner", call: "Call", given: Given) -> None:
     kinds = [word for row in given.rows for word in row.always if word in KINDS]
-    if "text" in kinds[-1:] or given.row.launch is not None or given.command:
+    if "text" in kinds[-1:] or given.launch is not None or given.command:
         return
     if "project" in kinds:
         runner(examiner, call, given.spelled)
@@ -226,22 +136,25 @@ def _arguments(examiner: "Examiner", call: "Call", given: _Given) -> None:
         reads_all(examiner, call)
 
 
-def _places(examiner: "Examiner", call: "Call", given: _Given, *, shows: bool) -> None:
-    places = given.row.places
+def _places(examiner: "Examiner", call: "Call", given: Given, *, shows: bool) -> None:
+    places = given.places
     operands = list(given.operands)
     if "(input)" in places and not shows:
         _input(examiner, call, places["(input)"])
-    for name in ("(first)", "(second)"):
-        if name in places and operands:
-            _operand(examiner, call, places[name], operands.pop(0), shows=shows)
+    if "(first)" in places and operands and not given.has("as-first"):
+        _operand(examiner, call, places["(first)"], operands.pop(0), shows=shows)
+    if "(second)" in places and operands:
+        _operand(examiner, call, places["(second)"], operands.pop(0), shows=shows)
     if "(last)" in places and operands:
         _operand(examiner, call, places["(last)"], operands.pop(), shows=shows)
-    words = (*places.get("(operands)", ()), *(("writes",) if given.has("in-place") else ()))
+    words = ("writes",) if given.has("in-place") else places.get("(operands)", ())
+    if "(target)" in places and not given.has("in-place") and not shows:
+        operands = judge_target(examiner, call, given, operands)
     for operand in operands if words else ():
         _operand(examiner, call, words, operand, shows=shows)
 
 
-_CHANGING = ("writes", "deletes", "remote", "refspec")
+_CHANGING = ("writes", "stores", "moves", "deletes", "remote", "refspec", "process")
 
 
 def _operand(examiner: "Examiner", call: "Call", words: Words, value: str, *, shows: bool) -> None:
@@ -264,12 +177,12 @@ def _input(examiner: "Examiner", call: "Call", words: Words) -> None:
 # -- commands in commands ----------------------------------------------------------------------
 
 
-def _launched(examiner: "Examiner", call: "Call", given: _Given) -> PrintedText:
+def _launched(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
     """Judge the command that a launcher runs."""
-    launch = given.row.launch
+    launch = given.launch
     words = list(given.command or ())
     state = call.state
-    while words and launch is not None and launch.assignments and _ASSIGNS.match(words[0]):
+    while words and launch is not None and launch.assignments and ASSIGNS.match(words[0]):
         name, _, value = words.pop(0).partition("=")
         examiner.variable(name, value, state, lasting=False)
         state.variables[name] = value
@@ -278,9 +191,11 @@ def _launched(examiner: "Examiner", call: "Call", given: _Given) -> PrintedText:
     if words[:1] == ["-c"] and len(words) > 1:
         examiner.inner_text(f"{call.name} -c", words[1], state)
         return ANYTHING
-    if launch is not None and launch.shell and len(words) == 1:
-        examiner.inner_text(call.name, words[0], state)
-        return ANYTHING
+    if launch is not None and (launch.line or (launch.shell and len(words) == 1)):
+        line = " ".join(words)
+        if known(line) or launch.shell:
+            examiner.inner_text(call.name, line, state)
+        return _printed(examiner, call, given)
     module = launch is not None and launch.module and given.has("module")
     if not words and not module:
         return _printed(examiner, call, given)
@@ -301,7 +216,7 @@ def _launched(examiner: "Examiner", call: "Call", given: _Given) -> PrintedText:
 
 
 def _in_container(
-    examiner: "Examiner", call: "Call", given: _Given, words: list[str]
+    examiner: "Examiner", call: "Call", given: Given, words: list[str]
 ) -> PrintedText:
     """Judge what a container does to the workspace, if it is given it and a path in it is named."""
     there = list(words)
@@ -319,7 +234,7 @@ def _in_container(
     return ANYTHING
 
 
-def _of_python(given: _Given, words: list[str]) -> list[str]:
+def _of_python(given: Given, words: list[str]) -> list[str]:
     """Return the command that ``uv run`` and the like run: a module, a file, or a program."""
     for _, meaning, value in given.options:
         if "module" in meaning:
@@ -328,16 +243,34 @@ def _of_python(given: _Given, words: list[str]) -> list[str]:
     return ["python", *words] if own else words
 
 
-_ASSIGNS = re.compile(r"[^/=-][^/=]*=")
-
-
-def _printed(examiner: "Examiner", call: "Call", given: _Given) -> PrintedText:
-    how = given.row.places.get("(prints)", ())
-    if "input" in how and not given.operands:
+def _printed(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
+    places = given.places
+    (how, *_) = (*places.get("(prints)", ()), "")
+    stores = "stores" in places.get("(operands)", ())
+    if how == "input" and (stores or all(word == "-" for word in given.operands)):
         return call.stdin
-    if "input" in how:
-        how = ()
-    if how:
-        return _PRINTS[how[0]]
+    if how in _PRINTS:
+        return _PRINTS[how]
     fetched = any(examiner.is_fetched(word, call.state) for word in call.arguments)
-    return PrintedText(remote=call.stdin.remote or fetched, secret=call.stdin.secret)
+    endless = how in ("input", "part") and _reads_without_end(given)
+    return PrintedText(
+        remote=call.stdin.remote or fetched, secret=call.stdin.secret, endless=endless
+    )
+
+
+_ENDLESS_DEVICES = ("/dev/zero", "/dev/urandom", "/dev/random")
+
+
+def _reads_without_end(given: Given) -> bool:
+    read = (*given.operands, *given.values("reads"))
+    return any(word in _ENDLESS_DEVICES for word in read) and not given.has("bounds")
+
+
+def _fills_disk(examiner: "Examiner", call: "Call", given: Given) -> None:
+    """Judge what is written without end: ``dd if=/dev/zero of=FILE``."""
+    targets = [*given.values("writes"), *given.values("stores"), *given.values("target")]
+    if "(target)" in given.places:
+        targets += given.operands[-1:]
+    for target in targets if targets and _reads_without_end(given) else ():
+        if examiner.zone(target, call.state) is not Zone.HARMLESS:
+            examiner.found("fill-disk", target)

@@ -196,9 +196,15 @@ def unknown(examiner: "Examiner", call: "Call") -> PrintedText:
     return ANYTHING
 
 
+_ABOUT_OPERANDS = {"(operands)", "(first)"}
+
+
 def _takes_text(name: str) -> bool:
+    """Return whether a program's name in front of its arguments is most likely just a word."""
     row = row_of(name)
-    return row is not None and "text" in row.always
+    if row is None or "text" not in row.always or row.places.keys() & _ABOUT_OPERANDS:
+        return False
+    return not any(option[-1] == "=" for option in row.options)
 
 
 def reads_all(examiner: "Examiner", call: "Call") -> None:

@@ -9,25 +9,17 @@ from siding.policy.names import names
 
 _NAMES = {
     "processes": """
-    kill pkill killall xkill taskkill wkill killall.exe
+    kill
     """,
     "reading": """
     cat head tail pv grep egrep fgrep rg ag ack ugrep pcregrep diff ls dir exa eza locate
     realpath readlink basename dirname base64 base32 rev tr
     """,
-    "build": """
-    make gmake gcc g++ cc c++ clang clang++ java javac kotlinc ld pytest py.test cmake siding
-    """,
     "network": """
-    curl curlie wget wget2 aria2c axel plink ssh autossh rsh rlogin sshpass mosh dbclient
-    nc ncat netcat socat telnet http https httpie xh xhs
-    """,
-    "archives": """
-    tar bsdtar gtar
+    socat http https httpie xh xhs
     """,
     "files": """
-    rm cp install ginstall mktemp chmod chown chgrp chattr setfacl setfattr setcap chcon tee
-    sponge rsync scp mv ln dd
+    mktemp
     """,
     "search": """
     fd fdfind find

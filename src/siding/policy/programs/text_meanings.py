@@ -1,0 +1,231 @@
+"""The words of a row about a text: an address, a command, a statement, a name."""
+
+import re
+from typing import TYPE_CHECKING
+
+from siding.policy.effects import secret_variable
+from siding.policy.fields import MARKS, UNKNOWN, known, shown_words
+from siding.policy.hosts import is_elsewhere, is_far
+from siding.policy.names import names
+from siding.policy.paths import Zone
+from siding.policy.programs.rows import does_projects_work
+from siding.policy.programs.sql_text import judge_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
+
+
+def _nothing(_examiner: "Examiner", _call: "Call", _value: str) -> None:
+    return
+
+
+def _line(examiner: "Examiner", call: "Call", value: str) -> None:
+    examiner.inner_text(call.name, value, call.state)
+    if not known(value):
+        examiner.found("code-from-input", value)
+
+
+# Programs that only pack, show or connect: with flags alone they are no question.
+_PLAIN = names("gzip pigz bzip2 pbzip2 xz pxz zstd lz4 brotli cat less more ssh rsync")
+_ODD = r"-o|-e|[|;&$`<>(){}!\n]"
+
+
+def runs(examiner: "Examiner", call: "Call", value: str) -> None:
+    if value.partition(" ")[0] in _PLAIN and not re.search(_ODD, value):
+        return
+    examiner.found("option-runs-program", f"{call.name}: {value}")
+    if known(value):
+        examiner.inner_text(call.name, value, call.state)
+
+
+_ODD_PROGRAM = r"\s\S*(?:/|-c\b)|^(?:ba|z|da)?sh\b|[/;|&$`]"
+
+
+def _program(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge the name of a program, as in ``make CC=clang``: it should be no more than a name."""
+    if re.search(_ODD_PROGRAM, value):
+        examiner.found("option-runs-program", value)
+
+
+def _sql(examiner: "Examiner", call: "Call", value: str) -> None:
+    judge_sql(examiner, call, value)
+
+
+def _far(examiner: "Examiner", _call: "Call", value: str) -> None:
+    if is_far(value):
+        examiner.found("send-data", value)
+
+
+def _host(examiner: "Examiner", _call: "Call", value: str) -> None:
+    if is_elsewhere(value):
+        examiner.found("send-data", value)
+
+
+def _database(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge the name or the address of a database."""
+    host = re.search(r"\bhost=(\S+)", value)
+    if ("://" in value and is_elsewhere(value)) or (host and is_elsewhere(host.group(1))):
+        examiner.found("send-data", value)
+
+
+_ODD_SCHEME = r"gopher:|dict:|telnet:|smtp:|ftp:|scp:|sftp:"
+
+
+def asks_for(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge an address that is asked for: what is put together when it runs can carry data away."""
+    if value.startswith("file:"):
+        examiner.reads(value.removeprefix("file:").removeprefix("//"), call.state)
+    unknown = re.search(r"[?/=&@.]", value[: value.rfind(UNKNOWN) + 1])
+    if unknown or re.match(_ODD_SCHEME, value):
+        examiner.found("send-data", value)
+
+
+def _saves(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge an address whose file is kept under its own name."""
+    name = value.partition("?")[0].rstrip("/").rpartition("/")[2].removesuffix(".git")
+    examiner.takes(name or "index.html", call.state)
+
+
+def _credential(examiner: "Examiner", _call: "Call", value: str) -> None:
+    if UNKNOWN in value:
+        examiner.found("print-secret", value)
+
+
+_SECRET_HEADER = r"(?i)(?:proxy-)?authorization:|cookie:|x-api-key:"
+
+
+def _header(examiner: "Examiner", call: "Call", value: str) -> None:
+    if re.match(_SECRET_HEADER, value):
+        _credential(examiner, call, value)
+
+
+def _setting(examiner: "Examiner", call: "Call", value: str) -> None:
+    name, _, text = value.partition("=")
+    examiner.variable(name, text, call.state, lasting=False)
+
+
+def _mount(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge a directory that a container is given: it may change everything in it."""
+    named = re.search(r"(?:^|,)(?:source|src)=([^,]*)", value)
+    source = named.group(1) if named else value.partition(":")[0]
+    if known(source) and not re.match(r"[./~]", source):
+        return  # the name of a volume
+    inside = examiner.is_workspace(source, call.state)
+    if not inside and examiner.zone(source, call.state) is not Zone.TEMPORARY:
+        examiner.found("leave-container", value)
+
+
+def _shares(examiner: "Examiner", call: "Call", value: str) -> None:
+    if value.partition(":")[0] in ("host", "container", "ns"):
+        examiner.found("leave-container", shown_words(call.words[:8]))
+
+
+def _copied(examiner: "Examiner", call: "Call", value: str) -> None:
+    if ":" not in value and value != "-":
+        examiner.reads(value, call.state)
+        examiner.writes_into(value, call.state)
+
+
+_FAR_PACKAGE = (
+    r"^(?:git\+|https?://|ssh://|git://|github:|gitlab:|bitbucket:|file:/|npm:"
+    r"|[\w-]+ @ )|\.(?:tgz|tar\.gz|whl|zip|gem)$|@https?:"
+)
+
+
+def _package(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge what a package manager is to install: a package that no registry has is asked about."""
+    own = "://" not in value and examiner.is_workspace(value, call.state)
+    if re.search(_FAR_PACKAGE, value) and not own:
+        examiner.found("install-elsewhere", value)
+
+
+def _module(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge a package of Go that is run: one with a host in its path is fetched."""
+    if "@" in value or "://" in value or re.match(r"[\w.-]+\.[a-z]+/", value):
+        examiner.found("install-elsewhere", value)
+
+
+_GIVES_AWAY = (
+    r"^0?[2467]\d{3}$|(?:^|,)[ugoa]*[+=][rwx]*s|^[ugoa]*\+[rwxX]*s"  # a set-id bit
+    r"|(?:^|,)o(?:ther)?:"  # an entry of an access list, for everybody
+)
+
+
+def _mode(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge the mode that a file is given: with a set-id bit, whoever runs it is its owner."""
+    if re.search(_GIVES_AWAY, value):
+        examiner.found("open-permissions", value)
+
+
+def _computed(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge a name that is looked up: what is put together when it runs can carry data away."""
+    if set(value) & set(MARKS) and set(value) - set(MARKS):
+        examiner.found("send-data", value)
+
+
+def _remote(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge where git pushes to: a name of a remote, or an address."""
+    if "://" in value or re.match(r"[\w.-]+(?:@[\w.-]*)?:", value) or UNKNOWN in value:
+        examiner.found("send-data", value)
+
+
+def _refspec(examiner: "Examiner", call: "Call", value: str) -> None:
+    if value.startswith(("+", ":")) or UNKNOWN in value:
+        examiner.found("git-rewrites", shown_words(call.words))
+
+
+def _process(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge the name of processes that are ended: it should be that of a tool of the project.
+
+    A name that Siding does not know may be that of an agent, of Siding, or of somebody's editor; so
+    may that of an interpreter.
+    """
+    words = value.split()
+    if set(value) <= set(".*") or set(value) & set(MARKS):
+        examiner.found("kill-all", shown_words(call.words))
+    elif not (
+        words
+        and all(re.fullmatch(r"[\w./:@=-]+", word) for word in words)
+        and does_projects_work(words[0].rpartition("/")[2])
+    ):
+        examiner.found("siding-itself", shown_words(call.words))
+
+
+def _variable(examiner: "Examiner", _call: "Call", value: str) -> None:
+    if secret_variable(value) or UNKNOWN in value:
+        examiner.found("print-secret", value)
+
+
+TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
+    "value": _nothing,
+    "target": _nothing,
+    "program": _program,
+    "far": _far,
+    "line": _line,
+    "runs": runs,
+    "sql": _sql,
+    "host": _host,
+    "database": _database,
+    "url": asks_for,
+    "setting": _setting,
+    "variable": _variable,
+    "saves": _saves,
+    "sends": _nothing,
+    "reroutes": _nothing,
+    "method": _nothing,
+    "credential": _credential,
+    "header": _header,
+    "process": _process,
+    "mount": _mount,
+    "shares": _shares,
+    "copied": _copied,
+    "package": _package,
+    "module": _module,
+    "mode": _mode,
+    "computed": _computed,
+    "remote": _remote,
+    "refspec": _refspec,
+}
