@@ -34,10 +34,13 @@ OF_CALLS = names("looks spares in-place as-first mirrors bounds command")
 KINDS = names("text files project quotes")
 # What the first words of a call may be: letters of options without a dash.
 SHAPES = names("letters")
-PRINTS = names("nothing number processes endless fetched secrets input part below")
+PRINTS = names("""
+    nothing number processes endless fetched secrets input part below entries operands
+""")
 INPUTS = names("sql line")
 
 _RULES = frozenset(BUILT_IN)
+_OPTION = TAKES_A_VALUE | OF_CALLS | _RULES
 _ALLOWED: Mapping[str, frozenset[str]] = {
     "(always)": KINDS | SHAPES | _RULES | {"looks"},
     "(operands)": TAKES_A_VALUE | _RULES,
@@ -45,6 +48,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "(second)": TAKES_A_VALUE | _RULES,
     "(last)": TAKES_A_VALUE | _RULES,
     "(target)": TAKES_A_VALUE | _RULES,
+    "(itself)": _OPTION,
     "(assigned)": TAKES_A_VALUE | _RULES,
     "(alone)": _RULES | {"looks"},
     "(input)": INPUTS | _RULES,
@@ -54,7 +58,6 @@ _OF_ROWS = ("(other)", "(anywhere)")
 KEYS = frozenset({*_ALLOWED, *_OF_ROWS, "(command)", "(like)"})
 _LAUNCHES = names("assignments shell here unread package module line")
 _DEEPEST = 6  # subcommands of subcommands
-_OPTION = TAKES_A_VALUE | OF_CALLS | _RULES
 
 
 class RowMistake(ValueError):
@@ -172,7 +175,7 @@ def _enter(row: Row, key: str, entry: object, where: Words) -> None:
 
 def _options(row: Row, key: str, entry: object, where: Words) -> None:
     mode = row_from(entry, where) if isinstance(entry, Mapping) and entry else None
-    words = _words(entry, _OPTION, where) if mode is None else ()
+    words = mode.places.pop("(itself)", ()) if mode else _words(entry, _OPTION, where)
     for name in key.split():
         if name[:1] != "-" and name[-1] != "=":
             raise RowMistake(where, f"{name!r} stands among options and is none")

@@ -4,9 +4,6 @@ from typing import TYPE_CHECKING
 
 from siding.policy.fields import (
     ANYTHING,
-    FOUND_BY_NAME,
-    NOTHING,
-    NUMBER,
     UNKNOWN,
     PrintedText,
     known,
@@ -17,6 +14,7 @@ from siding.policy.paths import Zone
 from siding.policy.programs.given import ASSIGNS, Given, split
 from siding.policy.programs.meanings import means, read_as
 from siding.policy.programs.plain import options, reads_all, runner
+from siding.policy.programs.printed import printed, reads_without_end
 from siding.policy.programs.requests import judge_requests
 from siding.policy.programs.rows import does_projects_work
 from siding.policy.programs.targets import judge_target
@@ -27,14 +25,6 @@ if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
 
 _HELP_ALONE = names("-h -V -v -? -version -help version help")
-_PRINTS = {
-    "nothing": NOTHING,
-    "number": PrintedText(text=NUMBER + "\n"),
-    "processes": PrintedText(text=FOUND_BY_NAME + "\n"),
-    "endless": PrintedText(endless=True),
-    "fetched": PrintedText(remote=True),
-    "secrets": PrintedText(secret=True),
-}
 
 
 def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
@@ -54,7 +44,7 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
         _fills_disk(examiner, call, given)
     if (given.launch is not None or given.command) and not shows:
         return _launched(examiner, call, given)
-    return _printed(examiner, call, given)
+    return printed(examiner, call, given)
 
 
 def _options(examiner: "Examiner", call: "Call", given: Given, *, shows: bool, looks: bool) -> None:
@@ -66,14 +56,17 @@ def _options(examiner: "Examiner", call: "Call", given: Given, *, shows: bool, l
         means(examiner, call, words, rest or name, spared=spared)
 
 
-_HARMLESS = names("value looks as-first bounds")
+# What an option that is known only when it runs may as well say: what is read then is not known.
+_HARMLESS = names("value looks as-first bounds reads reads-below pattern")
 
 
 def _may_act(given: Given) -> bool:
-    """Return whether an option that is known only when it runs may be one that does something."""
-    reader = not any("project" in row.always for row in given.rows)
-    acts = given.modes or any(set(words) - _HARMLESS for words in given.spelled.values())
-    return bool(acts) or not reader
+    """Return whether one of the options that rows name does more than read."""
+    if any("project" in row.always for row in given.rows):
+        return True
+    modes = given.modes.values()
+    about = [words for mode in modes for key, words in mode.places.items() if key != "(prints)"]
+    return any(not _HARMLESS.issuperset(words) for words in (*given.spelled.values(), *about))
 
 
 def _only_shows(given: Given, call: "Call") -> bool:
@@ -130,7 +123,7 @@ def _arguments(examiner: "Examiner", call: "Call", given: Given) -> None:
     if "text" in kinds[-1:] or given.launch is not None or given.command:
         return
     if "project" in kinds:
-        runner(examiner, call, given.spelled)
+        runner(examiner, call, given.spelled, quotes="quotes" in kinds)
     else:
         options(examiner, call, given.spelled, quotes="quotes" in kinds)
         reads_all(examiner, call)
@@ -150,6 +143,8 @@ def _places(examiner: "Examiner", call: "Call", given: Given, *, shows: bool) ->
     words = ("writes",) if given.has("in-place") else places.get("(operands)", ())
     if "(target)" in places and not given.has("in-place") and not shows:
         operands = judge_target(examiner, call, given, operands)
+    if "reads-below" in words and "(target)" not in places and not operands:
+        operands = ["."]
     for operand in operands if words else ():
         _operand(examiner, call, words, operand, shows=shows)
 
@@ -195,10 +190,10 @@ def _launched(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
         line = " ".join(words)
         if known(line) or launch.shell:
             examiner.inner_text(call.name, line, state)
-        return _printed(examiner, call, given)
+        return printed(examiner, call, given)
     module = launch is not None and launch.module and given.has("module")
     if not words and not module:
-        return _printed(examiner, call, given)
+        return printed(examiner, call, given)
     if launch is not None and launch.unread:
         return _in_container(examiner, call, given, words)
     if launch is not None and launch.module:
@@ -243,34 +238,11 @@ def _of_python(given: Given, words: list[str]) -> list[str]:
     return ["python", *words] if own else words
 
 
-def _printed(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
-    places = given.places
-    (how, *_) = (*places.get("(prints)", ()), "")
-    stores = "stores" in places.get("(operands)", ())
-    if how == "input" and (stores or all(word == "-" for word in given.operands)):
-        return call.stdin
-    if how in _PRINTS:
-        return _PRINTS[how]
-    fetched = any(examiner.is_fetched(word, call.state) for word in call.arguments)
-    endless = how in ("input", "part") and _reads_without_end(given)
-    return PrintedText(
-        remote=call.stdin.remote or fetched, secret=call.stdin.secret, endless=endless
-    )
-
-
-_ENDLESS_DEVICES = ("/dev/zero", "/dev/urandom", "/dev/random")
-
-
-def _reads_without_end(given: Given) -> bool:
-    read = (*given.operands, *given.values("reads"))
-    return any(word in _ENDLESS_DEVICES for word in read) and not given.has("bounds")
-
-
 def _fills_disk(examiner: "Examiner", call: "Call", given: Given) -> None:
     """Judge what is written without end: ``dd if=/dev/zero of=FILE``."""
     targets = [*given.values("writes"), *given.values("stores"), *given.values("target")]
     if "(target)" in given.places:
         targets += given.operands[-1:]
-    for target in targets if targets and _reads_without_end(given) else ():
+    for target in targets if targets and reads_without_end(given) else ():
         if examiner.zone(target, call.state) is not Zone.HARMLESS:
             examiner.found("fill-disk", target)

@@ -7,9 +7,8 @@ from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
-from siding.policy.programs.plain import options
+from siding.policy.programs.plain import options, reader
 from siding.policy.programs.program_text import reading_text, without_strings
-from siding.policy.programs.reading import reader
 
 if TYPE_CHECKING:
     from siding.policy.call import Call

@@ -10,7 +10,7 @@ from siding.policy.fields import (
     known,
     shown_words,
 )
-from siding.policy.names import names, ordered
+from siding.policy.names import ordered
 from siding.policy.paths import Zone
 from siding.policy.programs.rows import row_of
 
@@ -103,7 +103,7 @@ def options(
                 examiner.found("option-runs-program", word)
             if before not in named:
                 _output_option(examiner, call, before, word)
-        if not quotes and call.name not in TEXT:
+        if not quotes:
             dangerous_argument(examiner, call, word)
         before = word
 
@@ -112,7 +112,6 @@ _WRITTEN = re.compile(r"out(?:put)?|dest|dir|file$|log")
 _WRITTEN_NEXT = ordered("""
     -o --output -O --out --outfile --output-file --outdir --destination --log-file
 """)
-_O_IS_OTHER = ("grep", "egrep", "fgrep", "rg", "ls", "ps", "jq", "gh", "tree")
 
 
 def _output_option(examiner: "Examiner", call: "Call", before: str, word: str) -> None:
@@ -121,17 +120,8 @@ def _output_option(examiner: "Examiner", call: "Call", before: str, word: str) -
     if word.startswith("-") and equals and _WRITTEN.search(name):
         if value.startswith(("/", "..")) and not _URL.match(value):
             examiner.writes(value, call.state)
-    elif before in _WRITTEN_NEXT and word != "-" and call.name not in _O_IS_OTHER:
+    elif before in _WRITTEN_NEXT and word != "-":
         examiner.writes(word, call.state)
-
-
-# Programs whose arguments are often text about commands: `grep "rm -rf"` deletes nothing.
-TEXT = names(
-    """
-    grep egrep fgrep rg ag ack zgrep pcregrep ugrep jq yq fd fdfind locate tr cut test [ expr
-    commitlint cspell echo printf git gh pytest make
-    """
-)
 
 
 def dangerous_argument(examiner: "Examiner", call: "Call", word: str) -> None:
@@ -165,7 +155,9 @@ def workspace_program(examiner: "Examiner", call: "Call") -> PrintedText:
     if zone in (Zone.INSIDE, Zone.STEERING):
         setup_script(examiner, call)
         row = row_of(call.name)
-        return runner(examiner, call, () if row is None else row.options)
+        if row is None:
+            return runner(examiner, call)
+        return runner(examiner, call, row.options, quotes="quotes" in row.always)
     examiner.found("dynamic-command" if zone is Zone.UNKNOWN else "run-outside", path)
     return ANYTHING
 
@@ -207,8 +199,17 @@ def _takes_text(name: str) -> bool:
     return not any(option[-1] == "=" for option in row.options)
 
 
+def reader(examiner: "Examiner", call: "Call", *, quotes: bool = False) -> PrintedText:
+    """Judge a program that shows the files it is given."""
+    options(examiner, call, quotes=quotes)
+    reads_all(examiner, call)
+    return PrintedText(remote=call.stdin.remote, secret=call.stdin.secret)
+
+
 def reads_all(examiner: "Examiner", call: "Call") -> None:
     """Judge every argument as a file that may be read."""
     for word in call.arguments:
+        if word.startswith(("/dev/tcp/", "/dev/udp/")):
+            examiner.found("send-data", word)
         for path in paths_in(word):
             examiner.reads(path, call.state)

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANY, ANYTHING, PrintedText
+from siding.policy.fields import ANY, ANYTHING, UNKNOWN, PrintedText
 from siding.policy.names import ordered
 from siding.policy.options import arguments
-from siding.policy.programs.reading import reader
+from siding.policy.programs.plain import reader
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -126,7 +126,13 @@ def fd(examiner: "Examiner", call: "Call") -> PrintedText:
                 inner = inner if any("{}" in w for w in words[at + 1 :]) else (*inner, found)
                 examiner.inner(f"{call.name} {flag}", inner, call)
             return ANYTHING
-    return reader(examiner, call)
+    reader(examiner, call, quotes=True)
+    operands = arguments(words).operands
+    if any(UNKNOWN in each for each in operands):
+        return ANYTHING
+    return PrintedText(
+        text="".join(f"{each.rstrip('/')}/{ANY}\n" for each in operands[1:] or ["."])
+    )
 
 
 JUDGES = {

@@ -177,6 +177,12 @@ def _refspec(examiner: "Examiner", call: "Call", value: str) -> None:
         examiner.found("git-rewrites", shown_words(call.words))
 
 
+def _pattern(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge what is searched for in the input, which may hold credentials with their names."""
+    if call.stdin.secret and secret_variable(value.strip("^=")):
+        examiner.found("print-secret", value)
+
+
 def _process(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge the name of processes that are ended: it should be that of a tool of the project.
 
@@ -212,6 +218,7 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "url": asks_for,
     "setting": _setting,
     "variable": _variable,
+    "pattern": _pattern,
     "saves": _saves,
     "sends": _nothing,
     "reroutes": _nothing,

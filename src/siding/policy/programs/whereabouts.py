@@ -12,8 +12,7 @@ _NAMES = {
     kill
     """,
     "reading": """
-    cat head tail pv grep egrep fgrep rg ag ack ugrep pcregrep diff ls dir exa eza locate
-    realpath readlink basename dirname base64 base32 rev tr
+    realpath readlink basename dirname
     """,
     "network": """
     socat http https httpie xh xhs

@@ -1,0 +1,80 @@
+"""What a program prints, by its row: names that the rest of a line uses, or what it has read."""
+
+from typing import TYPE_CHECKING
+
+from siding.policy.fields import (
+    ANY,
+    FOUND_BY_NAME,
+    MARKS,
+    NOTHING,
+    NUMBER,
+    UNKNOWN,
+    PrintedText,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
+    from siding.policy.programs.given import Given
+
+_PRINTS = {
+    "nothing": NOTHING,
+    "number": PrintedText(text=NUMBER + "\n"),
+    "processes": PrintedText(text=FOUND_BY_NAME + "\n"),
+    "endless": PrintedText(endless=True),
+    "fetched": PrintedText(remote=True),
+    "secrets": PrintedText(secret=True),
+}
+
+
+def printed(examiner: "Examiner", call: "Call", given: "Given") -> PrintedText:
+    """Return what a call prints."""
+    (how, *_) = (*given.places.get("(prints)", ()), "")
+    if how in _PRINTS:
+        return _PRINTS[how]
+    stores = "stores" in given.places.get("(operands)", ())
+    if how == "input" and (stores or all(word == "-" for word in given.operands)):
+        return call.stdin
+    if how in _NAMES and not any(UNKNOWN in word for word in given.operands):
+        return PrintedText(text="".join(name + "\n" for name in _NAMES[how](_named(given))))
+    fetched = any(examiner.is_fetched(word, call.state) for word in call.arguments)
+    return PrintedText(
+        remote=call.stdin.remote or fetched,
+        secret=call.stdin.secret,
+        endless=how in ("input", "part") and reads_without_end(given),
+    )
+
+
+_ENDLESS_DEVICES = ("/dev/zero", "/dev/urandom", "/dev/random")
+
+
+def reads_without_end(given: "Given") -> bool:
+    """Return whether a device that never ends is read, and no option says how much of it."""
+    read = (*given.operands, *given.values("reads"))
+    return any(word in _ENDLESS_DEVICES for word in read) and not given.has("bounds")
+
+
+def _named(given: "Given") -> list[str]:
+    """Return the operands that are places, and no text to search for."""
+    first = "(first)" in given.places and not given.has("as-first")
+    return given.operands[1:] if first else given.operands
+
+
+def _below(operands: list[str]) -> list[str]:
+    return [f"{each.rstrip('/')}/{ANY}" for each in operands or ["."]]
+
+
+def _entries(operands: list[str]) -> list[str]:
+    if len(operands) < 2:
+        return operands if operands and set(operands[0]) & set(MARKS) else [ANY]
+    patterns = all(set(each) & set(MARKS) for each in operands)
+    return operands if patterns else _below(operands)
+
+
+_NAMES: "dict[str, Callable[[list[str]], list[str]]]" = {
+    "below": _below,
+    "entries": _entries,
+    "operands": lambda operands: operands,
+}
