@@ -39,6 +39,29 @@ PRINTS = names("""
 """)
 INPUTS = names("sql line")
 
+# The functions that judge programs by code, where a row cannot say what they do; by their modules,
+# so that a run imports only those it needs: all take 10 ms.
+_FUNCTIONS = {
+    "shells": "shell source evaluate trap",
+    "builtins": """
+        names_variables working_directory change_directory print_text read_variables declare
+        settings unset let alias
+    """,
+    "code": "python interpreter",
+    "editing": "awk sed editor pager unread_language calculator",
+    "search": "fd find",
+    "wrappers": "switch_user parallel multiplexer at xargs",
+    "git": "git",
+    "reading": "path_name",
+    "files": "temporary_file",
+    "processes": "kill",
+    "network": "httpie socat",
+}
+
+MODULE_OF: Mapping[str, str] = {
+    function: module for module, listed in _FUNCTIONS.items() for function in listed.split()
+}
+
 _RULES = frozenset(BUILT_IN)
 _OPTION = TAKES_A_VALUE | OF_CALLS | _RULES
 _ALLOWED: Mapping[str, frozenset[str]] = {
@@ -55,7 +78,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "(prints)": PRINTS,
 }
 _OF_ROWS = ("(other)", "(anywhere)")
-KEYS = frozenset({*_ALLOWED, *_OF_ROWS, "(command)", "(like)"})
+KEYS = frozenset({*_ALLOWED, *_OF_ROWS, "(command)", "(like)", "(code)"})
 _LAUNCHES = names("assignments shell here unread package module line")
 _DEEPEST = 6  # subcommands of subcommands
 
@@ -88,6 +111,7 @@ class Row:
     __slots__ = (
         "always",
         "anywhere",
+        "code",
         "commands",
         "joined",
         "launch",
@@ -109,6 +133,7 @@ class Row:
         self.commands: dict[str, Row] = {}
         self.starts: list[tuple[str, Row]] = []  # names with ``*`` or ``~`` in them
         self.anywhere: Row | None = None
+        self.code: Words = ()  # a function, and under which name it judges the program
         self.other: Row | None = None
         self.launch: Launch | None = None
 
@@ -156,6 +181,10 @@ def _enter(row: Row, key: str, entry: object, where: Words) -> None:
             row.always = words
         else:
             row.places[key] = words
+    elif key == "(code)":
+        row.code = tuple(str(entry).split())
+        if not row.code or row.code[0] not in MODULE_OF:
+            raise RowMistake(where, f"there is no such code; there is {', '.join(MODULE_OF)}")
     elif key == "(command)":
         row.launch = _launch(entry, where)
     elif key in _OF_ROWS:

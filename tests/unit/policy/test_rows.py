@@ -12,11 +12,11 @@ from siding.adapters.agents.table import BY_PROGRAM
 from siding.policy.file import read_policy
 from siding.policy.keeping import as_record, policy_from
 from siding.policy.programs import rows
-from siding.policy.programs.whereabouts import MODULE_OF
 from siding.policy.row import (
     INPUTS,
     KEYS,
     KINDS,
+    MODULE_OF,
     OF_CALLS,
     OF_PATHS,
     OF_TEXTS,
@@ -65,7 +65,6 @@ def test_no_program_has_two_rows() -> None:
     ]
     assert len(heads) > 800
     assert [name for name, times in Counter(heads).items() if times > 1] == []
-    assert set(heads) & set(MODULE_OF) == set(), "a program is judged by its row or by code"
 
 
 @pytest.mark.parametrize(
@@ -94,10 +93,28 @@ def test_a_mistake_in_a_row_is_named_with_its_place(
 def test_a_program_that_is_only_a_row_is_judged(program: str) -> None:
     runs, asked = BY_ROW[program]
     counted.add(len(runs) + len(asked))
-    assert program not in MODULE_OF
+    row = rows.row_of(program)
+    assert row is not None
+    assert not row.code
     stopped = {line: rules_of(judged(line)) for line in runs if not judged(line).runs}
     assert stopped == {}
     assert [line for line in asked if judged(line).runs] == []
+
+
+def test_every_function_of_the_code_judges_a_program() -> None:
+    named = set()
+    for path in FILES:
+        for value in rows.read_rows(path.read_text(encoding="utf-8").split("\n")).values():
+            named |= {value["(code)"]} if "(code)" in value else set()
+    assert named == set(MODULE_OF)
+
+
+def test_a_row_may_be_that_of_a_language() -> None:
+    policy = read_policy(b"programs: {our-node: {(like): node}, our-sh: {(like): sh}}")
+    assert policy.broken == ""
+    assert judged("our-node -e 'console.log(1)'", policy).runs
+    assert rules_of(judged("our-node -e 'eval(x)'", policy)) == {"code-unclear"}
+    assert judged("our-sh -c 'rm -rf ~'", policy).action is Action.BLOCK
 
 
 def test_thirty_programs_came_as_rows_alone() -> None:

@@ -11,8 +11,7 @@ from siding.policy.fields import PrintedText
 from siding.policy.names import ordered
 from siding.policy.programs import plain
 from siding.policy.programs.rows import has_row, row_of
-from siding.policy.programs.whereabouts import MODULE_OF
-from siding.policy.row import Row, row_from
+from siding.policy.row import MODULE_OF, Row, row_from
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -28,21 +27,22 @@ _SYSTEM_DIRECTORIES = ordered("""
 
 def known_program(name: str, agents: Container[str]) -> bool:
     """Return whether the policy knows a program of this name."""
-    return name in MODULE_OF or has_row(name) or name in agents
+    return has_row(name) or name in agents
 
 
 def _judge_of(name: str, agents: Container[str]) -> Judge | None:
-    module = MODULE_OF.get(name)
-    if module is None:
-        if name in agents:
-            return plain.agent
-        row = row_of(name)
-        return None if row is None else lambda examiner, call: _by_row(examiner, call, row)
-    found: Judge = import_module(f"siding.policy.programs.{module}").JUDGES[name]
-    return found
+    if name in agents:
+        return plain.agent
+    row = row_of(name)
+    return None if row is None else lambda examiner, call: _by_row(examiner, call, row)
 
 
 def _by_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
+    if row.code:
+        function, *like = row.code
+        module = import_module(f"siding.policy.programs.{MODULE_OF[function]}")
+        found: Judge = getattr(module, function)
+        return found(examiner, call._replace(words=(*like, *call.arguments)) if like else call)
     module = import_module("siding.policy.programs.by_row")  # not every run needs it
     output: PrintedText = module.judge_row(examiner, call, row)
     return output

@@ -127,7 +127,7 @@ def _formatted(words: list[str], budget: "Budget") -> str | None:
     return "".join(text)
 
 
-def read(examiner: "Examiner", call: "Call") -> PrintedText:
+def read_variables(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow read, mapfile and the like: the variables they set become unknown."""
     given = arguments(
         call.arguments,
@@ -269,23 +269,6 @@ def names_variables(examiner: "Examiner", call: "Call") -> PrintedText:
     return NOTHING if call.name in ("test", "[") else ANYTHING
 
 
-def directory(_examiner: "Examiner", call: "Call") -> PrintedText:
+def working_directory(_examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge pwd."""
     return ANYTHING if call.state.cwd is None else PrintedText(text=call.state.cwd + "\n")
-
-
-JUDGES = {
-    **dict.fromkeys(("test", "[", "wait", "getopts"), names_variables),
-    "pwd": directory,
-    **dict.fromkeys(("cd", "pushd", "popd", "chdir"), change_directory),
-    **dict.fromkeys(("echo", "printf", "print"), print_text),
-    **dict.fromkeys(("read", "mapfile", "readarray"), read),
-    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), declare),
-    **dict.fromkeys(
-        ("set", "shopt", "enable", "bind", "complete", "compgen", "hash", "compopt"), settings
-    ),
-    "unset": unset,
-    "let": let,
-    "alias": alias,
-    "unalias": settings,
-}

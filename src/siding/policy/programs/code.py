@@ -176,7 +176,7 @@ def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
 
 def interpreter(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge node, perl, ruby, php, lua, R."""
-    name = re.sub(r"[\d.]+$", "", call.name)
+    name = re.sub(r"js$|[\d.]+$", "", call.name)
     family, text_options, loaders, with_value = _FAMILIES[name]
     words = list(call.arguments)
     if name in ("deno", "bun") and words:
@@ -250,19 +250,3 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
         return ANYTHING
     like_npm = row_of("npm") if call.name == "bun" else None
     return runner(examiner, call) if like_npm is None else judge_row(examiner, call, like_npm)
-
-
-JUDGES = {
-    **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3", "py", "ipython"), python),
-    **dict.fromkeys((f"python3.{n}" for n in range(6, 20)), python),
-    **dict.fromkeys(
-        names(
-            """node nodejs deno bun perl ruby php lua luajit Rscript lua5.1 lua5.3 lua5.4 php8.1
-            php8.2
-            php8.3"""
-        ),
-        interpreter,
-    ),
-}
-JUDGES["nodejs"] = JUDGES["node"]
-_FAMILIES["nodejs"] = _FAMILIES["node"]

@@ -267,31 +267,3 @@ def calculator(examiner: "Examiner", call: "Call") -> PrintedText:
     if "!" in text:
         examiner.found("code-unclear", text[:80])
     return reader(examiner, call)
-
-
-JUDGES = {
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "goawk"), awk),
-    **dict.fromkeys(("sed", "gsed", "ssed"), sed),
-    **dict.fromkeys(
-        names(
-            """vi vim nvim view ex ed nano emacs emacsclient micro helix hx kak joe pico red rvim
-            gvim
-            vimdiff"""
-        ),
-        editor,
-    ),
-    **dict.fromkeys(("less", "more", "most", "man", "info", "pg"), pager),
-    **dict.fromkeys(
-        names(
-            """
-            tclsh wish expect jshell scala osascript pwsh guile powershell powershell.exe
-            pwsh.exe cmd cmd.exe gdb lldb sbcl clisp racket swipl gnuplot octave-cli ghci
-            erl  irb pry gst sqlplus groovysh  maxima gap sage
-            xdotool ydotool jrunscript jjs m4 hs csi qjs d8 janet nu elvish
-            xonsh radare2 r2 openocd dotnet-script runghc runhaskell
-            """
-        ),
-        unread_language,
-    ),
-    **dict.fromkeys(("bc", "dc"), calculator),
-}

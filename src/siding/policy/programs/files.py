@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
 
 
-def temporary(examiner: "Examiner", call: "Call") -> PrintedText:
+def temporary_file(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge mktemp; return the name that it prints, as far as it is known."""
     given = arguments(call.arguments, ("-p", "--tmpdir", "--suffix"))
     directory = (given.values("-p", "--tmpdir") or ["/tmp"])[0]
@@ -18,6 +18,3 @@ def temporary(examiner: "Examiner", call: "Call") -> PrintedText:
         if "/" in each:
             examiner.writes(each, call.state)
     return PrintedText(text=f"{directory}/{NUMBER}\n")
-
-
-JUDGES = {"mktemp": temporary}

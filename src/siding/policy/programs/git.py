@@ -122,6 +122,3 @@ def _outputs(examiner: "Examiner", call: "Call", verb: str, words: list[str]) ->
     if verb in ("archive", "format-patch", "bundle"):
         for path in given.values("-o"):
             examiner.writes_into(path, call.state)
-
-
-JUDGES = {"git": git}

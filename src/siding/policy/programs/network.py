@@ -51,6 +51,3 @@ def socat(examiner: "Examiner", call: "Call") -> PrintedText:
         examiner.found("send-data", shown_words(call.words))
     reads_all(examiner, call)
     return PrintedText(remote=True)
-
-
-JUDGES = {**dict.fromkeys(("http", "https", "httpie", "xh", "xhs"), httpie), "socat": socat}

@@ -28,6 +28,3 @@ def kill(examiner: "Examiner", call: "Call") -> PrintedText:
     if names or "$PPID" in call.words:
         examiner.found("siding-itself", shown_words(call.words))
     return ANYTHING
-
-
-JUDGES = {"kill": kill}

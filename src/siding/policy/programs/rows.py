@@ -95,7 +95,9 @@ def whole(value: object, where: tuple[str, ...], depth: int = 0) -> object:
     base = _written(like, depth + 1) if depth < _MOST_LIKE else None
     if base is None:
         raise RowMistake((*where, "(like)"), f"there is no row {like!r} in the table")
-    base = base if isinstance(base, Mapping) else {"(always)": base}
+    base = dict(base) if isinstance(base, Mapping) else {"(always)": base}
+    if "(code)" in base:  # code asks for the name of the program
+        base["(code)"] = f"{str(base['(code)']).split()[0]} {like}"
     return {**base, **{key: entry for key, entry in value.items() if key != "(like)"}}
 
 

@@ -133,9 +133,3 @@ def fd(examiner: "Examiner", call: "Call") -> PrintedText:
     return PrintedText(
         text="".join(f"{each.rstrip('/')}/{ANY}\n" for each in operands[1:] or ["."])
     )
-
-
-JUDGES = {
-    **dict.fromkeys(("fd", "fdfind"), fd),
-    "find": find,
-}

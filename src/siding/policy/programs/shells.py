@@ -130,11 +130,3 @@ def trap(examiner: "Examiner", call: "Call") -> PrintedText:
         if not known(operands[0]):
             examiner.found("code-from-input", operands[0])
     return NOTHING
-
-
-JUDGES = {
-    **dict.fromkeys(SHELLS, shell),
-    **dict.fromkeys((".", "source"), source),
-    "eval": evaluate,
-    "trap": trap,
-}

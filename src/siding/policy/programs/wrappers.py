@@ -128,12 +128,3 @@ def at(examiner: "Examiner", call: "Call") -> PrintedText:
     if call.stdin.text is not None and known(call.stdin.text):
         examiner.inner_text(call.name, call.stdin.text, call.state)
     return ANYTHING
-
-
-JUDGES = {
-    **dict.fromkeys(("su", "runuser", "sg", "newgrp"), switch_user),
-    **dict.fromkeys(("parallel", "sem", "rush"), parallel),
-    **dict.fromkeys(("tmux", "screen", "byobu", "zellij", "dtach", "abduco"), multiplexer),
-    **dict.fromkeys(("at", "batch"), at),
-    "xargs": xargs,
-}
