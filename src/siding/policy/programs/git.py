@@ -3,15 +3,13 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANY, ANYTHING, NUMBER, UNKNOWN, PrintedText, known, shown_words
+from siding.policy.fields import ANY, ANYTHING, UNKNOWN, PrintedText, known, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.builtins import change_directory
-from siding.policy.programs.by_row import judge_row
-from siding.policy.programs.git_programs import judge_programs, judge_setting
-from siding.policy.programs.git_verbs import VALUES, VERBS
-from siding.policy.programs.rows import row_of
+from siding.policy.programs.git_programs import judge_setting
+from siding.policy.programs.git_verbs import VALUES, VERBS, judge_verb
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -44,33 +42,24 @@ def git(examiner: "Examiner", call: "Call") -> PrintedText:
         examiner.found("git-unknown", verb)
         return ANYTHING
     _place(examiner, call, verb, words)
-    judge_programs(examiner, call, words)
-    for word in words:
-        for path in (word, word.partition("=")[2], word.rpartition(":")[2]):
-            if path:
-                examiner.reads(path, state)
+    _words(examiner, call, words)
     judge = VERBS.get(verb)
     if judge is not None:
         judge(examiner, call, arguments(words, VALUES.get(verb, ())))
-    else:
-        _by_row(examiner, call, verb, words)
-    _outputs(examiner, call, verb, words)
-    return _listed(verb, words)
-
-
-def _by_row(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> None:
-    row = row_of("(git)")
-    if row is not None:
-        judge_row(examiner, call._replace(words=("git", verb, *words)), row)
-
-
-def _listed(verb: str, words: list[str]) -> PrintedText:
+        return ANYTHING
     if verb == "ls-files":
         selects = any(not word.startswith("-") and word not in (".", "*") for word in words)
         return PrintedText(text=f"{ANY}{ANY}x\n" if selects else f"{ANY}\n")
-    if verb in ("rev-parse", "rev-list", "merge-base", "write-tree", "commit-tree", "hash-object"):
-        return PrintedText(text=NUMBER + "\n")
-    return ANYTHING
+    return judge_verb(examiner, call, verb, words)
+
+
+def _words(examiner: "Examiner", call: "Call", words: list[str]) -> None:
+    for word in words:
+        for path in (word, word.partition("=")[2], word.rpartition(":")[2]):
+            if path:
+                examiner.reads(path, call.state)
+        if "::" in word.partition("/")[0]:  # a transport, which is a program: `ext::sh`
+            examiner.found("git-runs-programs", word)
 
 
 def _global_option(examiner: "Examiner", call: "Call", name: str, value: str) -> None:
@@ -113,12 +102,3 @@ def _place(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> N
         examiner.found("git-elsewhere" if not looks else "git-unknown", "in an unknown directory")
     elif not looks and not examiner.is_workspace(".", call.state):
         examiner.found("git-elsewhere", call.state.cwd)
-
-
-def _outputs(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> None:
-    given = arguments(words, ("-o", "--output", "--output-directory"))
-    for path in given.values("--output", "--output-directory"):
-        examiner.writes_into(path, call.state)
-    if verb in ("archive", "format-patch", "bundle"):
-        for path in given.values("-o"):
-            examiner.writes_into(path, call.state)

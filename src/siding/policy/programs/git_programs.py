@@ -1,10 +1,9 @@
-"""What makes git run another program: settings and options."""
+"""Settings that make git run another program."""
 
 import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import known
-from siding.policy.names import ordered
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -27,14 +26,6 @@ RUNS = re.compile(
 )
 
 
-_RUNS_OPTIONS = ordered("""
-    --upload-pack --receive-pack --exec --extcmd --open-files-in-pager --template --ext-diff
-    --textconv --smtp-server --sendmail-cmd --to-cmd --cc-cmd --index-filter --tree-filter
-    --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter --setup
-    --trailer-command --gui-tool
-""")
-
-
 def judge_setting(examiner: "Examiner", call: "Call", key: str, value: str) -> None:
     harmless = value.strip() in ("cat", "less", "true", ":", "false", "vim", "vi", "nano", "")
     pager = re.match(r"(?i)core\.(?:pager|editor)|sequence\.editor|pager\.", key)
@@ -42,21 +33,3 @@ def judge_setting(examiner: "Examiner", call: "Call", key: str, value: str) -> N
         examiner.found("git-runs-programs", f"{key}={value}")
         if known(value) and " " in value:
             examiner.inner_text(f"git -c {key}", value.lstrip("!"), call.state)
-
-
-def judge_programs(examiner: "Examiner", call: "Call", words: list[str]) -> None:
-    for index, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name in _RUNS_OPTIONS or (
-            len(name) > 6 and any(o.startswith(name) and name[:2] == "--" for o in _RUNS_OPTIONS)
-        ):
-            if name in ("--template", "--textconv", "--ext-diff") and not equals:
-                continue
-            value = value if equals else (words[index + 1] if index + 1 < len(words) else "")
-            examiner.found("git-runs-programs", f"{name}={value}")
-            if known(value):
-                examiner.inner_text(f"git {name}", value, call.state)
-        if word.startswith(("ext::", "fd::")) or "::" in word.partition("/")[0]:
-            examiner.found("git-runs-programs", word)
-        if word == "--":
-            return

@@ -1,14 +1,16 @@
-"""The commands of git that a row cannot say: one that runs a command, or means two things."""
+"""The commands of git that a row cannot say, as they mean two things."""
 
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import MARKS, NUMBER, UNKNOWN, known, shown_words
+from siding.policy.fields import MARKS, NUMBER, UNKNOWN, PrintedText, known, shown_words
 from siding.policy.names import ordered
 from siding.policy.options import Arguments
 from siding.policy.paths import Zone
+from siding.policy.programs.by_row import judge_row
 from siding.policy.programs.git_programs import RUNS, judge_setting
+from siding.policy.programs.rows import row_of
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
 Judge = Callable[["Examiner", "Call", Arguments], None]
 
 
-# -- commands that need a look ------------------------------------------------------------------
+def judge_verb(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> PrintedText:
+    """Judge a command of git by its row."""
+    row = row_of("(git)")
+    assert row is not None
+    return judge_row(examiner, call._replace(words=("git", verb, *words)), row)
 
 
 def _discards(examiner: "Examiner", call: "Call") -> None:
@@ -115,40 +121,14 @@ def _config(examiner: "Examiner", call: "Call", given: Arguments) -> None:
 
 
 def _worktree(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    verb, *paths = given.operands or ("",)
-    if verb == "list":
-        return
-    if verb in ("remove", "move", "prune"):
-        _discards(examiner, call)
-    elif verb not in ("add", "lock", "unlock", "repair"):
-        examiner.found("git-unknown", f"worktree {verb}")
-    for path in paths[:1] if verb in ("add", "remove") else paths:
-        if verb == "remove" and given.has("-f", "--force"):
+    words = call.arguments[call.arguments.index("worktree") + 1 :]
+    judge_verb(examiner, call, "worktree", list(words))
+    if given.operands[:1] == ("remove",) and given.has("-f", "--force"):
+        for path in given.operands[1:]:
             zone = examiner.zone(path, call.state)
-            if zone not in (Zone.INSIDE, Zone.TEMPORARY, Zone.UNKNOWN):
-                examiner.found("git-elsewhere" if path.startswith("/") else "git-discards", path)
-        elif verb in ("add", "move"):
-            examiner.writes(path, call.state)
-
-
-def _submodule(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    verb = given.operands[0] if given.operands else "status"
-    if verb == "foreach":
-        line = " ".join(word for word in given.operands[1:])
-        examiner.found("git-runs-programs", line)
-        if known(line):
-            examiner.inner_text("git submodule foreach", line, call.state)
-    elif verb == "deinit" or given.has("-f", "--force"):
-        _discards(examiner, call)
-    elif verb not in ("status", "update", "init", "summary", "sync", "add", "absorbgitdirs"):
-        examiner.found("git-unknown", f"submodule {verb}")
-
-
-def _bisect(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.operands[:1] == ("run",):
-        at = call.arguments.index("run")
-        examiner.found("git-runs-programs", shown_words(call.words))
-        examiner.inner("git bisect run", call.arguments[at + 1 :], call)
+            near = zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.UNKNOWN)
+            if not near and path.startswith("/"):
+                examiner.found("git-elsewhere", path)
 
 
 def _clone(examiner: "Examiner", call: "Call", given: Arguments) -> None:
@@ -157,6 +137,8 @@ def _clone(examiner: "Examiner", call: "Call", given: Arguments) -> None:
         judge_setting(examiner, call, key, value)
     for option in given.values("--template", "-u", "--upload-pack"):
         examiner.found("git-runs-programs", option)
+        if known(option):
+            examiner.inner_text("git clone", option, call.state)
     if len(given.operands) > 1:
         examiner.writes(given.operands[-1], call.state)
     if given.operands and _elsewhere(given.operands[0]):
@@ -172,9 +154,7 @@ VALUES: dict[str, tuple[str, ...]] = {
             --separate-git-dir -j --filter --upload-pack
         """),
     "config": ("-f", "--file", "--blob", "--type", "--default", "--get-urlmatch"),
-    "worktree": ("-b", "-B", "--reason", "--expire"),
     "restore": ("-s", "--source"),
-    "submodule": ("-b", "--reference", "--depth"),
 }
 
 
@@ -184,7 +164,5 @@ VERBS: dict[str, Judge] = {
     "restore": _restore,
     "config": _config,
     "worktree": _worktree,
-    "submodule": _submodule,
-    "bisect": _bisect,
     "clone": _clone,
 }
