@@ -50,7 +50,7 @@ _FUNCTIONS = {
     "code": "python interpreter",
     "editing": "awk sed editor pager unread_language calculator",
     "search": "fd find",
-    "wrappers": "switch_user parallel multiplexer at xargs",
+    "wrappers": "parallel multiplexer xargs",
     "git": "git",
     "reading": "path_name",
     "files": "temporary_file",

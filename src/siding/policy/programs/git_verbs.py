@@ -137,8 +137,8 @@ def _clone(examiner: "Examiner", call: "Call", given: Arguments) -> None:
         judge_setting(examiner, call, key, value)
     for option in given.values("--template", "-u", "--upload-pack"):
         examiner.found("git-runs-programs", option)
-        if known(option):
-            examiner.inner_text("git clone", option, call.state)
+    for line in filter(known, given.values("-u", "--upload-pack")):
+        examiner.inner_text("git clone", line, call.state)
     if len(given.operands) > 1:
         examiner.writes(given.operands[-1], call.state)
     if given.operands and _elsewhere(given.operands[0]):

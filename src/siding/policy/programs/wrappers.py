@@ -13,21 +13,6 @@ if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
 
 
-def switch_user(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge su, runuser and sg."""
-    examiner.found("become-root", shown_words(call.words[:6]))
-    given = arguments(
-        call.arguments,
-        ("-c", "--command", "-s", "--shell", "-u", "-g", "-G", "-w"),
-        stop_at_operand=call.name == "runuser" and "-u" in call.arguments,
-    )
-    for line in given.values("-c", "--command"):
-        examiner.inner_text(f"{call.name} -c", line, call.state)
-    if call.name == "runuser" and given.has("-u") and given.operands:
-        return examiner.inner(call.name, given.operands, call)
-    return ANYTHING
-
-
 def xargs(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge xargs: it appends words from standard input to its command."""
     given = arguments(
@@ -118,13 +103,3 @@ def _screen_command(examiner: "Examiner", call: "Call", words: list[str]) -> Non
         examiner.inner_text(call.name, rest[0], call.state)
     elif rest:
         examiner.inner(call.name, rest, call)
-
-
-def at(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge at and batch: standard input is a script that runs later."""
-    if {"-l", "-V", "--help"} & set(call.arguments):
-        return ANYTHING
-    examiner.found("schedule", shown_words(call.words[:6]))
-    if call.stdin.text is not None and known(call.stdin.text):
-        examiner.inner_text(call.name, call.stdin.text, call.state)
-    return ANYTHING
