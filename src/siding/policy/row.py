@@ -215,6 +215,9 @@ def _options(row: Row, key: str, entry: object, where: Words) -> None:
         row.joined = row.joined and not (len(name) > 2 and name[0] == "-" != name[1])
         if mode is not None:
             row.modes[name] = mode
+    for name, said in mode.options.items() if mode else ():
+        if TAKES_A_VALUE.intersection(said):  # wherever it stands: `tar -C DIR -x`
+            row.options.setdefault(name, ("value",))
 
 
 def _commands(row: Row, key: str, inner: Row, where: Words) -> None:

@@ -78,6 +78,8 @@ def test_no_program_has_two_rows() -> None:
         ({"(command)": "one"}, ("x", "(command)"), "the number of operands"),
         ({"-o output": "reads"}, ("x", "-o output"), "stands among options"),
         ({"a*b": "looks"}, ("x", "a*b"), "at the end of a name only"),
+        ({"-x": {"-o": "write"}}, ("x", "-x", "-o"), "did you mean writes"),
+        ({"(code)": "shel"}, ("x", "(code)"), "there is no such code"),
         ([], ("x",), "should be words, or a mapping"),
     ],
 )
@@ -154,6 +156,53 @@ programs:
     ):
         assert judged(line, policy).action is action, line
     assert "programs: deployer" in policy.loosens
+
+
+def test_an_option_of_a_persons_row_may_have_a_row_of_its_own() -> None:
+    policy = read_policy(
+        b"""
+programs:
+  pack:
+    (always): text letters
+    -f: value
+    -x: {-C: writes-into}
+    -c: {-f: writes, (operands): packs}
+  place:
+    (operands): moves
+    (target): receives
+    -t --to: target
+    --mode=link*: link-outside
+    --mode: value
+    -n: as-first
+    (first): value
+  post:
+    (operands): url
+    -d: sends
+    --via: reroutes
+"""
+    )
+    assert policy.broken == ""
+    for line, action in (
+        ("pack xf a.p -C sub", Action.ALLOW),
+        ("pack xfC a.p /etc", Action.BLOCK),
+        ("pack -C /etc -x", Action.BLOCK),
+        ("pack -C /etc -c -f a.p src", Action.ALLOW),
+        ("pack cf /etc/a.p src", Action.BLOCK),
+        ("pack cf a.p ~", Action.ASK),
+        ("place now a.txt sub/", Action.ALLOW),
+        ("place now ~/x sub/", Action.BLOCK),
+        ("place -n ~/x sub/", Action.BLOCK),
+        ("place now a.txt /etc/x", Action.BLOCK),
+        ("place now a.txt --to=/etc", Action.BLOCK),
+        ("place now a.txt b.txt --mode=copy", Action.ALLOW),
+        ("place now a.txt b.txt --mode LINKED", Action.ASK),
+        ("post http://localhost:3000/x -d a", Action.ALLOW),
+        ("post http://localhost:2375/x -d a", Action.ASK),
+        ("post http://localhost:3000/x -d a --via p", Action.ASK),
+        ("post https://example.org -d a", Action.ASK),
+        ("post https://example.org", Action.ALLOW),
+    ):
+        assert judged(line, policy).action is action, line
 
 
 def test_a_row_of_a_persons_own_lowers_nothing() -> None:

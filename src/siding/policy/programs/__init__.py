@@ -4,7 +4,9 @@ Which programs are agents is known outside the policy: the place a command is ju
 """
 
 from collections.abc import Callable, Container
+from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import PrintedText
@@ -40,12 +42,15 @@ def _judge_of(name: str, agents: Container[str]) -> Judge | None:
 def _by_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
     if row.code:
         function, *like = row.code
-        module = import_module(f"siding.policy.programs.{MODULE_OF[function]}")
-        found: Judge = getattr(module, function)
+        found: Judge = getattr(_module(MODULE_OF[function]), function)
         return found(examiner, call._replace(words=(*like, *call.arguments)) if like else call)
-    module = import_module("siding.policy.programs.by_row")  # not every run needs it
-    output: PrintedText = module.judge_row(examiner, call, row)
-    return output
+    judge_row: Callable[..., PrintedText] = _module("by_row").judge_row  # not every run needs it
+    return judge_row(examiner, call, row)
+
+
+@cache
+def _module(name: str) -> ModuleType:
+    return import_module(f"siding.policy.programs.{name}")
 
 
 def judge(examiner: "Examiner", call: "Call") -> PrintedText:

@@ -240,9 +240,11 @@ def _of_python(given: Given, words: list[str]) -> list[str]:
 
 def _fills_disk(examiner: "Examiner", call: "Call", given: Given) -> None:
     """Judge what is written without end: ``dd if=/dev/zero of=FILE``."""
+    if not reads_without_end(given):
+        return
     targets = [*given.values("writes"), *given.values("stores"), *given.values("target")]
     if "(target)" in given.places:
         targets += given.operands[-1:]
-    for target in targets if targets and reads_without_end(given) else ():
+    for target in targets:
         if examiner.zone(target, call.state) is not Zone.HARMLESS:
             examiner.found("fill-disk", target)

@@ -5,7 +5,7 @@ import re
 from siding.policy.row import TAKES_A_VALUE, Launch, Row, Words
 
 ASSIGNS = re.compile(r"[^/=-][^/=]*=")
-HELP = ("--help", "--version")
+_HELP = ("--help", "--version")
 
 
 class Given:
@@ -15,6 +15,7 @@ class Given:
         self.rows = [row]  # of the program, its subcommand, the subcommand of that …
         self.base = 0  # where the row of the last subcommand stands; behind it those of options
         self.launch: Launch | None = row.launch
+        self.nests = row.has_commands
         self.places = row.places  # an option's row says more than that of the program
         self.spelled = row.options
         self.modes = row.modes
@@ -45,6 +46,8 @@ class Given:
 
         `before` are the words that were known when it was read; a later subcommand may say more.
         """
+        if len(self.rows) == 1 and not self.patterns:
+            return before, value
         words = self.meaning(name)
         if words is not None and self.patterns:
             of_values = [pattern for pattern in self.patterns if "=" in pattern[0]]
@@ -58,6 +61,8 @@ class Given:
 
     def values(self, word: str) -> list[str]:
         """Return the values of the options with this word."""
+        if word not in self.words:
+            return []
         return [value for _, words, value in self.options if word in words]
 
     def enter(self, row: Row, *, mode: bool = False) -> None:
@@ -68,9 +73,11 @@ class Given:
         if mode:
             self.places = {**self.places, **row.places}
             self.launch = self.launch or row.launch
+            self.nests = self.nests or row.has_commands
         else:
             self.base = len(self.rows) - 1
             self.places, self.launch = row.places, row.launch
+            self.nests = row.has_commands
         self.spelled = {**self.spelled, **row.options}
         self.modes = {**self.modes, **row.modes}
         self.patterns = [*self.patterns, *row.patterns]
@@ -79,7 +86,7 @@ class Given:
         """Enter an option that is given."""
         self.options.append((name, words, value))
         self.words.update(words)
-        if name in HELP and not self.operands and name not in self.spelled:
+        if name in _HELP and not self.operands and name not in self.spelled:
             self.helps = True
         mode = self.modes.get(self.whole(name)) if self.modes else None
         if mode is not None:
@@ -87,7 +94,7 @@ class Given:
 
     def deeper(self, word: str) -> Row | None:
         """Return the row of the subcommand `word`."""
-        if self.operands:
+        if self.operands or not self.nests:
             return None
         acting = self.rows[self.base :]
         found = next((row for each in acting if (row := each.command(word)) is not None), None)
@@ -183,7 +190,7 @@ def _option(given: Given, word: str, rest: tuple[str, ...]) -> int:
     if equals and (words is not None or word.startswith("--")):
         given.option(name, words or (), value)
         return 0
-    words = given.meaning(word)
+    words = given.meaning(word) if equals else words
     found = _matching(given.patterns, word) if words is None and given.patterns else None
     if found is not None:
         given.option(word, *found)

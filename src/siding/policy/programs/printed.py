@@ -47,13 +47,13 @@ def printed(examiner: "Examiner", call: "Call", given: "Given") -> PrintedText:
     )
 
 
-_ENDLESS_DEVICES = ("/dev/zero", "/dev/urandom", "/dev/random")
+_ENDLESS_DEVICES = frozenset({"/dev/zero", "/dev/urandom", "/dev/random"})
 
 
 def reads_without_end(given: "Given") -> bool:
     """Return whether a device that never ends is read, and no option says how much of it."""
     read = (*given.operands, *given.values("reads"))
-    return any(word in _ENDLESS_DEVICES for word in read) and not given.has("bounds")
+    return not _ENDLESS_DEVICES.isdisjoint(read) and not given.has("bounds")
 
 
 def _named(given: "Given") -> list[str]:

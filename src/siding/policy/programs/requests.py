@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def judge_requests(examiner: "Examiner", call: "Call", given: "Given") -> None:
     """Judge what options send, or ask for with a method that changes something."""
-    methods = [value.upper() for value in given.values("method")]
-    if not given.has("sends") and all(method in ("GET", "HEAD") for method in methods):
+    asks = (value.upper() in ("GET", "HEAD") for value in given.values("method"))
+    if not given.has("sends") and all(asks):
         return
     operands = given.operands if "url" in given.places.get("(operands)", ()) else []
     addresses = [*operands, *given.values("url")]
