@@ -42,7 +42,7 @@ def git(examiner: "Examiner", call: "Call") -> PrintedText:
         examiner.found("git-unknown", verb)
         return ANYTHING
     _place(examiner, call, verb, words)
-    _words(examiner, call, words)
+    _words(examiner, call, words, names_only=verb in _NAMING)
     judge = VERBS.get(verb)
     if judge is not None:
         judge(examiner, call, arguments(words, VALUES.get(verb, ())))
@@ -53,10 +53,16 @@ def git(examiner: "Examiner", call: "Call") -> PrintedText:
     return judge_verb(examiner, call, verb, words)
 
 
-def _words(examiner: "Examiner", call: "Call", words: list[str]) -> None:
+# Verbs that show nothing of the files that they are given.
+_NAMING = names("rm mv status ls-files check-ignore restore")
+
+
+def _words(
+    examiner: "Examiner", call: "Call", words: list[str], *, names_only: bool = False
+) -> None:
     for word in words:
         for path in (word, word.partition("=")[2], word.rpartition(":")[2]):
-            if path:
+            if path and not names_only:
                 examiner.reads(path, call.state)
         if "::" in word.partition("/")[0]:  # a transport, which is a program: `ext::sh`
             examiner.found("git-runs-programs", word)
