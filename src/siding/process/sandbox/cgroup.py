@@ -122,8 +122,13 @@ def make_group(limits: Limits, delegation: Delegation) -> RunGroup | None:
 
 def delegation_here() -> Delegation:
     """Return where this process may make groups."""
-    own = _read(Path("/proc/self/cgroup"))
-    return find_delegation(_read(Path("/proc/self/mountinfo")), own, os.geteuid(), _is_marked)
+    mounts = _read(Path("/proc/self/mountinfo"))
+    return find_delegation(mounts, own_groups(), os.geteuid(), _is_marked)
+
+
+def own_groups() -> str:
+    """Return the groups that this process is in, as /proc has them; "" where there are none."""
+    return _read(Path("/proc/self/cgroup"))
 
 
 def find_delegation(
