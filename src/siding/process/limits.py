@@ -52,9 +52,12 @@ class Breach(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        if self.by_kernel:
-            much = f"{self.allowed}{' bytes of' if self.what == 'memory' else ''} {self.what}"
+        if self.by_kernel and self.what == "memory":
+            much = f"{self.allowed} bytes of memory"
             return f"it wanted more than the {much} that it may have: the kernel refused"
+        if self.by_kernel:  # the kernel counts threads
+            many = f"{self.seen} processes and threads, and may have {self.allowed} processes"
+            return f"it wanted more than {many}: the kernel refused"
         if self.what == "processes":
             return f"it had {self.seen} processes, and may have {self.allowed}"
         took = {"output": "wrote", "memory": "took", "disk": "made the workspace grow by"}

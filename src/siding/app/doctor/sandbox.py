@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from siding.app.place.project import Project
@@ -12,7 +12,7 @@ from siding.files.durable import make_dirs
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command
 from siding.process.lookup import Program
-from siding.process.sandbox.cgroup import delegation_here
+from siding.process.sandbox.cgroup import Delegation, delegation_here, own_groups
 from siding.process.sandbox.probe import FoundEngine, find_engine, tried
 from siding.process.sandbox.seccomp import Demand, compiled
 from siding.process.sandbox.values import BindMount, Engine, Kind, Network, View
@@ -42,16 +42,29 @@ def prove(project: Project) -> Iterator[SandboxProof]:
     yield SandboxProof("runs are sandboxed by", True, engine.value)
     known = bool(compiled(os.uname().machine, Demand()))
     yield SandboxProof("a system call filter", known, os.uname().machine, needed=False)
-    groups = delegation_here()
-    detail = groups.reason if groups.place is None else str(groups.place)
-    detail += "" if groups.place is not None else "; limits are kept by samples alone"
-    what = "the kernel keeps limits of memory and processes (cgroup v2, delegated)"
-    yield SandboxProof(what, groups.place is not None, detail, needed=False)
+    yield kernel_limits(project.app.env, delegation_here(), own_groups())
     place = project.app.home.root / "cache" / "proof"
     make_dirs(place)
     yield from _writes(found, Path(os.path.realpath(place)))
     yield from _network(found)
     yield _nested(found)
+
+
+def kernel_limits(env: Mapping[str, str], groups: Delegation, own: str) -> SandboxProof:
+    """Return whether runs get control groups, and what to do where the user could have them.
+
+    `own` are the groups of this process, as /proc/self/cgroup has them.
+    """
+    what = "the kernel keeps limits of memory and processes (cgroup v2, delegated)"
+    if groups.place is not None:
+        return SandboxProof(what, True, str(groups.place), needed=False)
+    detail = f"{groups.reason}; limits are kept by samples alone"
+    # Sessions of ssh and of a console, and servers of tmux begun there, are not below the user's
+    # service manager, which alone has a part of the tree that was delegated.
+    manager = Path(env.get("XDG_RUNTIME_DIR") or "/nonexistent", "systemd/private")
+    if manager.exists() and "/user@" not in own:
+        detail += "; started by `systemd-run --user --scope` Siding has a place"
+    return SandboxProof(what, False, detail, needed=False)
 
 
 def engine_here(project: Project) -> tuple[str, str]:

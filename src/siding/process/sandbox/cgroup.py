@@ -3,7 +3,10 @@
 The kernel then keeps the limits on memory and processes, also between two samples of
 `process.limits`. A group can be made without privileges in a directory of the tree that was
 delegated to this user and whose controllers are enabled for groups below it; under systemd that is
-the case in a user's session. Nothing is enabled, and no process but the run is moved.
+the case below a user's own service manager. Nothing is enabled, and only the run is moved.
+
+The run leaves the group that Siding is in. A limit which somebody set on that group would not hold
+for it there, so a group with a limit of its own is not left, and samples alone keep the run's.
 """
 
 import os
@@ -18,23 +21,31 @@ from siding.process.limits import Breach, Limits
 CONTROLLERS = frozenset({"memory", "pids"})
 _THREADS = 32  # pids.max counts threads, the limit counts processes: so many threads for each
 _OURS = 2  # bwrap, and the first process inside
+# systemd sets pids.max on every group, so that one is no reason to stay: the run's group takes it
+# over. The others hold for all processes of a group together, also for those that leave nothing.
+_KEPT_BY_STAYING = ("memory.max", "memory.high", "memory.swap.max", "cpu.max", "cpuset.cpus")
 _NAME = "siding"
 
 
 class Delegation(NamedTuple):
-    """The directory in which groups can be made; None, and the reason, where there is none."""
+    """The directory in which groups can be made; None, and the reason, where there is none.
+
+    `pids` is the least `pids.max` of the groups that a run leaves for it; None is no limit.
+    """
 
     place: Path | None
     reason: str = ""
+    pids: int | None = None
 
 
 class RunGroup:
     """The control group of one run. Close it when the run has ended."""
 
-    def __init__(self, path: Path, limits: Limits) -> None:
-        """Make the group. Raises OSError."""
+    def __init__(self, path: Path, limits: Limits, pids: int | None = None) -> None:
+        """Make the group; `pids` are the most processes and threads in it. Raises OSError."""
         self.path = path
         self._limits = limits
+        self._pids = _pids_max(limits.processes, pids)
         path.mkdir()
         try:
             self._set_limits()
@@ -52,11 +63,16 @@ class RunGroup:
             os.write(self._procs, b"0")
 
     def breach(self) -> Breach | None:
-        """Return the limit at which the kernel killed or refused a process of the run."""
-        if (allowed := self._limits.memory) is not None and self._count("memory", "oom_kill"):
+        """Return the limit at which the kernel killed or refused a process of the run.
+
+        Where the kernel did so because the whole machine, or a group above, has no more, it is no
+        limit of the run.
+        """
+        if (allowed := self._limits.memory) is not None and self._was_short_of_memory():
             return Breach(what="memory", allowed=allowed, seen=allowed, by_kernel=True)
-        if (allowed := self._limits.processes) is not None and self._count("pids", "max"):
-            return Breach(what="processes", allowed=allowed, seen=allowed, by_kernel=True)
+        if (allowed := self._limits.processes) is not None and self._was_full():
+            seen = self._pids or allowed
+            return Breach(what="processes", allowed=allowed, seen=seen, by_kernel=True)
         return None
 
     def close(self) -> None:
@@ -70,8 +86,19 @@ class RunGroup:
             _write(self.path / "memory.max", self._limits.memory)
             with suppress(FileNotFoundError):  # a kernel that does not count swap
                 _write(self.path / "memory.swap.max", 0)
-        if self._limits.processes is not None:
-            _write(self.path / "pids.max", self._limits.processes * _THREADS + _OURS)
+        if self._pids is not None:
+            _write(self.path / "pids.max", self._pids)
+
+    def _was_short_of_memory(self) -> bool:
+        # oom_kill counts processes killed for anybody's sake, oom only that this group was full.
+        return self._count("memory", "oom_kill") > 0 and self._count("memory", "oom") > 0
+
+    def _was_full(self) -> bool:
+        # Before Linux 6.11 max also counts what was refused for the sake of a group above ours.
+        # pids.peak tells these apart; it is there from Linux 6.1 on.
+        peak = _read(self.path / "pids.peak").strip()
+        reached = not peak.isdecimal() or self._pids is None or int(peak) >= self._pids
+        return reached and self._count("pids", "max") > 0
 
     def _count(self, controller: str, event: str) -> int:
         for line in _read(self.path / f"{controller}.events").splitlines():
@@ -88,15 +115,20 @@ def make_group(limits: Limits, delegation: Delegation) -> RunGroup | None:
     _remove_abandoned(delegation.place)
     name = f"{_NAME}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
-        return RunGroup(delegation.place / name, limits)
+        return RunGroup(delegation.place / name, limits, delegation.pids)
     except OSError:
         return None
 
 
 def delegation_here() -> Delegation:
     """Return where this process may make groups."""
-    own = _read(Path("/proc/self/cgroup"))
-    return find_delegation(_read(Path("/proc/self/mountinfo")), own, os.geteuid(), _is_marked)
+    mounts = _read(Path("/proc/self/mountinfo"))
+    return find_delegation(mounts, own_groups(), os.geteuid(), _is_marked)
+
+
+def own_groups() -> str:
+    """Return the groups that this process is in, as /proc has them; "" where there are none."""
+    return _read(Path("/proc/self/cgroup"))
 
 
 def find_delegation(
@@ -121,8 +153,31 @@ def find_delegation(
         elif uid == 0 and not any(map(is_marked, chain[number:])):
             reason = "no part of the tree was delegated to root"
         else:
-            return Delegation(directory)
+            return _unless_limited(directory, chain[:number])
     return Delegation(None, reason)
+
+
+def _unless_limited(place: Path, left: list[Path]) -> Delegation:
+    """Return the place, unless a group that a run would leave for it has a limit of its own."""
+    for group in left:
+        for name in _KEPT_BY_STAYING:
+            if _is_limit(_read(group / name)):
+                return Delegation(
+                    None,
+                    f"{group.name} has a limit of its own ({name}), which a run must not leave",
+                )
+    numbers = (_read(group / "pids.max").strip() for group in left)
+    return Delegation(place, pids=min(map(int, filter(str.isdecimal, numbers)), default=None))
+
+
+def _is_limit(said: str) -> bool:
+    """Return whether the text of a control file sets a limit; "max 100000" of cpu.max does not."""
+    return bool(said.strip()) and not said.startswith("max")
+
+
+def _pids_max(processes: int | None, inherited: int | None) -> int | None:
+    own = None if processes is None else processes * _THREADS + _OURS
+    return min((each for each in (own, inherited) if each is not None), default=None)
 
 
 def _groups_above(mounts: str, own: str) -> Iterator[Path]:

@@ -27,6 +27,8 @@ from siding.process.sandbox.values import (
 TEMPORARY = ("/tmp", "/var/tmp", "/run")
 ALTERNATE = "/run/siding/objects"  # where a run sees the repository's own objects
 _SYSTEM = ("/usr", "/etc", "/bin", "/lib", "/dev", "/proc", "/sys")
+# What debugs the kernel. Root owns it and may read it without any capability; nobody else may.
+_DEBUG = ("/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/bpf")
 _BINARIES = ("bin", "sbin")
 
 
@@ -130,6 +132,19 @@ def _hide(plan: _Plan, places: Places) -> None:
     for hidden in (places.checkout, places.state):
         if hidden is not None and _may_be_hidden(hidden, plan) and hidden not in places.homes:
             plan.put(Kind.BLANK, hidden)
+    for path in _DEBUG:
+        if _has_something(path, plan.look):
+            plan.put(Kind.BLANK, path)
+
+
+def _has_something(path: str, look: DiskLook) -> bool:
+    """Return whether a directory has anything in it that we may see."""
+    if not look.exists(path):
+        return False
+    try:
+        return any(True for _name in look.listed(path))
+    except OSError:
+        return False
 
 
 def _may_be_hidden(path: str, plan: _Plan) -> bool:

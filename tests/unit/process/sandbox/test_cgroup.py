@@ -84,6 +84,23 @@ def test_what_cannot_be_written_was_not_delegated(
     assert "writable" in refused.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "text"), [("memory.max", "1048576\n"), ("cpu.max", "50000 100000\n")]
+)
+def test_a_group_with_a_limit_of_its_own_is_not_left(tree: Path, name: str, text: str) -> None:
+    (tree / "user/app/term" / name).write_text(text)
+    refused = find_delegation(mounted(tree), OWN, 1000, no_mark)
+    assert refused.place is None
+    assert name in refused.reason
+
+
+def test_a_limit_that_the_place_has_as_well_is_none_to_stay_for(tree: Path) -> None:
+    (tree / "user/app/memory.max").write_text("1048576\n")
+    for name, text in (("memory.max", "max\n"), ("cpu.max", "max 100000\n"), ("cpuset.cpus", "\n")):
+        (tree / "user/app/term" / name).write_text(text)
+    assert find_delegation(mounted(tree), OWN, 1000, no_mark).place == tree / "user/app"
+
+
 @pytest.fixture
 def filled(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new group has its files, as the kernel makes them."""
@@ -115,27 +132,61 @@ class TestGroup:
         assert (group.path / "cgroup.procs").read_text() == "0"
         group.close()
 
+    @pytest.mark.parametrize(("theirs", "most"), [("70\n", 70), ("9999\n", 322), ("max\n", 322)])
+    def test_the_limit_on_processes_of_the_group_that_is_left_goes_on(
+        self, tree: Path, theirs: str, most: int
+    ) -> None:
+        (tree / "user/app/term/pids.max").write_text(theirs)
+        place = find_delegation(mounted(tree), OWN, 1000, no_mark)
+        group = make_group(Limits(processes=10), place)
+        assert group is not None
+        assert int((group.path / "pids.max").read_text()) == most
+        group.close()
+
     def test_only_what_is_limited_is_set(self, tree: Path) -> None:
         group = self.group(tree, Limits(processes=3))
         assert (group.path / "memory.max").read_text() == ""
         group.close()
 
     @pytest.mark.parametrize(
-        ("file", "event", "what"),
-        [("memory.events", "oom_kill", "memory"), ("pids.events", "max", "processes")],
+        ("files", "what", "words"),
+        [
+            ({"memory.events": "oom 1\noom_kill 1\n"}, "memory", "4096 bytes"),
+            ({"pids.events": "max 1\n"}, "processes", "98 processes and threads"),
+            ({"pids.events": "max 1\n", "pids.peak": "98\n"}, "processes", "may have 3"),
+        ],
     )
     def test_what_the_kernel_refused_is_a_breach(
-        self, tree: Path, file: str, event: str, what: str
+        self, tree: Path, files: dict[str, str], what: str, words: str
     ) -> None:
         group = self.group(tree, Limits(memory=4096, processes=3))
+        for name in files:
+            (group.path / name).write_text("low 7\noom 0\noom_kill 0\nmax 0\n")
         assert group.breach() is None
-        (group.path / file).write_text(f"low 7\n{event} 0\n")
-        assert group.breach() is None
-        (group.path / file).write_text(f"low 0\n{event} 1\n")
+        for name, text in files.items():
+            (group.path / name).write_text(text)
         found = group.breach()
         assert found is not None
         assert found.what == what
+        assert words in found.sentence
         assert "kernel" in found.sentence
+        group.close()
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            {"memory.events": "oom 0\noom_kill 1\n"},
+            {"memory.events": "oom 1\noom_kill 0\n"},
+            {"pids.events": "max 1\n", "pids.peak": "97\n"},
+        ],
+    )
+    def test_what_was_refused_for_the_sake_of_others_is_none(
+        self, tree: Path, files: dict[str, str]
+    ) -> None:
+        group = self.group(tree, Limits(memory=4096, processes=3))
+        for name, text in files.items():
+            (group.path / name).write_text(text)
+        assert group.breach() is None
         group.close()
 
 
@@ -167,7 +218,7 @@ def test_a_run_enters_its_group_and_ends_by_what_the_kernel_did(
     limits = Limits(memory=1 << 30)
     group = make_group(limits, Delegation(tree / "user/app"))
     assert group is not None
-    (group.path / "memory.events").write_text(f"oom_kill {killed}\n")
+    (group.path / "memory.events").write_text(f"oom {killed}\noom_kill {killed}\n")
     # Wherever the tests lie: a sandbox has a /dev and a /tmp of its own.
     mounts = (BindMount(kind=Kind.WRITE, path=os.path.realpath(place.folder)),)
     launch = find_engine(dict(os.environ)).launch(View(mounts=mounts), Network.ON)

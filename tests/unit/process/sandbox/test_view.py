@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,6 +74,21 @@ def test_homes_state_and_checkout_are_empty() -> None:
     for path in ("/home/ada/.siding/config.yaml", "/home/ada/code/app/.env"):
         assert found.kind_of(path) is Kind.BLANK, path
     assert found.kind_of("/usr/bin/true") is Kind.SHOW
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"), [(["tracing"], Kind.BLANK), ([], Kind.SHOW), (None, Kind.SHOW)]
+)
+def test_what_debugs_the_kernel_is_hidden_where_we_could_see_it(
+    names: list[str] | None, kind: Kind
+) -> None:
+    def listed(_path: str) -> list[str]:
+        if names is None:
+            raise PermissionError
+        return names
+
+    found = view(look=disk("/sys/kernel/debug")._replace(listed=listed))
+    assert found.kind_of("/sys/kernel/debug/tracing") is kind
 
 
 def test_git_is_shown_and_the_git_file_is_guarded() -> None:
