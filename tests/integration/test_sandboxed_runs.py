@@ -16,6 +16,7 @@ import pytest
 from bwrap import bwrap_problem, needs_bwrap
 from integration.escapes.world import landlock_version, without_bwrap
 from sandbox import SIDING, Sandbox
+from siding.process.sandbox.cgroup import delegation_here
 from terminal import Terminal
 
 bwrap = needs_bwrap
@@ -524,8 +525,12 @@ class TestLimits:
     @bwrap
     def test_memory_holds_for_what_lies_in_tmp(self, task: Sandbox) -> None:
         script = "head -c 30000000 /dev/zero >/tmp/big"
-        task.siding("run", "--sandbox", "--max-memory", "20MB", "--", "sh", "-c", script, status=1)
-        assert b"No space left" in task.siding("show").stdout
+        # There is no room for more, or the kernel counts it as the run's before that.
+        status = 1 if delegation_here().place is None else 125
+        limit = ("--sandbox", "--max-memory", "20MB")
+        task.siding("run", *limit, "--", "sh", "-c", script, status=status)
+        said = b"No space left" if status == 1 else b"bytes of memory"
+        assert said in task.siding("show").stdout
 
     @pytest.mark.parametrize("flags", [(), pytest.param(("--sandbox",), marks=bwrap)])
     def test_processes(self, task: Sandbox, flags: tuple[str, ...]) -> None:
