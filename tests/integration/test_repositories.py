@@ -180,7 +180,7 @@ def test_line_endings_are_kept_byte_for_byte(tmp_path: Path, autocrlf: str) -> N
 def test_files_over_the_limit_are_named_and_left_out(sandbox: Sandbox) -> None:
     sandbox.siding("init")
     config = sandbox.project / "config.yaml"
-    config.write_text(config.read_text().replace("100MiB", "1KiB"))
+    config.write_text("snapshot: {max_file_size: 1KiB}\n")
     script = "head -c 4000 /dev/zero >big; echo small >small"
     done = sandbox.siding("run", "--", "sh", "-c", script)
     (step,) = sandbox.steps()
@@ -194,7 +194,7 @@ def test_ignored_files_are_recorded_when_that_is_wanted(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path, files={".gitignore": "*.env\ncache/\n"})
     sandbox.siding("init")
     config = sandbox.project / "config.yaml"
-    config.write_text(config.read_text().replace("ignored: []", 'ignored: ["*.env"]'))
+    config.write_text("snapshot: {ignored: ['*.env']}\n")
     sandbox.siding("run", "--", "sh", "-c", "echo 1 >dev.env; mkdir cache; echo 2 >cache/x")
     (step,) = sandbox.steps()
     assert step["diff_stat"]["file_list"] == ["dev.env"]

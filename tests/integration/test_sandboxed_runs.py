@@ -321,7 +321,7 @@ class TestProfiles:
         for name in (".claude/projects", ".codex/sessions", ".local/bin"):
             (home / name).mkdir(parents=True)
         (home / ".claude" / "settings.json").write_text("{}")
-        (home / ".claude.json").write_text('{"a": 1}\n')
+        (home / ".claude.json").write_text('{"a": 1}')
         (home / ".codex" / "auth.json").write_text("{}")
         agent = home / ".local" / "bin" / "claude"
         agent.write_text(
@@ -334,7 +334,7 @@ class TestProfiles:
         done = task.siding("-q", "run", "--sandbox", "--", "claude", env=path)
         assert done.stdout == b'{"a": 1}'
         assert (home / ".claude" / "projects" / "session").exists()
-        assert (home / ".claude.json").read_text() == '{"a": 1}\n'
+        assert (home / ".claude.json").read_text() == '{"a": 1}'
         assert not (home / ".claude" / "hooks.json").exists()
         assert last(task)["sandbox"]["profile"] == "claude"
 

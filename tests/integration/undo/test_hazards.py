@@ -213,7 +213,7 @@ def test_a_restore_never_cleans(desk: Desk) -> None:
 def test_an_incomplete_snapshot_says_so_first(desk: Desk) -> None:
     """opencode#26893: a snapshot that had failed was used as if it were whole."""
     config = desk.project.layout.config_yaml
-    config.write_text(config.read_text().replace("100MiB", "1KiB"))
+    config.write_text("snapshot: {max_file_size: 1KiB}\n")
     desk = Desk.again(desk)
     desk.write("huge", b"x" * 5000)
     desk.write("small", "1")
@@ -229,7 +229,7 @@ def test_an_incomplete_snapshot_says_so_first(desk: Desk) -> None:
 
 def test_what_was_too_large_then_is_left_alone_now(desk: Desk) -> None:
     config = desk.project.layout.config_yaml
-    config.write_text(config.read_text().replace("100MiB", "1KiB"))
+    config.write_text("snapshot: {max_file_size: 1KiB}\n")
     desk = Desk.again(desk)
     desk.write("file", b"x" * 5000)
     desk.checkpoint()
@@ -243,7 +243,7 @@ def test_what_was_too_large_then_is_left_alone_now(desk: Desk) -> None:
 def test_a_base_that_was_not_captured_whole_says_so(sandbox: Sandbox) -> None:
     desk = Desk(sandbox)
     config = desk.project.layout.config_yaml
-    config.write_text(config.read_text().replace("100MiB", "1KiB"))
+    config.write_text("snapshot: {max_file_size: 1KiB}\n")
     desk = Desk.again(desk)
     desk.write("hello.txt", "small")
     with desk.project.changing("the test"):

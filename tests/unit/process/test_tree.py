@@ -230,8 +230,9 @@ def test_our_own_helpers_are_not_touched_and_can_be_waited_for(place: Place) -> 
 
 
 def test_adopted_orphans_are_reaped(place: Place) -> None:
-    script = "for n in 1 2 3 4 5 6 7 8 9; do (setsid sleep 0.01 &) ; done; sleep 0.3"
-    place.run("sh", "-c", script)
+    orphans = "for n in 1 2 3 4 5 6 7 8 9; do (setsid sh -c 'echo >ended.'$n &) ; done"
+    until = "while [ $(ls ended.* | wc -l) -lt 9 ]; do sleep 0.01; done; sleep 0.3"
+    place.run("sh", "-c", f"cd {place.folder} && {orphans}; {until}")
     mine = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
     assert [pid for pid in mine if b") Z" in Path(f"/proc/{pid}/stat").read_bytes()] == []
 
