@@ -12,6 +12,11 @@ import pytest
 
 from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox
+from siding.app.forks.forks import fork
+from siding.app.forks.state import recorded
+from siding.app.place.project import require_project
+from siding.app.place.selection import select
+from siding.app.place.wiring import open_app
 
 pytestmark = needs_bwrap
 IGNORED = "node_modules\n.envrc\n.venv\n.idea\nlinks\n*.code-workspace\n"
@@ -162,3 +167,27 @@ def test_of_some_files_only_the_part_that_runs_counts(task: Sandbox) -> None:
     assert confined(task, """echo '{"name": "a"}' >package.json""") == {}
     left = confined(task, """echo '{"scripts": {"test": "evil"}}' >package.json""")
     assert left == {"package.json": "made"}
+
+
+def told(sandbox: Sandbox, name: str) -> str:
+    """Return what a run without a sandbox in this task is told that is held."""
+    return sandbox.siding("run", "-t", name, "--", "true", status=5).stderr.decode()
+
+
+def test_they_follow_the_workspace_to_another_task(task: Sandbox) -> None:
+    confined(task, INSTALLED)
+    task.siding("task", "start", "next", "--no-workspace", "--no-switch")
+    task.siding("worktree", "bind", "next", "--worktree", "demo")
+    assert "node_modules/.bin/ was left" in told(task, "next")
+    task.siding("trust", "-t", "next")
+    task.siding("run", "-t", "next", "--", "true")
+
+
+def test_they_follow_warm_directories_into_a_fork(task: Sandbox) -> None:
+    (task.project / "config.yaml").write_text("forks: {warm: [node_modules]}\n")
+    confined(task, INSTALLED)
+    project = require_project(open_app(env=task.env, cwd=task.repo))
+    made = fork(project, recorded(project, select(project, "demo")))
+    made.close()
+    assert (made.path / "node_modules/.bin/a").is_symlink()
+    assert "node_modules/.bin/ was left" in told(task, made.id)

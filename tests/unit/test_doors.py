@@ -51,6 +51,7 @@ DOORS = {
     "app/place/redaction.py": "the rules of redaction",
     "app/agent/subagent_files.py": "yaml, for files that define subagents",
     "app/place/settings.py": "yaml, for settings that are there",
+    "app/traps/marks.py": "traps that no snapshot has, where a sandboxed run was",
     "app/place/selection.py": "difflib, for a name that is not there",
     "app/place/dashboard.py": "hmac",
     "app/place/locks.py": "the process tree, when a task is busy; processes left paused",

@@ -99,6 +99,16 @@ def left_traps(project: Project, workspace: Workspace, look: Unrecorded) -> tupl
     return tuple(there[path] for path in sorted(left) if path in there)
 
 
+def carry(project: Project, giver: TaskId, taker: TaskId) -> None:
+    """Note what was left in a workspace that another task gets, or gets ignored files of.
+
+    What runs of the giver have changed since the last look counts as left, too.
+    """
+    found = _read(project, giver)
+    if found is not None and (found.runs or found.left):
+        _write(project, taker, found)
+
+
 def traps_there(project: Project, workspace: Workspace, look: Unrecorded) -> dict[str, Trap]:
     """Return the traps in these places now, by path.
 

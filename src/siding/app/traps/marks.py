@@ -53,5 +53,10 @@ def mark_sandboxed(project: Project, task_id: TaskId, reference: str = "") -> No
 def carry_mark(project: Project, giver: TaskId, taker: TaskId, reference: Sha | str = "") -> None:
     """Mark a task that gets files of another one, if that one is marked."""
     found = mark_of(project, giver)
-    if found is not None:
-        mark_sandboxed(project, taker, found.reference or reference)
+    if found is None:
+        return
+    mark_sandboxed(project, taker, found.reference or reference)
+    if project.task_layout(giver).traps_json.exists():
+        from siding.app.traps.left import carry  # 5 ms
+
+        carry(project, giver, taker)
