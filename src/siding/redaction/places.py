@@ -8,6 +8,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from siding.redaction.credit import Meter
 from siding.redaction.formats import BEHIND_TOKEN, STARTS, joined, suffixed, token_at
 from siding.redaction.keys import block_from
 from siding.redaction.names import LAST_WORDS, Tier, meaning
@@ -16,6 +17,7 @@ from siding.redaction.values import is_random, stands_for_one
 
 _PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
+_ENCODED, _SPAN, _INSIDE, _SUFFIXED = 30, 8, 4, 25  # steps, beside those for each run
 _TRIES = 4  # of the same prefix within one run
 _INNER = re.compile(rb"[_-]+")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
@@ -74,7 +76,8 @@ def tokens(
     data: bytes,
     runs: Iterable[tuple[int, int]],
     limit: int,
-    hidden: Callable[[bytes], bytes | None],
+    hidden: Callable[[bytes, Meter], bytes | None],
+    meter: Meter,
     *,
     final: bool,
 ) -> Iterator[SecretSpan]:
@@ -89,15 +92,18 @@ def tokens(
             span = _with_prefix(data, start, limit, final=final)
         look = None if span is not None else _BEFORE.get(data[start - 1])
         if look is not None:
-            span = look(data, start, limit)
+            meter.spend(look[1])
+            span = look[0](data, start, limit)
         if span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
-            span = _encoded(data, start, limit, hidden)
+            meter.spend(_ENCODED)
+            span = _encoded(data, start, limit, hidden, meter)
         if span is not None:
+            meter.spend(_SPAN)
             yield span
             if span.end < end:
-                yield from _inside(data, span.end, end, limit)
+                yield from _inside(data, span.end, end, limit, meter)
         elif not _PLAIN.match(data, start, end):
-            yield from _inside(data, start, end, limit)
+            yield from _inside(data, start, end, limit, meter)
 
 
 def _with_prefix(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | None:
@@ -136,20 +142,25 @@ def _named(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 
 def _encoded(
-    data: bytes, start: int, limit: int, hidden: Callable[[bytes], bytes | None]
+    data: bytes,
+    start: int,
+    limit: int,
+    hidden: Callable[[bytes, Meter], bytes | None],
+    meter: Meter,
 ) -> SecretSpan | None:
     """Return the Base64 at `start` if it is that of a text with a secret in it."""
     found = _TEXT.match(data, start, min(limit, start + RIGHT))
     if found is None:
         return None
     text = binascii.a2b_base64(found[0].rstrip(b"=") + b"=" * (-len(found[0].rstrip(b"=")) % 4))
-    kind = hidden(text)
+    kind = hidden(text, meter)
     return None if kind is None else _span(start, found.end(), kind, limit)
 
 
-def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[SecretSpan]:
+def _inside(data: bytes, start: int, end: int, limit: int, meter: Meter) -> Iterator[SecretSpan]:
     """Yield the tokens inside a run, which begin after a ``-`` or ``_``."""
     run = data[start:end]
+    meter.spend(_INSIDE + run.count(b"-") + run.count(b"_"))
     if b"-" in run or b"_" in run:
         tried: dict[bytes, int] = {}
         for gap in _INNER.finditer(data, start, end):
@@ -164,6 +175,7 @@ def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[SecretSpa
                     start = found[1]
                     yield _span(at, start, found[0], limit)
     if b"-us" in run or b"Q~" in run:
+        meter.spend(_SUFFIXED)
         for kind, pattern in suffixed():
             for whole in pattern.finditer(data, max(0, start - 8), min(limit, end + 64)):
                 yield _span(whole.start(), whole.end(), kind, limit)
@@ -321,20 +333,21 @@ def _behind_brace(data: bytes, start: int, limit: int) -> SecretSpan | None:
     return None
 
 
+# What looks at a run, by the byte before it, and how many steps that takes.
 _BEFORE = {
-    0x20: _behind_blank,
-    0x22: _named,  # "
-    0x27: _named,  # '
-    0x2E: _behind_joint,  # .
-    0x3A: _behind_colon,
-    0x2F: _behind_slash,
-    0x3D: _behind_equals,
-    0x25: _behind_escape,  # %
-    0x5C: _behind_escape,  # a backslash
-    0x5B: _behind_escape,  # [
-    0x3B: _behind_escape,  # ;
-    0x7D: _behind_brace,
-    0x24: _behind_joint,  # $
+    0x20: (_behind_blank, 3),
+    0x22: (_named, 2),  # "
+    0x27: (_named, 2),  # '
+    0x2E: (_behind_joint, 10),  # .
+    0x3A: (_behind_colon, 6),
+    0x2F: (_behind_slash, 6),
+    0x3D: (_behind_equals, 8),
+    0x25: (_behind_escape, 12),  # %
+    0x5C: (_behind_escape, 4),  # a backslash
+    0x5B: (_behind_escape, 4),  # [
+    0x3B: (_behind_escape, 4),  # ;
+    0x7D: (_behind_brace, 2),
+    0x24: (_behind_joint, 10),  # $
 }
 
 
