@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from siding.redaction.rules import Rules
 
 T = TypeVar("T")
-_SMALL = 4096
 
 
 class TooMuch(Exception):
@@ -58,7 +57,7 @@ class Allowance(NamedTuple):
     """
 
     block: int = 1 << 16
-    fair: int = 12_000
+    fair: int = 14_000
     least: int = 7_000
     credit: int = 200_000
     slack: int = 1_000
@@ -104,10 +103,10 @@ class Incoming:
                     return end
             self._begin_block(steps)
             start = end
-        if len(data) - start < _SMALL:
-            self._parts.append((data[start:], 0, len(data) - start))  # lets go of `data`
-        else:
-            self._parts.append((data, start, len(data)))
+        if start == len(data):
+            self._steps = 0
+        # A copy, so that `data` is let go: memory that is used again is still in the cache.
+        self._parts.append((data[start:], 0, len(data) - start))
         self.size += len(data) - start
         return None
 
@@ -123,11 +122,11 @@ class Incoming:
         return self._before + b"".join(data[start:end] for data, start, end in self._parts)
 
     def _count(self) -> int:
-        """Return the steps that the block by itself takes, or what stream may take at most."""
+        """Return the steps that the block by itself takes, or what a stream may take at most."""
         most = self._allowance.fair + self._allowance.credit
         meter = Meter(most)
         try:
-            self._rules.find(self._bytes(), final=False, since=len(self._before), meter=meter)
+            self._rules.find(self._bytes(), final=False, meter=meter)
         except TooMuch:
             return most
         return meter.steps

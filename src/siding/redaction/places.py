@@ -18,6 +18,7 @@ from siding.redaction.values import is_random, stands_for_one
 _PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
 _ENCODED, _SPAN, _INSIDE, _SUFFIXED = 30, 8, 4, 25  # steps, beside those for each run
+_LONG = 64  # bytes of a run in which each word is a step
 _TRIES = 4  # of the same prefix within one run
 _INNER = re.compile(rb"[_-]+")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
@@ -86,24 +87,29 @@ def tokens(
     `runs` are start and end of each, from `prefilter.runs`. `hidden` returns the kind of the
     secret in a text that was decoded, None if there is none.
     """
+    steps = 0
     for start, end in runs:
         span = None
         if data[start : start + 3] in STARTS:
             span = _with_prefix(data, start, limit, final=final)
         look = None if span is not None else _BEFORE.get(data[start - 1])
         if look is not None:
-            meter.spend(look[1])
+            steps += look[1]
             span = look[0](data, start, limit)
         if span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
-            meter.spend(_ENCODED)
+            meter.spend(_ENCODED + steps)
+            steps = 0
             span = _encoded(data, start, limit, hidden, meter)
         if span is not None:
-            meter.spend(_SPAN)
+            meter.spend(_SPAN + steps)
+            steps = 0
             yield span
             if span.end < end:
                 yield from _inside(data, span.end, end, limit, meter)
         elif not _PLAIN.match(data, start, end):
+            steps += _INSIDE
             yield from _inside(data, start, end, limit, meter)
+    meter.spend(steps)
 
 
 def _with_prefix(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | None:
@@ -160,7 +166,8 @@ def _encoded(
 def _inside(data: bytes, start: int, end: int, limit: int, meter: Meter) -> Iterator[SecretSpan]:
     """Yield the tokens inside a run, which begin after a ``-`` or ``_``."""
     run = data[start:end]
-    meter.spend(_INSIDE + run.count(b"-") + run.count(b"_"))
+    if end - start > _LONG:
+        meter.spend(run.count(b"-") + run.count(b"_"))
     if b"-" in run or b"_" in run:
         tried: dict[bytes, int] = {}
         for gap in _INNER.finditer(data, start, end):

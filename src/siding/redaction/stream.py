@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 SIEVE_AFTER = 1 << 21  # bytes; what is longer pays for loading what searches faster
 _SMALL = 4096  # a smaller piece without a blank is only stored: nothing can be returned yet
-_THIN, _THICK = 0.03, 0.07  # steps a byte
+_MANY = 4  # blocks that are judged at once
+_THIN, _FULL = 0.024, 0.18  # steps a byte: where that needs no care, and as many as are fair
 
 
 class Stream:
@@ -39,7 +40,7 @@ class Stream:
         self._uncounted = 0  # bytes in the window that are not yet in the incoming block
         self._stop: int | None = None  # the offset in the stream from which blocks are judged
         self._rest: BlockStream | None = None  # what comes behind it
-        self._density = _THIN  # steps a byte of what was judged last
+        self._density = _FULL  # steps a byte of what was judged last
 
     @property
     def held(self) -> int:
@@ -53,31 +54,41 @@ class Stream:
 
     def feed(self, piece: bytes | memoryview) -> bytes:
         """Add the next bytes; return the redacted bytes that later ones cannot change."""
-        if self._density < _THIN and len(piece) <= 4 * self._allowance.block:
-            return self._feed(piece)
         out, at = [], 0
         while at < len(piece):
-            end = at + self._most()
+            end = len(piece) if self._rest is not None else self._end(piece, at)
             out.append(self._feed(piece[at:end]))
             at = end
-        return b"".join(out)
+        return out[0] if len(out) == 1 else b"".join(out)
 
-    def _most(self) -> int:
-        """Return how many bytes are judged at once.
+    def _end(self, piece: bytes | memoryview, at: int) -> int:
+        """Return up to where ``piece[at:]`` is judged at once.
 
-        The more has to be judged, the fewer, so that the steps taken on each block are known.
+        The more has to be judged, the less, so that the steps taken on one block are not taken for
+        those on another.
         """
-        block = self._allowance.block
+        allowed = self._allowance
         if self._density < _THIN:
-            return 4 * block
-        return block if self._density < _THICK else max(1, block - self._incoming.size)
+            return min(len(piece), at + _MANY * allowed.block)
+        size = self._incoming.size + self._uncounted
+        if size >= allowed.block:
+            return len(piece)
+        blocks = max(1, min(_MANY, int(_FULL / self._density)))
+        most = bytes(piece[at : at + blocks * (allowed.block + LEFT)])
+        done = 0
+        for _ in range(blocks):
+            end = allowed.end_of_block(most, done, size)
+            if end is None:
+                break
+            done, size = end, 0
+        return at + (done or len(most))
 
     def close(self) -> bytes:
         """Return the redacted rest: no more bytes follow."""
         out = [] if self._rest is not None else self._advance(self._window.data, final=True)
-        return b"".join(out) + self._end()
+        return b"".join(out) + self._close_rest()
 
-    def _end(self) -> bytes:
+    def _close_rest(self) -> bytes:
         return b"" if self._rest is None else self._rest.close()
 
     def _feed(self, piece: bytes | memoryview) -> bytes:
