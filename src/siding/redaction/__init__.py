@@ -10,6 +10,9 @@
       places    secrets in URLs, headers, cookies and hashes
       keys      private key blocks
     stream      the same for bytes that come in pieces
+    window        the bytes of it that are in sight, and how far they were returned
+    credit        how much may be judged
+    blocks        what becomes of bytes that have more in them
     redactor    a set of rules: the built-in ones, values of the environment, a project's own
 
 No I/O: nothing here knows files, processes or the environment.

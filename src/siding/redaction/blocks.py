@@ -90,7 +90,7 @@ class BlockStream:
         try:
             if not self._blind:
                 self._go_on(block, meter, final=final)
-            elif self._behind < TAIL or not self._begin_again(block, meter, final=final):
+            elif not self._begin_again(block, meter, final=final):
                 self._mask(self._tail + block, len(block))
         except TooMuch:
             self._credit = 0
