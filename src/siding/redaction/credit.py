@@ -58,9 +58,9 @@ class Allowance(NamedTuple):
 
     block: int = 1 << 16
     fair: int = 14_000
-    least: int = 7_000
+    least: int = 8_000
     credit: int = 200_000
-    slack: int = 1_000
+    slack: int = 500
 
     def end_of_block(self, data: bytes, start: int, size: int = 0) -> int | None:
         """Return where a block ends of which ``data[start:]`` is next; None if it goes on.

@@ -16,7 +16,7 @@ _OFTEN = 16  # words after which it is worth a look whether the bytes repeat
 _LONGEST = 128  # bytes that repeat
 _RECENT = 8  # words in them
 # Steps, beside those for each word.
-_CLOSER, _PUTTY, _SPAN, _BLOCK = 10, 20, 4, 10
+_CLOSER, _PUTTY, _SPAN, _BLOCK = 13, 20, 4, 10
 
 
 # The offset of a word that was looked at, and the secret that it announces.

@@ -18,6 +18,7 @@ from siding.redaction.values import is_random, stands_for_one
 _PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
 _ENCODED, _SPAN, _INSIDE, _SUFFIXED = 30, 8, 4, 25  # steps, beside those for each run
+_OFTEN = 200  # steps after which they are counted
 _LONG = 64  # bytes of a run in which each word is a step
 _TRIES = 4  # of the same prefix within one run
 _INNER = re.compile(rb"[_-]+")
@@ -95,6 +96,9 @@ def tokens(
         look = None if span is not None else _BEFORE.get(data[start - 1])
         if look is not None:
             steps += look[1]
+            if steps > _OFTEN:
+                meter.spend(steps)
+                steps = 0
             span = look[0](data, start, limit)
         if span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
             meter.spend(_ENCODED + steps)
@@ -347,7 +351,7 @@ _BEFORE = {
     0x27: (_named, 2),  # '
     0x2E: (_behind_joint, 10),  # .
     0x3A: (_behind_colon, 6),
-    0x2F: (_behind_slash, 6),
+    0x2F: (_behind_slash, 9),
     0x3D: (_behind_equals, 8),
     0x25: (_behind_escape, 12),  # %
     0x5C: (_behind_escape, 4),  # a backslash

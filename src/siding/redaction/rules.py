@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _START, _END = itemgetter(0), itemgetter(1)
 # Steps. What only some places take is counted where they are judged.
-_NAME, _LIST, _RUN, _URL = 2, 5, 2, 6
+_NAME, _LIST, _RUN, _URL = 2, 5, 2, 8
 _READING, _UNDONE, _MOVED = 40, 3, 8
 _SEARCHED = 32  # bytes of a reading that are searched in a step
 

@@ -1,4 +1,4 @@
-"""Where too much has to be judged it is masked unread: how that is counted, and what it may hide."""
+"""Where too much has to be judged it is masked unread: how it is counted, and what is hidden."""
 
 import re
 
@@ -120,9 +120,9 @@ def test_the_credit_is_for_more_than_a_file_of_secrets_has() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b'{"type":"assistant","uuid":"5f2b1c3e-%04x-4abc-8def-0123456789ab","input_tokens":%d}\n',
-        b"2026-11-21 %04x GET /items?page_token=aB3xY9aB3xY9 200 %d Mozilla/5.0 (X11; x86_64)\n",
-        b"    def token_%x(self, token: str) -> str:  # %d: the key of it\n        return token\n\n",
+        b'{"type":"assistant","uuid":"5f2b1c3e-%04x-4abc-8def-0123456789ab","in_tokens":%d}\n',
+        b"2026-11-21 %04x GET /items?page_token=aB3xY9aB3xY9 200 %d Mozilla/5.0 (X11)\n",
+        b"    def token_%x(self, token: str) -> str:  # %d: the key\n        return token\n\n",
         b"sha256:%064x  src/file%d.py\n",
     ],
 )

@@ -53,8 +53,8 @@ class Recorded(NamedTuple):
     """The result of recording: the sizes of the streams and the digest of the artifact.
 
     ``joined`` is False when the disk had no room to join the streams. Both are on disk in files of
-    their own then, and `recover_output` joins them later. ``notes`` are sentences for a person; ``complete`` is False if one of them says that
-    something was not kept.
+    their own then, and `recover_output` joins them later. ``notes`` are sentences for a person;
+    ``complete`` is False if one of them says that something was not kept.
     """
 
     stdout_bytes: int
