@@ -63,6 +63,15 @@ def test_any_pieces_give_what_the_whole_gives(
     assert redacted(text, cuts, allowance) == redacted(text, [], allowance)
 
 
+@settings(max_examples=150, deadline=None)
+@given(text=texts, cuts=st.lists(st.integers(0, 9000), max_size=9), allowance=allowances)
+def test_with_a_sieve_it_is_the_same(text: bytes, cuts: list[int], allowance: Allowance) -> None:
+    """Where the library is installed; elsewhere there is none."""
+    outcome = redacted(text, [], allowance)
+    assert redacted(text, cuts, allowance, sieve_after=0) == outcome
+    assert redacted(text, cuts, allowance, sieve_after=len(text) // 2) == outcome
+
+
 @settings(max_examples=60, deadline=None)
 @given(text=st.lists(pieces, max_size=20).map(b"".join), allowance=allowances)
 def test_byte_by_byte(text: bytes, allowance: Allowance) -> None:
