@@ -12,14 +12,11 @@ once more, over the block by itself, if the steps that were taken while it came 
 within what is fair. In ordinary output they are.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from siding.namedtuples import NamedTuple
 from siding.redaction.span import LEFT
-
-if TYPE_CHECKING:
-    from siding.redaction.rules import Rules
 
 T = TypeVar("T")
 
@@ -78,10 +75,13 @@ ALLOWANCE = Allowance()
 
 
 class Incoming:
-    """The block that is coming in while a stream is judged as it comes."""
+    """The block that is coming in while a stream is judged as it comes.
 
-    def __init__(self, rules: "Rules", allowance: Allowance) -> None:
-        self._rules = rules
+    `find` judges bytes by themselves: that of `Rules`.
+    """
+
+    def __init__(self, find: Callable[..., object], allowance: Allowance) -> None:
+        self._find = find
         self._allowance = allowance
         self._before = b"\n"  # the bytes before the block that a rule may look at
         self._parts: list[tuple[bytes, int, int]] = []  # the block so far: slices of what came
@@ -126,7 +126,7 @@ class Incoming:
         most = self._allowance.fair + self._allowance.credit
         meter = Meter(most)
         try:
-            self._rules.find(self._bytes(), final=False, meter=meter)
+            self._find(self._bytes(), final=False, meter=meter)
         except TooMuch:
             return most
         return meter.steps

@@ -36,7 +36,7 @@ class Stream:
         self._until_sieve = sieve_after
         self._sieve: Sieve | None = None
         self._window = Window(rules)
-        self._incoming = Incoming(rules, allowance)
+        self._incoming = Incoming(rules.find, allowance)
         self._uncounted = 0  # bytes in the window that are not yet in the incoming block
         self._stop: int | None = None  # the offset in the stream from which blocks are judged
         self._rest: BlockStream | None = None  # what comes behind it
