@@ -4,8 +4,8 @@ Finding the places where a secret could be takes a fixed time for each byte. Jud
 20 µs, so bytes full of such places pass a hundred times more slowly than a log. A stream therefore
 has a credit. It is cut into blocks of about 64 kB, at the ends of lines. Each block may take a fair
 number of steps; what it takes beyond that is paid with the credit. A step is about half a
-microsecond. The first block that takes more than is fair ends the part of the stream that is judged
-as it comes; `blocks` says what happens to the rest.
+microsecond. The first block that takes nearly what is fair, or more, ends the part of the stream that
+is judged as it comes; `blocks` says what happens to the rest.
 
 What a block takes depends on its bytes alone, not on the pieces in which they came: it is counted
 once more, over the block by itself, if the steps that were taken while it came are not clearly
@@ -50,13 +50,16 @@ class Allowance(NamedTuple):
 
     A block has `block` bytes and ends with the line it ends in, but at most `LEFT` bytes later. It
     may take `fair` steps; more of them come out of the `credit`. When that is spent, a block may
-    take `least` steps. `slack`: the steps by which two counts of the same bytes may differ.
+    take `least` steps. A block within `near` of what is fair ends the part that is judged as it
+    comes, too, or each one like it would be counted by itself. `slack`: the
+    steps by which two counts of the same bytes may differ.
     """
 
     block: int = 1 << 16
     fair: int = 14_200
     least: int = 8_000
     credit: int = 200_000
+    near: int = 1_000
     slack: int = 500
 
     def end_of_block(self, data: bytes, start: int, size: int = 0) -> int | None:
@@ -95,11 +98,13 @@ class Incoming:
         Returns the end of the first block that takes more than is fair, None if there is none.
         """
         self._steps += steps
+        unfair = self._allowance.fair - self._allowance.near
         while (end := self._allowance.end_of_block(data, start, self.size)) is not None:
             self._parts.append((data, start, end))
-            if self._steps > self._allowance.fair - self._allowance.slack:
-                self.excess = self._count() - self._allowance.fair
-                if self.excess > 0:
+            if self._steps > unfair - self._allowance.slack:
+                count = self._count()
+                if count > unfair:
+                    self.excess = max(0, count - self._allowance.fair)
                     return end
             self._begin_block(steps)
             start = end

@@ -17,8 +17,8 @@ RULES = Redactor(
     known=known_values({"MY_SECRET": "correct horse battery", "THE_TOKEN": "swordfish-77"})
 )._rules
 # So little that nearly every text has too much; what each block takes is always counted by itself.
-NONE = Allowance(block=64, fair=0, least=0, credit=1, slack=1)
-LITTLE = Allowance(block=300, fair=30, least=20, credit=200, slack=31)
+NONE = Allowance(block=64, fair=0, least=0, credit=1, near=0, slack=1)
+LITTLE = Allowance(block=300, fair=30, least=20, credit=200, near=0, slack=31)
 ENDLESS = Allowance(credit=1 << 40)
 MARK = re.compile(
     rb"\[redacted:too-much\] [\d,]+ bytes were not read: they hold too much that could be a secret"
