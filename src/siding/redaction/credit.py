@@ -4,8 +4,8 @@ Finding the places where a secret could be takes a fixed time for each byte. Jud
 20 µs, so bytes full of such places pass a hundred times more slowly than a log. A stream therefore
 has a credit. It is cut into blocks of about 64 kB, at the ends of lines. Each block may take a fair
 number of steps; what it takes beyond that is paid with the credit. A step is about half a
-microsecond. The first block that takes nearly what is fair, or more, ends the part of the stream that
-is judged as it comes; `blocks` says what happens to the rest.
+microsecond. The first block that takes nearly what is fair, or more, ends the part of the stream
+that is judged as it comes; `blocks` says what happens to the rest.
 
 What a block takes depends on its bytes alone, not on the pieces in which they came: it is counted
 once more, over the block by itself, if the steps that were taken while it came are not clearly

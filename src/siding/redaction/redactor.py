@@ -104,7 +104,7 @@ def _secrets_of(variables: Iterable[tuple[str, str]]) -> Iterator[tuple[str, byt
 
 
 def _passwords_of(variables: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
-    from siding.redaction.places import url_passwords
+    from siding.redaction.urls import url_passwords
 
     for name, value in variables:
         data = value.encode("utf-8", "surrogateescape")

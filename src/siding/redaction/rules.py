@@ -161,7 +161,7 @@ class Rules:
     ) -> Iterator[SecretSpan]:
         limit = len(data)
         if b"@" in data and b"://" in data:
-            from siding.redaction.places import url_passwords
+            from siding.redaction.urls import url_passwords
 
             yield from meter.each(url_passwords(data, limit), _URL)
         if b"$" in data:
