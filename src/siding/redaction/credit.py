@@ -58,7 +58,7 @@ class Allowance(NamedTuple):
     block: int = 1 << 16
     fair: int = 14_200
     least: int = 8_000
-    credit: int = 200_000
+    credit: int = 1_000_000
     near: int = 1_000
     slack: int = 500
 
