@@ -68,10 +68,20 @@ def worst() -> dict[str, bytes]:
         "worst: tokens in JSON": b'{"token": "%s"}\n',
         "worst: cookies": b"Cookie: sid=%s0123456789abcdef\n",
         "worst: command lines": b"mysql -p%s db\n",
+        "worst: passwords with signs": b"password=%s!x\n",
+        "worst: references": b"token=${X_%s}\n",
+        "worst: code": b"password = read_password_%s(x)\n",
+        "worst: elements": b"<password>%s</password>\n",
+        "worst: headers": b"Authorization: Bearer %s\n",
+        "worst: webhooks": b"https://hooks.slack.com/services/aaaaaaaaaaaaaa%s ",
+        "worst: passwords in URLs": b"x://a:%s@h/ ",
+        "worst: a letter escaped": b"token=%%41%s\n",
+        "worst: a colour in a word": b"ab\x1b[1m%s\x1b[0mcd\n",
     }
     dense = {name: _each(form) for name, form in made.items()}
     wide = "".join(f"line {n}: token=\n" for n in range(30_000)).encode("utf-16-le")
-    return {**repeated, **dense, "worst: UTF-16": wide}
+    encoded = b"".join(base64.b64encode(each) + b"\n" for each in _values(b"token=%sab\n"))
+    return {**repeated, **dense, "worst: UTF-16": wide, "worst: Base64 of tokens": encoded}
 
 
 def log_lines() -> bytes:

@@ -305,3 +305,21 @@ def test_an_export_is_redacted_unless_asked_otherwise(sandbox: Sandbox) -> None:
     sandbox.siding("session", "export", "--no-redact", "-o", str(out))
     assert path.read_text() == source.read_text()
     assert not list(sandbox.project.glob(".export-*"))
+
+
+def test_a_step_says_how_much_was_masked_unread(sandbox: Sandbox) -> None:
+    """Where too much had to be judged; what is ordinary behind it is there."""
+    sandbox.siding("task", "start", "demo")
+    program = (
+        "for number in range(120000): print(f'password={number}-hunter')\n"
+        "for number in range(20000): print(f'line {number} of what is quiet')\n"
+    )
+    sandbox.siding("run", "--", "python3", script(sandbox, program))
+    kept = output(sandbox)
+    assert b"-hunter" not in kept
+    assert b"line 19999 of what is quiet" in kept
+    assert kept.count(b"[redacted:too-much] ") == 1
+    told = sandbox.siding("show", "1").stdout
+    assert b"bytes of the output are masked as [redacted:too-much]" in told
+    (step,) = sandbox.steps()
+    assert step["output"]["complete"] is True

@@ -108,7 +108,8 @@ DOORS = {
     "redaction/redactor.py": "names and values that sound secret",
     "redaction/commands.py": "the same",
     "redaction/rules.py": "rules for text around a secret",
-    "redaction/stream.py": "rules for key blocks; Hyperscan, for long streams",
+    "redaction/stream.py": "Hyperscan, for long streams; blocks, for few",
+    "redaction/window.py": "rules for key blocks",
     "redaction/word_lists.py": "the words of a wallet's seed",
     # Large modules of the standard library and of others.
     "git/refs.py": "git, where refs are not files",

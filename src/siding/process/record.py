@@ -359,7 +359,7 @@ def _outcome(
         stdout_bytes=recorded.stdout_bytes,
         stderr_bytes=recorded.stderr_bytes,
         output_sha256=recorded.sha256,
-        output_complete=not recorded.notes,
+        output_complete=recorded.complete,
         reason=drive.breach.sentence if drive.breach else _reason(ending, signal_number),
         notes=(*recorded.notes, *notes),
     )
@@ -397,7 +397,7 @@ def _not_started(why: lookup.NotStartable, recorder: OutputFiles) -> Outcome:
         stdout_bytes=recorded.stdout_bytes,
         stderr_bytes=recorded.stderr_bytes,
         output_sha256=recorded.sha256,
-        output_complete=not recorded.notes,
+        output_complete=recorded.complete,
         reason=why.reason,
         notes=recorded.notes,
     )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from siding.redaction.credit import Meter
 from siding.redaction.span import LEFT, SecretSpan, plain_span
 from siding.redaction.values import stands_for_one
 
@@ -72,10 +73,13 @@ _OTHERS = {
     + rb"[^\s-]\S*[ \t])[^\s-]\S*[ \t]"
     + _VALUE,
 }
+_LOOK, _PROGRAM = 6, 10  # steps for a line with an option, and for each program in it
 _LINE = 512  # bytes before and behind an option that belong to its command
 
 
-def client_passwords(data: bytes, options: Iterable[int], limit: int) -> Iterator[SecretSpan]:
+def client_passwords(
+    data: bytes, options: Iterable[int], limit: int, meter: Meter
+) -> Iterator[SecretSpan]:
     """Yield the passwords in the command lines that have short options at `options`."""
     looked = 0
     for at in options:
@@ -85,6 +89,7 @@ def client_passwords(data: bytes, options: Iterable[int], limit: int) -> Iterato
         looked = end if end >= 0 else min(limit, at + _LINE)
         start = max(data.rfind(b"\n", max(0, at - _LINE), at), at - _LINE, 0)
         programs = list(_programs().finditer(data, start, looked))
+        meter.spend(_LOOK + _PROGRAM * len(programs))
         stops = [*(each.start() for each in programs[1:]), looked]
         for program, stop in zip(programs, stops, strict=False):
             name = program[0].removesuffix(b".exe")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from siding.namedtuples import NamedTuple
+from siding.redaction.credit import Meter
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
 from siding.redaction.pairs import follows, pair_at
 from siding.redaction.plain_pairs import plain_pair
@@ -14,6 +15,8 @@ _RIGHT = 1024  # bytes from a word on that decide where something short repeats
 _OFTEN = 16  # words after which it is worth a look whether the bytes repeat
 _LONGEST = 128  # bytes that repeat
 _RECENT = 8  # words in them
+# Steps, beside those for each word.
+_CLOSER, _PUTTY, _SPAN, _BLOCK = 13, 20, 4, 10
 
 
 # The offset of a word that was looked at, and the secret that it announces.
@@ -41,7 +44,7 @@ class Repetition(NamedTuple):
 
 
 def announced(
-    data: bytes, places: Iterable[int], limit: int, *, final: bool, since: int
+    data: bytes, places: Iterable[int], limit: int, meter: Meter, *, final: bool, since: int
 ) -> Iterator[SecretSpan]:
     """Yield the secrets announced by the words at `places` (offsets from `prefilter.triggers`).
 
@@ -49,6 +52,7 @@ def announced(
     `limit` is the end of the bytes to look at. With `final` no more bytes follow.
     """
     covered = 0
+    steps = 0
     recent: list[Outcome] = []
     for at in places:
         if at < covered:
@@ -56,22 +60,29 @@ def announced(
         span = plain_pair(data, at, limit)
         if span is None:
             after = follows(data, at, limit)
-            span = None if after is None else pair_at(data, at, after, limit, final=final)
+            if after is not None:
+                steps += _CLOSER
+                span = pair_at(data, at, after, limit, final=final)
         if span is None and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
+            steps += _PUTTY
             span = putty_lines(data, at - 11, limit, final=final)
             recent.clear()  # what decides here can be far away
         if span is not None:
             yield span
+            steps += _SPAN
             if span.start >= since:  # else a stream has passed it, and may have seen more of it
                 covered = limit if span.pending else span.end - _NEAR
         recent.append((at, span))
         if len(recent) == _OFTEN:
+            meter.spend(steps)
+            steps = 0
             repeated = _repetition(data, recent[-_RECENT:], limit, since)
             recent.clear()
             if repeated is not None:
                 yield from repeated.spans()
                 moved = repeated.period * repeated.times
                 covered = max(covered + moved if span is not None else 0, at + moved + 1)
+    meter.spend(steps)
 
 
 def _repetition(
@@ -130,13 +141,15 @@ def _end_of_repetition(data: bytes, end: int, period: int, limit: int) -> int:
     return end
 
 
-def blocks(data: bytes, limit: int, *, final: bool) -> Iterator[SecretSpan]:
+def blocks(data: bytes, limit: int, meter: Meter, *, final: bool) -> Iterator[SecretSpan]:
     """Yield the armoured blocks that hold a private key or an encrypted message."""
     at = data.find(b"-----BEGIN ")
     while at >= 0:
         end = at + 11
+        meter.spend(1)
         begin = BEGIN.match(data, at, limit)
         if begin is not None:
+            meter.spend(_BLOCK)
             end = begin.end()
             block = block_from(data, end, limit, final=final)
             if block.found:

@@ -1,4 +1,4 @@
-"""Find secrets by their surroundings: in a URL, after ``Bearer``, in a cookie, in a password hash.
+"""Find secrets by their surroundings: after ``Bearer``, in a cookie, in a password hash.
 
 `tokens` also finds tokens with a known format anywhere.
 """
@@ -8,6 +8,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from siding.redaction.credit import Meter
 from siding.redaction.formats import BEHIND_TOKEN, STARTS, joined, suffixed, token_at
 from siding.redaction.keys import block_from
 from siding.redaction.names import LAST_WORDS, Tier, meaning
@@ -16,6 +17,9 @@ from siding.redaction.values import is_random, stands_for_one
 
 _PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
+_ENCODED, _SPAN, _INSIDE, _SUFFIXED = 30, 8, 4, 25  # steps, beside those for each run
+_OFTEN = 200  # steps after which they are counted
+_LONG = 64  # bytes of a run in which each word is a step
 _TRIES = 4  # of the same prefix within one run
 _INNER = re.compile(rb"[_-]+")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
@@ -49,9 +53,6 @@ _ASCII = rb"[C-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-
 _TEXT = re.compile(
     rb"(?:" + _ASCII + rb"){5,}+(?:[C-Za-f][A-Za-z0-9+/]{1,3})?=*(?![A-Za-z0-9+/_-])"
 )
-_URL_LEFT = 512
-_URL = re.compile(rb"://[^\s\"'<>\\/?:]{0,256}:[^\s\"'<>\\/?]{3,256}@")
-_NOT_IN_USERINFO = re.compile(rb"[\s\"'<>\\/?]")
 _COOKIE_VALUE = re.compile(rb"[^;\s\"'\\,<>]+")
 _COOKIE_NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$!*~^-"
 _LONGEST_COOKIE_NAME = 80
@@ -74,7 +75,8 @@ def tokens(
     data: bytes,
     runs: Iterable[tuple[int, int]],
     limit: int,
-    hidden: Callable[[bytes], bytes | None],
+    hidden: Callable[[bytes, Meter], bytes | None],
+    meter: Meter,
     *,
     final: bool,
 ) -> Iterator[SecretSpan]:
@@ -83,21 +85,32 @@ def tokens(
     `runs` are start and end of each, from `prefilter.runs`. `hidden` returns the kind of the
     secret in a text that was decoded, None if there is none.
     """
+    steps = 0
     for start, end in runs:
         span = None
         if data[start : start + 3] in STARTS:
             span = _with_prefix(data, start, limit, final=final)
         look = None if span is not None else _BEFORE.get(data[start - 1])
         if look is not None:
-            span = look(data, start, limit)
+            steps += look[1]
+            if steps > _OFTEN:
+                meter.spend(steps)
+                steps = 0
+            span = look[0](data, start, limit)
         if span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
-            span = _encoded(data, start, limit, hidden)
+            meter.spend(_ENCODED + steps)
+            steps = 0
+            span = _encoded(data, start, limit, hidden, meter)
         if span is not None:
+            meter.spend(_SPAN + steps)
+            steps = 0
             yield span
             if span.end < end:
-                yield from _inside(data, span.end, end, limit)
+                yield from _inside(data, span.end, end, limit, meter)
         elif not _PLAIN.match(data, start, end):
-            yield from _inside(data, start, end, limit)
+            steps += _INSIDE
+            yield from _inside(data, start, end, limit, meter)
+    meter.spend(steps)
 
 
 def _with_prefix(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | None:
@@ -136,20 +149,26 @@ def _named(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 
 def _encoded(
-    data: bytes, start: int, limit: int, hidden: Callable[[bytes], bytes | None]
+    data: bytes,
+    start: int,
+    limit: int,
+    hidden: Callable[[bytes, Meter], bytes | None],
+    meter: Meter,
 ) -> SecretSpan | None:
     """Return the Base64 at `start` if it is that of a text with a secret in it."""
     found = _TEXT.match(data, start, min(limit, start + RIGHT))
     if found is None:
         return None
     text = binascii.a2b_base64(found[0].rstrip(b"=") + b"=" * (-len(found[0].rstrip(b"=")) % 4))
-    kind = hidden(text)
+    kind = hidden(text, meter)
     return None if kind is None else _span(start, found.end(), kind, limit)
 
 
-def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[SecretSpan]:
+def _inside(data: bytes, start: int, end: int, limit: int, meter: Meter) -> Iterator[SecretSpan]:
     """Yield the tokens inside a run, which begin after a ``-`` or ``_``."""
     run = data[start:end]
+    if end - start > _LONG:
+        meter.spend(run.count(b"-") + run.count(b"_"))
     if b"-" in run or b"_" in run:
         tried: dict[bytes, int] = {}
         for gap in _INNER.finditer(data, start, end):
@@ -164,6 +183,7 @@ def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[SecretSpa
                     start = found[1]
                     yield _span(at, start, found[0], limit)
     if b"-us" in run or b"Q~" in run:
+        meter.spend(_SUFFIXED)
         for kind, pattern in suffixed():
             for whole in pattern.finditer(data, max(0, start - 8), min(limit, end + 64)):
                 yield _span(whole.start(), whole.end(), kind, limit)
@@ -321,52 +341,22 @@ def _behind_brace(data: bytes, start: int, limit: int) -> SecretSpan | None:
     return None
 
 
+# What looks at a run, by the byte before it, and how many steps that takes.
 _BEFORE = {
-    0x20: _behind_blank,
-    0x22: _named,  # "
-    0x27: _named,  # '
-    0x2E: _behind_joint,  # .
-    0x3A: _behind_colon,
-    0x2F: _behind_slash,
-    0x3D: _behind_equals,
-    0x25: _behind_escape,  # %
-    0x5C: _behind_escape,  # a backslash
-    0x5B: _behind_escape,  # [
-    0x3B: _behind_escape,  # ;
-    0x7D: _behind_brace,
-    0x24: _behind_joint,  # $
+    0x20: (_behind_blank, 3),
+    0x22: (_named, 2),  # "
+    0x27: (_named, 2),  # '
+    0x2E: (_behind_joint, 10),  # .
+    0x3A: (_behind_colon, 6),
+    0x2F: (_behind_slash, 9),
+    0x3D: (_behind_equals, 8),
+    0x25: (_behind_escape, 12),  # %
+    0x5C: (_behind_escape, 4),  # a backslash
+    0x5B: (_behind_escape, 4),  # [
+    0x3B: (_behind_escape, 4),  # ;
+    0x7D: (_behind_brace, 2),
+    0x24: (_behind_joint, 10),  # $
 }
-
-
-def url_passwords(data: bytes, limit: int) -> Iterator[SecretSpan]:
-    """Yield the passwords in URLs."""
-    for found in _URL.finditer(data):
-        span = _url_password(data, found.end() - 1, limit)
-        if span is not None:
-            yield span
-
-
-def _url_password(data: bytes, at: int, limit: int) -> SecretSpan | None:
-    scheme = data.rfind(b"://", max(0, at - _URL_LEFT), at)
-    if scheme < 0:
-        return None
-    colon = data.find(b":", scheme + 3, at)
-    if colon < 0 or _NOT_IN_USERINFO.search(data, scheme + 3, at):
-        return None
-    value = data[colon + 1 : at]
-    if len(value) < 3 or stands_for_one(value) or value[:1] in (b"{", b"[", b"<", b":"):
-        return None
-    if (
-        value.lower() in (b"pass", b"pw", b"pwd", b"pswd")
-        or not data[scheme - 1 : scheme].isalnum()
-    ):
-        return None
-    if at + 1 < limit and not (data[at + 1 : at + 2].isalnum() or data[at + 1] in b"[_$*<{-/%"):
-        return None
-    token = token_at(data, colon + 1, at)
-    return SecretSpan(
-        colon + 1, at, token[0] if token is not None and token[1] == at else b"url-password"
-    )
 
 
 def password_hashes(data: bytes, limit: int) -> Iterator[SecretSpan]:

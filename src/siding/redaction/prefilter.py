@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from siding.namedtuples import NamedTuple
+from siding.redaction.credit import Meter
 
 RUN = 20  # bytes; a token without a name before it is at least this long
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-~")
@@ -73,11 +74,11 @@ class Found(NamedTuple):
 NOTHING = Found([], Triggers([], []), [], False, False)
 
 
-def found(data: bytes) -> Found:
-    """Return what all searches find in the data."""
+def found(data: bytes, meter: Meter | None = None) -> Found:
+    """Return what all searches find in the data; `meter` counts what is found."""
     return Found(
         runs=runs(data),
-        triggers=triggers(data),
+        triggers=triggers(data, meter),
         options=options(data),
         armour=b"-----BEGIN " in data,
         comment=b"untrusted comment:" in data,
@@ -97,16 +98,19 @@ def runs(data: bytes) -> list[tuple[int, int]]:
     return found
 
 
-def triggers(data: bytes) -> Triggers:
+def triggers(data: bytes, meter: Meter | None = None) -> Triggers:
     """Return where words are that may announce a secret, in order."""
     folded = data.translate(FOLD)
-    return triggers_at(data, [match.start() for part in PARTS for match in part.finditer(folded)])
+    places = [match.start() for part in PARTS for match in part.finditer(folded)]
+    return triggers_at(data, places, meter)
 
 
-def triggers_at(data: bytes, places: list[int]) -> Triggers:
+def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> Triggers:
     """Return which of the parts of words that `PARTS` match at these places announce something."""
     if not places:
         return Triggers([], [])
+    if meter is not None:
+        meter.spend(len(places))
     places.sort()
     lists = [at for at in places if _LIST.match(data, at)]
     if any(each in data for each in _PUNCTUATION):

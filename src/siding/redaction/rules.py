@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from siding.namedtuples import NamedTuple
 from siding.redaction import prefilter
+from siding.redaction.credit import Meter
 from siding.redaction.prefilter import Found
 from siding.redaction.span import RIGHT, SecretSpan
 from siding.redaction.wide_lines import wide_line_ends
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 
 _START, _END = itemgetter(0), itemgetter(1)
+# Steps. What only some places take is counted where they are judged.
+_NAME, _LIST, _RUN, _URL = 2, 5, 2, 8
+_READING, _UNDONE, _MOVED = 40, 3, 8
+_SEARCHED = 32  # bytes of a reading that are searched in a step
 
 
 class KnownSecret(NamedTuple):
@@ -57,45 +62,55 @@ class Rules:
                 self.spaced.append(each.value)
 
     def find(
-        self, data: bytes, *, final: bool, since: int = 0, sieve: "Sieve | None" = None
+        self,
+        data: bytes,
+        *,
+        final: bool,
+        since: int = 0,
+        sieve: "Sieve | None" = None,
+        meter: Meter | None = None,
     ) -> list[SecretSpan]:
         """Return the secrets in `data`, in order and without overlaps.
 
         If `data` starts at the beginning of a line, put a newline before it: some rules look for
         one. With `final` no more bytes follow. What begins before `since` is of no interest.
-        `sieve` searches faster, with the same outcome.
+        `sieve` searches faster, with the same outcome. `meter` counts the steps that it takes, and
+        may stop it.
         """
-        found = None if sieve is None else sieve.found(data)
+        meter = meter or Meter()
+        found = None if sieve is None else sieve.found(data, meter)
         if found is None:
-            found = prefilter.found(data)
-        spans = list(self._spans(data, found, final=final, since=since))
+            found = prefilter.found(data, meter)
+        spans = list(self._spans(data, found, meter, final=final, since=since))
         wide = wide_line_ends(data)
         if wide or prefilter.may_be_interrupted(data):
             from siding.redaction.wrappings import readings  # much output never gets here
 
-            for reading in readings(data, wide):
-                spans += self._in_reading(reading, data, final=final, since=since)
+            for reading in readings(data, wide, meter):
+                meter.spend(_READING + reading.size // _SEARCHED + _UNDONE * len(reading.at))
+                spans += self._in_reading(reading, data, meter, final=final, since=since)
         return _without_overlaps(spans, data, self._allowed) if spans else spans
 
     def _spans(
-        self, data: bytes, found: Found, *, final: bool, since: int = 0
+        self, data: bytes, found: Found, meter: Meter, *, final: bool, since: int = 0
     ) -> Iterator[SecretSpan]:
         runs, triggers = found.runs, found.triggers
         limit = len(data)
+        meter.spend(_NAME * len(triggers.names) + _LIST * len(triggers.lists) + _RUN * len(runs))
         if runs:
             from siding.redaction.places import tokens  # much output never gets here
 
-            yield from tokens(data, runs, limit, self._hidden, final=final)
+            yield from tokens(data, runs, limit, self._hidden, meter, final=final)
         yield from self._known_values(data, has_runs=bool(runs))
         if triggers.names:
             from siding.redaction.evaluate import announced
 
-            yield from announced(data, triggers.names, limit, final=final, since=since)
+            yield from announced(data, triggers.names, limit, meter, final=final, since=since)
         if triggers.lists:
             from siding.redaction.word_lists import listed
 
             yield from listed(data, triggers.lists, limit, final=final)
-        yield from self._by_surroundings(data, found, final=final)
+        yield from self._by_surroundings(data, found, meter, final=final)
         for kind, regex in self._patterns:
             for match in regex.finditer(data):
                 if match.end() > match.start():
@@ -111,22 +126,24 @@ class Rules:
             for at in prefilter.positions(data, value):
                 yield SecretSpan(at, at + len(value), kind)
 
-    def _hidden(self, text: bytes) -> bytes | None:
+    def _hidden(self, text: bytes, meter: Meter) -> bytes | None:
         """Return the kind of the first secret in a text that was decoded, None without one."""
         data = b"\n" + text
-        spans = self._spans(data, prefilter.found(data), final=True)
+        spans = self._spans(data, prefilter.found(data, meter), meter, final=True)
         return next((span.kind for span in spans), None)
 
     def _in_reading(
-        self, reading: "Reading", data: bytes, *, final: bool, since: int
+        self, reading: "Reading", data: bytes, meter: Meter, *, final: bool, since: int
     ) -> Iterator[SecretSpan]:
         goes_on = reading.end == len(data) and not final
         begin = reading.offset(since) + 1
         text = b"\n" + reading.text
-        found = prefilter.found(text)
-        for span in self._spans(text, found, final=not goes_on, since=begin):
+        found = prefilter.found(text, meter)
+        for span in self._spans(text, found, meter, final=not goes_on, since=begin):
+            meter.spend(_UNDONE)
             if not reading.undoes(span.start - 1, span.end - 1):
                 continue
+            meter.spend(_MOVED)
             start, end = reading.span(span.start - 1, span.end - 1)
             waits = span.pending or (span.open and len(data) - start < 4 * RIGHT)
             yield span._replace(
@@ -139,12 +156,14 @@ class Rules:
                 wide=reading.step > 1,
             )
 
-    def _by_surroundings(self, data: bytes, found: Found, *, final: bool) -> Iterator[SecretSpan]:
+    def _by_surroundings(
+        self, data: bytes, found: Found, meter: Meter, *, final: bool
+    ) -> Iterator[SecretSpan]:
         limit = len(data)
         if b"@" in data and b"://" in data:
-            from siding.redaction.places import url_passwords
+            from siding.redaction.urls import url_passwords
 
-            yield from url_passwords(data, limit)
+            yield from meter.each(url_passwords(data, limit), _URL)
         if b"$" in data:
             from siding.redaction.places import password_hashes
 
@@ -152,7 +171,7 @@ class Rules:
         if found.armour:
             from siding.redaction.evaluate import blocks
 
-            yield from blocks(data, limit, final=final)
+            yield from blocks(data, limit, meter, final=final)
         if found.comment:
             from siding.redaction.keys import signing_keys
 
@@ -160,7 +179,7 @@ class Rules:
         if found.options:
             from siding.redaction.clients import client_passwords
 
-            yield from client_passwords(data, found.options, limit)
+            yield from client_passwords(data, found.options, limit, meter)
 
 
 def _without_overlaps(

@@ -15,6 +15,7 @@ from typing import Any
 
 from siding.namedtuples import NamedTuple
 from siding.redaction import prefilter
+from siding.redaction.credit import Meter
 from siding.redaction.prefilter import FOLD, OPTION, PARTS, RUN, Found
 
 _SHARE = 9  # more than one candidate in 512 bytes: the searches of `prefilter` are as fast
@@ -42,7 +43,7 @@ class Sieve:
         self._scratch = database.scratch.clone()
         self._rest = 0
 
-    def found(self, data: bytes) -> Found | None:
+    def found(self, data: bytes, meter: Meter | None = None) -> Found | None:
         """Return what `prefilter.found` returns, or None where that is as fast."""
         if self._rest:
             self._rest -= 1
@@ -61,7 +62,7 @@ class Sieve:
             self._rest = _REST
             return None
         # Not left to the library to say: after a search that stopped nothing may be missed.
-        return None if len(ends) > most else _judged(data, ends)
+        return None if len(ends) > most else _judged(data, ends, meter)
 
 
 @cache
@@ -96,7 +97,7 @@ def new_sieve() -> Sieve | None:
     return Sieve(database, library.error, tuple(each.back for each in _SEARCHES))
 
 
-def _judged(data: bytes, ends: list[tuple[int, int]]) -> Found:
+def _judged(data: bytes, ends: list[tuple[int, int]], meter: Meter | None) -> Found:
     if not ends:
         return prefilter.NOTHING
     by_group: list[set[int]] = [set() for _ in range(_COMMENT + 1)]
@@ -106,7 +107,7 @@ def _judged(data: bytes, ends: list[tuple[int, int]]) -> Found:
     words = [at for part in range(len(PARTS)) for at, _ in _apart(_parts(data, part, places[part]))]
     return Found(
         runs=_runs(data, *places[_RUN]),
-        triggers=prefilter.triggers_at(data, words),
+        triggers=prefilter.triggers_at(data, words, meter),
         options=[at + 1 for at, _ in _apart(_matches(OPTION, data, places[_OPTION]))],
         armour=bool(places[_ARMOUR]),
         comment=bool(places[_COMMENT]),

@@ -1,91 +1,141 @@
-"""Redact bytes that come in pieces; the result does not depend on where the pieces are cut.
+"""Redact bytes that come in pieces; the result does not depend on where the pieces are cut."""
 
-Each `feed` returns everything that later bytes cannot change. It holds back only the rest: the last
-word, a text whose quote is not closed, a key block of which only the first line has come. So a
-prompt that waits for input is shown, but the beginning of a possible secret is not. `LEFT` bytes
-that were returned already are remembered, because rules look back that far.
-"""
-
-import re
 from typing import TYPE_CHECKING
 
+from siding.redaction.credit import ALLOWANCE, Allowance, Incoming, Meter
 from siding.redaction.rules import Rules
-from siding.redaction.span import LEFT, RIGHT, SecretSpan, mark
-from siding.redaction.wide_lines import wrapped_word
+from siding.redaction.span import LEFT, RIGHT
+from siding.redaction.window import BLANKS, Window
 
 if TYPE_CHECKING:
+    from siding.redaction.blocks import BlockStream
     from siding.redaction.sieve import Sieve
 
 SIEVE_AFTER = 1 << 21  # bytes; what is longer pays for loading what searches faster
-_BLANKS = (b" ", b"\n", b"\t", b"\r")
 _SMALL = 4096  # a smaller piece without a blank is only stored: nothing can be returned yet
+_MANY = 4  # blocks that are judged at once
+_THIN, _FULL = 0.024, 0.18  # steps a byte: where that needs no care, and as many as are fair
 
 
 class Stream:
     """Redacts one stream: `feed` piece after piece, then `close`.
 
     When `sieve_after` bytes have come, the searches are done by a sieve, if it can be loaded; with
-    None they never are. The outcome is the same.
+    None they never are. The outcome is the same. `allowance`: how much may be judged.
     """
 
-    def __init__(self, rules: Rules, *, sieve_after: int | None = SIEVE_AFTER) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        sieve_after: int | None = SIEVE_AFTER,
+        allowance: Allowance = ALLOWANCE,
+    ) -> None:
         self._rules = rules
+        self._allowance = allowance
         self._until_sieve = sieve_after
         self._sieve: Sieve | None = None
-        self._data = b"\n"  # some rules look for the beginning of a line; it is never returned
-        self._done = 1  # everything before this offset was returned
-        self._until: re.Pattern[bytes] | None = None  # finds the end of a secret that goes on
-        self._in_key = False  # inside a key block whose mark was returned
+        self._window = Window(rules)
+        self._incoming = Incoming(rules.find, allowance)
+        self._uncounted = 0  # bytes in the window that are not yet in the incoming block
+        self._stop: int | None = None  # the offset in the stream from which blocks are judged
+        self._rest: BlockStream | None = None  # what comes behind it
+        self._density = _FULL  # steps a byte of what was judged last
 
     @property
     def held(self) -> int:
         """The number of bytes held back."""
-        return len(self._data) - self._done
+        return self._window.held if self._rest is None else self._rest.held
+
+    @property
+    def unread(self) -> int:
+        """The number of bytes that were masked unread, because too much had to be judged."""
+        return 0 if self._rest is None else self._rest.unread
 
     def feed(self, piece: bytes | memoryview) -> bytes:
         """Add the next bytes; return the redacted bytes that later ones cannot change."""
-        data = self._data + piece
-        if len(piece) < _SMALL and self.held < 4 * RIGHT and self._until is None:
-            come = data[len(self._data) :]
-            if not any(blank in come for blank in _BLANKS):
-                self._data = data
-                return b""
-        return b"".join(self._advance(data, final=False))
+        out, at = [], 0
+        while at < len(piece):
+            end = len(piece) if self._rest is not None else self._end(piece, at)
+            out.append(self._feed(piece[at:end]))
+            at = end
+        return out[0] if len(out) == 1 else b"".join(out)
+
+    def _end(self, piece: bytes | memoryview, at: int) -> int:
+        """Return up to where ``piece[at:]`` is judged at once.
+
+        The more has to be judged, the less, so that the steps taken on one block are not taken for
+        those on another.
+        """
+        allowed = self._allowance
+        if self._density < _THIN:
+            return min(len(piece), at + _MANY * allowed.block)
+        size = self._incoming.size + self._uncounted
+        if size >= allowed.block:
+            return len(piece)
+        blocks = max(1, min(_MANY, int(_FULL / self._density)))
+        most = bytes(piece[at : at + blocks * (allowed.block + LEFT)])
+        done = 0
+        for _ in range(blocks):
+            end = allowed.end_of_block(most, done, size)
+            if end is None:
+                break
+            done, size = end, 0
+        return at + (done or len(most))
 
     def close(self) -> bytes:
         """Return the redacted rest: no more bytes follow."""
-        return b"".join(self._advance(self._data, final=True))
+        out = [] if self._rest is not None else self._advance(self._window.data, final=True)
+        return b"".join(out) + self._close_rest()
+
+    def _close_rest(self) -> bytes:
+        return b"" if self._rest is None else self._rest.close()
+
+    def _feed(self, piece: bytes | memoryview) -> bytes:
+        if self._rest is not None:
+            return self._rest.feed(bytes(piece))
+        window = self._window
+        data = window.data + piece
+        self._uncounted += len(piece)
+        if len(piece) < _SMALL and window.held < 4 * RIGHT and window.until is None:
+            come = data[len(window.data) :]
+            if not any(blank in come for blank in BLANKS):
+                window.data = data
+                return b""
+        return b"".join(self._advance(data, final=False))
 
     def _advance(self, data: bytes, *, final: bool) -> list[bytes]:
-        done = self._pass_secret(data, final=final)
-        if done is None:
-            return []
+        window, offset, meter = self._window, self._window.offset, Meter()
+        done = window.done
         if self._until_sieve is not None:
             self._come_nearer(len(data) - done)
-        spans = self._rules.find(data, final=final, since=done, sieve=self._sieve)
-        if spans and spans[0].start < done:
-            spans = [span for span in spans if span.start >= done]
-        hold = len(data) if final else self._hold(data, done, spans)
-        out: list[bytes] = []
-        for span in spans:
-            # Unpacked, because asking by name takes as long as all the rest of this loop.
-            start, end, kind, _, until, quote, _, is_open, wide = span
-            if start >= hold:
-                break
-            out.append(data[done:start])
-            out.append(span.replacement if quote or wide else mark(kind))
-            done = end
-            if is_open and not final:
-                self._in_key = True
-                self._keep(data, done)
-                return out
-            if until is not None and end == len(data) and not final:
-                self._until = until
-        if done < hold:
-            out.append(data[done:hold])
-            done = hold
-        self._keep(data, done)
+        spans = window.judge(data, final=final, meter=meter, sieve=self._sieve)
+        passed = spans is None or window.done > done
+        # What was passed over may still take many steps where it is counted by itself.
+        self._count(data, offset, self._allowance.fair if passed else meter.steps)
+        stop = None if self._stop is None else self._stop - offset
+        out = [] if spans is None else window.pass_on(data, spans, final=final, stop=stop)
+        if stop is not None and window.offset + window.done >= offset + stop:
+            out.append(self._by_blocks(data, stop, offset))
         return out
+
+    def _count(self, data: bytes, offset: int, steps: int) -> None:
+        self._density = steps / max(1, len(data))
+        if self._stop is None:
+            stop = self._incoming.unfair_end(data, len(data) - self._uncounted, steps)
+            self._stop = None if stop is None else offset + stop
+        self._uncounted = 0
+
+    def _by_blocks(self, data: bytes, stop: int, offset: int) -> bytes:
+        """Go on by blocks from ``data[stop]`` on, before which everything was returned."""
+        from siding.redaction.blocks import BlockStream  # few streams get here
+
+        window = self._window
+        start = max(0, stop - LEFT)
+        window.data, window.done = data[start:stop], window.offset + window.done - offset - start
+        excess = self._incoming.excess
+        self._rest = BlockStream(self._rules, self._allowance, window, self._sieve, excess=excess)
+        return self._rest.feed(data[stop:])
 
     def _come_nearer(self, size: int) -> None:
         """Load the sieve if enough bytes were looked at."""
@@ -95,64 +145,3 @@ class Stream:
             from siding.redaction.sieve import new_sieve  # most streams are short
 
             self._until_sieve, self._sieve = None, new_sieve()
-
-    def _pass_secret(self, data: bytes, *, final: bool) -> int | None:
-        """Return the offset after the secret that goes on from the last piece.
-
-        None if it goes on behind this piece too.
-        """
-        done = self._done
-        if self._until is not None:
-            behind = self._until.search(data, done)
-            if behind is None:
-                self._keep(data, len(data))
-                return None
-            self._until = None
-            done = behind.start()
-        if self._in_key:
-            from siding.redaction.keys import block_from  # its rules are rarely needed
-
-            block = block_from(data, done, len(data), final=final, found=True)
-            done = block.end
-            if block.open:
-                self._keep(data, done)
-                return None
-            self._in_key = False
-        return done
-
-    def _keep(self, data: bytes, done: int) -> None:
-        """Remember the bytes from `LEFT` before `done` on; those before `done` were returned."""
-        start = max(0, done - LEFT)
-        self._data = data[start:] if start else data
-        self._done = done - start
-
-    def _hold(self, data: bytes, done: int, spans: list[SecretSpan]) -> int:
-        """Return the offset before which later bytes can change nothing."""
-        size = len(data)
-        first = max(done, size - RIGHT)
-        hold = max(first, max(data.rfind(blank, first) for blank in _BLANKS) + 1)
-        if data[hold - 1] in b"\r\n" and hold > first:
-            hold = wrapped_word(data, hold, first)
-        if data.find(b"-----BEGIN", max(done, size - 120)) >= 0:
-            from siding.redaction.keys import beginning_of_marker
-
-            hold = min(hold, max(done, beginning_of_marker(data)))
-        for span in spans:
-            if span[3]:  # pending; by its place, which takes half as long as by its name
-                hold = min(hold, span.start)
-        for value in self._rules.spaced:
-            hold = min(hold, _beginning_of(value, data, done))
-        for span in reversed(spans):
-            if span.end <= hold:
-                break
-            if span.start < hold < span.end and size - span.start < RIGHT:
-                hold = span.start
-        return hold
-
-
-def _beginning_of(value: bytes, data: bytes, done: int) -> int:
-    """Return the offset of the longest prefix of `value` that `data` ends with, else its length."""
-    for length in range(min(len(value) - 1, len(data) - done), 0, -1):
-        if data.endswith(value[:length]):
-            return len(data) - length
-    return len(data)

@@ -6,7 +6,7 @@ A list is found by the name before it. The words of a seed are those of BIP 39.
 import re
 from collections.abc import Iterable, Iterator
 
-from siding.redaction.span import SecretSpan
+from siding.redaction.span import RIGHT, SecretSpan
 
 _SIZES = (12, 15, 18, 21, 24)
 _SEED_NAME = re.compile(
@@ -69,12 +69,13 @@ def _seed(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | N
 
 def _codes(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | None:
     end, count, at = start, 0, start
-    while True:
+    while at - start < RIGHT:
         code = _CODE.match(data, at, limit)
         if code is None or len(code[1]) < _SHORTEST_CODE:
             break
         end, at, count = code.end(1), code.end(), count + 1
-    if not final and limit - at < 64 and at > start and _MAY_GO_ON.match(data, at, limit):
+    waits = not final and limit - at < 64 and start < at < start + RIGHT
+    if waits and _MAY_GO_ON.match(data, at, limit):
         return SecretSpan(start, limit, b"recovery-codes", pending=True)
     return SecretSpan(start, end, b"recovery-codes") if count >= _FEWEST_CODES else None
 

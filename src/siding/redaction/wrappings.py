@@ -10,12 +10,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from siding.namedtuples import NamedTuple
+from siding.redaction.credit import Meter
 from siding.redaction.formats import STARTS
 from siding.redaction.wide_lines import WIDTH, is_wrap
 
 _BEFORE = 256  # bytes before an interruption that are read with it
 _BEHIND = 1024
 _NAME = 48
+_FOUND = 3  # steps for an interruption
 _COLOUR = rb"\x1b\[[0-9;]{0,16}[mK]"
 _LETTER = rb"(?:2[Dd]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9Aa])"  # hexadecimal
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -77,6 +79,11 @@ class Reading(NamedTuple):
     letter: tuple[bool, ...] = ()
     within: tuple[int, ...] = ()  # the offsets in the copy of what was undone within a word
 
+    @property
+    def size(self) -> int:
+        """The number of bytes that were read."""
+        return self.end - self.start
+
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where a span of the copy is in the data."""
         first = bisect_right(self.at, start)
@@ -107,29 +114,30 @@ class Reading(NamedTuple):
         return self.step > 1 or bisect_right(self.within, end) > first
 
 
-def readings(data: bytes, wide: Iterable[int]) -> Iterator[Reading]:
+def readings(data: bytes, wide: Iterable[int], meter: Meter) -> Iterator[Reading]:
     """Yield a reading of each part of `data` in which something can be undone.
 
     `wide`: where its lines end that may go on in the next one, from `wide_line_ends`.
     """
-    for start, end in _parts(data, wide):
+    for start, end in _parts(data, wide, meter):
         yield _undone(data, start, end)
     if b"\x00" in data:
         for found in _WIDE.finditer(data):
             yield Reading(found.start(), found.end(), found[0][::2], step=2)
 
 
-def _parts(data: bytes, wide: Iterable[int]) -> list[tuple[int, int]]:
+def _parts(data: bytes, wide: Iterable[int], meter: Meter) -> list[tuple[int, int]]:
     """Return the parts of the data that have an interruption, apart and in order."""
     found = [
         (match.start(), match.end(), 0)
         for first, pattern in _INTERRUPTIONS
         if first in data
-        for match in pattern.finditer(data)
+        for match in meter.each(pattern.finditer(data), _FOUND)
     ]
-    found += ((start, end, 0) for start, end in _wraps(data, wide))
+    found += ((start, end, 0) for start, end in meter.each(_wraps(data, wide), _FOUND))
     if b"%" in data:
-        found += [(match.start(), match.end(), _PERCENT) for match in _PERCENTS.finditer(data)]
+        percents = meter.each(_PERCENTS.finditer(data), _FOUND)
+        found += [(match.start(), match.end(), _PERCENT) for match in percents]
     found.sort()
     parts: list[tuple[int, int]] = []
     last = 0  # the end of the last part

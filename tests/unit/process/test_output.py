@@ -192,6 +192,8 @@ def test_neighbours_are_left_alone(tmp_path: Path) -> None:
 class Unchanged:
     """A filter that lets everything pass."""
 
+    unread = 0
+
     def feed(self, piece: bytes | memoryview) -> bytes:
         return bytes(piece)
 

@@ -184,12 +184,12 @@ PARTS = [
 
 @pytest.mark.parametrize("unit", [b"token=x", b'password="', b"token: ", b"api_key: abc "])
 def test_how_often_the_rules_look_closely(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words inside a secret are passed over, and so is what only repeats."""
+    """Words inside a secret are passed over, and so is what only repeats, in each block anew."""
     looked = Mock(wraps=pair_at)
     monkeypatch.setattr("siding.redaction.evaluate.pair_at", looked)
     units = 200_000 // len(unit)
     PLAIN.mask(unit * units)
-    assert 0 < looked.call_count < units / 50
+    assert 0 < looked.call_count < units / 15
 
 
 @settings(max_examples=60)

@@ -53,7 +53,8 @@ class Recorded(NamedTuple):
     """The result of recording: the sizes of the streams and the digest of the artifact.
 
     ``joined`` is False when the disk had no room to join the streams. Both are on disk in files of
-    their own then, and `recover_output` joins them later. ``notes`` are sentences about problems.
+    their own then, and `recover_output` joins them later. ``notes`` are sentences for a person;
+    ``complete`` is False if one of them says that something was not kept.
     """
 
     stdout_bytes: int
@@ -61,6 +62,7 @@ class Recorded(NamedTuple):
     sha256: str
     joined: bool
     notes: tuple[str, ...]
+    complete: bool = True
 
 
 class Filter(Protocol):
@@ -71,6 +73,17 @@ class Filter(Protocol):
 
     def close(self) -> bytes:
         """Return the bytes that were held back; `feed` is not called again."""
+
+    @property
+    def unread(self) -> int:
+        """How many bytes were masked without a look at each secret in them."""
+
+
+def _says_unread(size: int) -> str:
+    return (
+        f"{size:,} bytes of the output are masked as [redacted:too-much]: they hold too much that "
+        "could be a secret to look at each (docs/redaction.md)"
+    )
 
 
 class OutputFiles:
@@ -158,7 +171,7 @@ class OutputFiles:
 
         A write that fails is a sentence in the result's notes.
         """
-        self._close_filters()
+        unread = self._close_filters()
         digest = self._digest.result()
         if self.path is None or self._stdout is None:
             stdout_bytes, stderr_bytes = self._uncounted
@@ -194,7 +207,8 @@ class OutputFiles:
             stderr_bytes=stderr_bytes,
             sha256=digest.hexdigest(),
             joined=problem is None,
-            notes=tuple(self.notes),
+            notes=(*self.notes, _says_unread(unread)) if unread else tuple(self.notes),
+            complete=not self.notes,
         )
 
     def _keep_filtered(self, file: "_Appender", data: bytes) -> None:
@@ -214,16 +228,19 @@ class OutputFiles:
         if kept:
             self._digest.feed(data if kept == len(data) else data[:kept])
 
-    def _close_filters(self) -> None:
+    def _close_filters(self) -> int:
+        """Write what the filters held back; return how many bytes they masked unread."""
         if self._filters is None or self._stdout is None:
-            return
+            return 0
         if self._behind is not None:
             self._behind.end()
             self._behind = None
         self._keep_and_digest(self._stdout, self._filters[0].close())
         if self._stderr is not None:
             self._keep(self._stderr, memoryview(self._filters[1].close()))
+        unread = sum(each.unread for each in self._filters)
         self._filters = None
+        return unread
 
     def _keep(self, file: "_Appender", data: memoryview) -> int:
         """Append ``data`` as far as the limit and the disk allow; return how many bytes."""
