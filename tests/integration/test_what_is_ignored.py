@@ -23,6 +23,7 @@ def test_a_pattern_in_the_repository_counts_from_now_on(task: Sandbox) -> None:
     exclude = task.repo / ".git" / "info" / "exclude"
     exclude.write_text("*.key\n")
     (workspace / "two.key").write_text("2")
+    assert task.json("status", "--format", "json")["unrecorded_files"] == 0
     (workspace / "one.key").write_text("recorded before, so still")
     task.siding("checkpoint")
     assert changed(task) == ["one.key"]

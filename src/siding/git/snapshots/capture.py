@@ -9,6 +9,7 @@ interrupted one leaves only files that are swept later.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from siding.files.durable import flush_dir
@@ -293,7 +294,9 @@ class CaptureWork:
         return objects.write_object(self.store.objects, "commit", body, object_format)
 
     def changed_count(self) -> int:
-        """Return how many paths are not as the last snapshot has them; nothing is written."""
+        """Return how many paths are not as the last snapshot has them; nothing else is written."""
+        with suppress(OSError):  # where nothing can be written, as the patterns were
+            self.index.renew_excludes()
         place = self.index.place(locks=False)
         entries = parse(looked(self.git, place, STATUS, self.git.attempt(place, STATUS)))
         made = self._plan(list(entries), self.index.gitlinks())

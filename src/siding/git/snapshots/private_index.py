@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from siding.files.durable import write_and_rename
+from siding.files.durable import replace_bytes
 from siding.files.regular import read_small
 from siding.git import objects
 from siding.git.command import Place, output_of
@@ -75,8 +75,7 @@ class PrivateIndex:
         """Bring the patterns up to date with the files that they were copied from."""
         copy = read_small(self.task.excludes)
         if copy is not None and (now := renewed(copy)) != copy:
-            path = self.task.excludes
-            write_and_rename(path.with_name(path.name + ".lock"), path, now)
+            replace_bytes(self.task.excludes, now)  # also beside another command
 
     def sweep(self) -> None:
         """Remove the locks of a git that died: we hold the task's lock, and so would it."""
