@@ -301,8 +301,9 @@ def _own_directory(recorder: "Recorder", kind: str) -> Path:
     for left in top.iterdir():
         if not (left.name.isdecimal() and started_of(int(left.name))):
             rmtree(left, ignore_errors=True)
-    # One process may host several runs of a task: each has its own.
-    return of_process / recorder.project.app.random_bytes(8).hex()
+    # One process may host several runs of a task: each has its own. The name is short, because
+    # programs put sockets below it, whose paths may have 107 bytes.
+    return of_process / recorder.project.app.random_bytes(3).hex()
 
 
 def _quarantine(recorder: "Recorder") -> tuple[FileLock | None, tuple[str, ...]]:

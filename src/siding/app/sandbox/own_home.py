@@ -26,7 +26,7 @@ def lay_out(
 
     `private` is a directory of the run alone, `homes` are the person's, theirs first.
     """
-    temporary, home = private / "tmp", private / "home"
+    temporary, home = private / "t", private / "h"
     make_dirs(temporary)
     if not homes:
         return {"TMPDIR": str(temporary)}
