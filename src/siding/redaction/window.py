@@ -88,8 +88,12 @@ class Window:
         return out
 
     def keep(self, data: bytes, done: int) -> None:
-        """Remember the bytes from `LEFT` before `done` on; those before `done` were returned."""
-        start = max(0, done - LEFT)
+        """Remember the bytes from `LEFT` before `done` on; those before `done` were returned.
+
+        `done` may lie behind the data, in what is still to come: a secret that was passed already
+        goes on there.
+        """
+        start = max(0, min(done - LEFT, len(data)))
         self.data = data[start:] if start else data
         self.done = done - start
         self.offset += start

@@ -161,3 +161,12 @@ def test_a_long_text_is_masked_as_a_stream_is() -> None:
 def test_a_mark_is_left_as_it_is() -> None:
     once = redacted(DENSE * 30, [], ALLOWANCE)
     assert redacted(once, [], ENDLESS) == once
+
+
+@pytest.mark.parametrize("allowance", [ALLOWANCE, ALLOWANCE._replace(credit=0), LITTLE])
+@pytest.mark.parametrize("unit", [b"xoxb-1-", b"ghp_aB3", b"eyJ-", b"token=a"])
+def test_a_secret_that_is_longer_than_many_blocks(unit: bytes, allowance: Allowance) -> None:
+    """In one piece its end is known before the blocks that it covers have come by themselves."""
+    text = unit * (200_000 // len(unit)) + b"@\nthe end\n"
+    whole = redacted(text, [], allowance)
+    assert redacted(text, [*range(997, len(text), 997)], allowance) == whole
