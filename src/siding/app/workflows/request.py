@@ -43,12 +43,13 @@ def options_from(record: Mapping[str, Any]) -> WorkflowOptions:
 
 class ResumeRequest(NamedTuple):
     """How to resume a run: which agents again, the script in the place of the old one, and what all
-    its agents may use; None for as before."""
+    its agents may use; None for as before. `reruns_lost` goes on with a damaged journal."""
 
     policy: Policy = Policy()
     source: str | None = None
     tokens: int | None = None
     dollars: float | None = None
+    reruns_lost: bool = False
 
     def options(self, kept: WorkflowOptions) -> WorkflowOptions:
         """Return the options of a run, with what is asked for in the place of what was kept."""

@@ -57,6 +57,7 @@ class Prepared(NamedTuple):
     options: WorkflowOptions
     policy: Policy = Policy()
     name: str = ""
+    reruns_lost: bool = False
 
 
 def folders(project: Project) -> RunFolders:
@@ -110,6 +111,7 @@ def prepare_again(project: Project, run_id: str, request: ResumeRequest) -> Prep
         options=request.options(options_from(record.options)),
         policy=request.policy,
         name=record.name,
+        reruns_lost=request.reruns_lost,
     )
 
 
@@ -157,7 +159,16 @@ def _plan(prepared: Prepared) -> RunPlan:
         name=prepared.name,
         limits=prepared.options.limits(),
         policy=prepared.policy,
+        answered=_seen_answered(prepared.folder),
+        accepts_losses=prepared.reruns_lost,
     )
+
+
+def _seen_answered(folder: RunFolder) -> tuple[tuple[str, str], ...]:
+    """Return the agents, path and name, that the state of the run has seen to be answered."""
+    state = folder.state()
+    agents = state.agents if state is not None else ()
+    return tuple((agent.path, agent.name) for agent in agents if agent.path)
 
 
 def _ports(

@@ -24,6 +24,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--script", metavar="FILE", help="with this script in the place of the old")
     parser.add_argument("--anew", action="store_true", help="run every agent again")
     parser.add_argument("--agents", metavar="IDS", help="run these again, too: 2,5 or 3-7")
+    parser.add_argument(
+        "--rerun-lost", action="store_true", help="go on though lines of the journal are lost"
+    )
     parser.add_argument("--budget", metavar="TOKENS", help="what all may write now: 500k, 2M")
     parser.add_argument("--dollars", type=float, metavar="N", help="what all may cost now")
     parser.add_argument("-d", "--detach", action="store_true", help="go on in the background")
@@ -40,6 +43,7 @@ def run(arguments: Namespace, context: Context) -> int:
         source=source,
         tokens=tokens_in(arguments.budget),
         dollars=arguments.dollars,
+        reruns_lost=arguments.rerun_lost,
     )
     if arguments.all:
         return _resume_all(context, project, request)
