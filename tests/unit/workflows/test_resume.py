@@ -270,7 +270,7 @@ class TestRetries:
         "mistake",
         [
             "raise ValueError('x')",
-            "return float('inf')",
+            "return [agent]",
             "return nonsense",
             "await agent('a', nonsense=1)",
             "await parallel([1] * 4097)",
