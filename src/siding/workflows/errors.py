@@ -42,7 +42,13 @@ class RunNotAnswering(SidingError):
     code = "workflow_run_not_answering"
 
 
+RERUN_LOST = (
+    "put the file back from a copy, or run again what is lost:"
+    " `siding workflow resume RUN --rerun-lost`"
+)
+
+
 class DamagedJournal(SidingError):
-    """A line in the middle of a run's journal cannot be read; the run is not resumed."""
+    """Lines of a run's journal cannot be read or are missing; the run is not resumed."""
 
     code = "workflow_journal"

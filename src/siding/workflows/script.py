@@ -17,6 +17,7 @@ from typing import Any
 from siding.hashing import sha256_hex
 from siding.namedtuples import NamedTuple
 from siding.workflows.checking.check import problems_of
+from siding.workflows.checking.children import Child, children_in
 from siding.workflows.child.body import compile_body, is_meta
 from siding.workflows.errors import ScriptError
 from siding.workflows.javascript.left import left_to_do
@@ -54,11 +55,13 @@ class Meta(NamedTuple):
 
 
 class Script(NamedTuple):
-    """A script that can be run. `warnings` are problems that do not keep it from that."""
+    """A script that can be run. `warnings` are problems that do not keep it from that. `children`
+    are the workflows that it calls, as far as its text names them."""
 
     source: str
     meta: Meta | None
     warnings: tuple[Problem, ...] = ()
+    children: tuple[Child, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -81,7 +84,8 @@ def read_script(source: str) -> Script:
         count = f"{len(errors)} problems, the first in " if len(errors) > 1 else ""
         raise ScriptError(f"the script cannot be run: {count}{errors[0]}", errors)
     warnings = tuple(problem for problem in found if problem.is_warning)
-    return Script(source=source, meta=meta, warnings=warnings)
+    children = tuple(children_in(tree))
+    return Script(source=source, meta=meta, warnings=warnings, children=children)
 
 
 def _not_compiled(source: str) -> tuple[Problem, ...]:

@@ -15,7 +15,7 @@ from sandbox import Sandbox
 from siding.app.agents.agents import ProgramAgents
 from siding.workflows.calls import Attempt
 from siding.workflows.engine.ports import Report
-from siding.workflows.outcome import Done, Used
+from siding.workflows.outcome import Dead, Done, Used
 
 MODEL = "nobody-else-has-it"
 PRICES = {MODEL: {"input": 1, "cache_read": 0.1, "output": 10}}  # dollars for a million
@@ -65,6 +65,38 @@ def test_one_that_says_only_tokens_is_held_to_a_budget_in_dollars(task: Sandbox)
     ran = task.siding("workflow", "run", "one.py", "--dollars", "0.25")
     assert json.loads(ran.stdout) == [None, 20_000]
     assert "it used more than its share of the run's budget" in ran.stderr.decode()
+
+
+@pytest.mark.parametrize("ends", ["", "sleep 300"], ids=["by itself", "late"])
+def test_an_answer_that_is_there_is_kept_though_it_was_over_its_share(
+    ends: str, task: Sandbox
+) -> None:
+    used = said(event="used", tokens=900, dollars=0.5)
+    bench(task, SESSION, used, DONE, ends)
+    (task.repo / "three.py").write_text(
+        "got = await parallel([lambda n=n: agent(f'x{n}', agent_type='tried') for n in range(2)])\n"
+        "try:\n"
+        "    await agent('one more', agent_type='tried')\n"
+        "except Exception as error:\n"
+        "    got.append(str(error))\n"
+        "return got\n"
+    )
+    ran = task.siding("workflow", "run", "three.py", "--budget", "1000", "--slots", "2")
+    first, second, refused = json.loads(ran.stdout)
+    assert (first, second) == ("yes", "yes")
+    assert refused == "the budget is spent: 1800 of 1000 tokens"
+
+
+def test_options_that_are_refused_are_refused_once(task: Sandbox) -> None:
+    refused = (
+        "echo \"error: option '--mode <m>' argument 'x' is invalid. Allowed choices are y.\" >&2"
+    )
+    outcome = bench(task, refused, "exit 1").call("x")
+    assert isinstance(outcome, Dead)
+    assert (outcome.retryable, "it does not take its options: error: option" in outcome.detail) == (
+        False,
+        True,
+    )
 
 
 # It reports a turn and writes its transcript as Claude Code does, and says nothing of what it uses.

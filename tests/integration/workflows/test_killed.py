@@ -12,7 +12,7 @@ from siding.app.workflows.control import request
 from siding.app.workflows.resuming import interrupted
 from siding.app.workflows.running import Prepared
 from siding.process.control import address
-from siding.workflows.errors import RunNotAnswering
+from siding.workflows.errors import DamagedJournal, RunNotAnswering
 from siding.workflows.state import RunStatus
 
 WAITS = "await run('touch begun; while ! test -e go; do sleep 0.05; done')\nreturn args"
@@ -80,12 +80,25 @@ def test_all_that_were_killed_go_on_and_one_that_cannot_stops_no_other(work: AtW
     assert interrupted(work.project()) == [each.folder.run_id for each in runs]
     let_go_on(work)
     done = work.sandbox.siding("workflow", "resume", "--all", status=1)
-    assert f"line 1 of {str(bad.journal)!r} cannot be read" in done.stderr.decode()
+    assert f"{str(bad.journal)!r} is damaged: line 1 cannot be read" in done.stderr.decode()
     _await(lambda: not good.is_live())
     state = good.state()
     assert state is not None
     assert (state.status, state.value) == (RunStatus.COMPLETED, 1)
     assert interrupted(work.project()) == [bad.run_id]
+    work.sandbox.siding("workflow", "resume", bad.run_id, "--rerun-lost")
+    assert (state := bad.state()) is not None
+    assert (state.status, state.value) == (RunStatus.COMPLETED, 0)
+
+
+def test_a_journal_that_lost_its_end_is_compared_with_what_was_shown(work: AtWork) -> None:
+    prepared = work.prepare("return await agent('x')")
+    work.carry_out(prepared, {"*": "did <prompt>"})
+    journal = prepared.folder.journal
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    for _ in range(2):  # a resumption that was refused has not forgotten it
+        with pytest.raises(DamagedJournal, match="it has no answer of agent-0"):
+            work.carry_out(work.again(prepared.folder.run_id), {})
 
 
 @pytest.mark.parametrize("file", ["state.json.tmp", "log.jsonl", "events.jsonl"])

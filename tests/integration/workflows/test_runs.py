@@ -209,9 +209,20 @@ def test_a_script_that_a_script_calls_needs_trust_as_well(work: AtWork) -> None:
     path = work.sandbox.repo / ".siding/workflows/mine.py"
     path.parent.mkdir(parents=True)
     path.write_text("return 1")
-    done = work.run("return await workflow('mine')", OK)
+    for called in ("'mine'", "script_path='.siding/workflows/mine.py'"):
+        with pytest.raises(NotTrusted):  # before an agent is paid for
+            work.prepare(f"await agent('x')\nreturn await workflow({called})")
+    calls_it = "name = 'mi' + 'ne'\nawait agent('x')\nreturn await workflow(name)"
+    prepared = work.prepare(calls_it)
+    done = work.carry_out(prepared, OK)
     assert done.status == "failed"
     assert "nobody has allowed it" in done.error
+    edited = calls_it.replace("'mi' + 'ne'", "''").replace("workflow(name)", "workflow('mine')")
+    again = ("workflow", "resume", prepared.folder.run_id, "--script", "edited.py")
+    (work.sandbox.repo / "edited.py").write_text(edited)
+    refused = work.sandbox.siding(*again, status=1).stderr.decode()
+    assert "nobody has allowed it" in refused
+    assert json.loads(work.sandbox.siding(*again, "--trust").stdout) == 1
 
 
 def test_secrets_are_not_in_what_is_shown_of_a_run(work: AtWork, sandbox: Sandbox) -> None:

@@ -91,8 +91,18 @@ def test_fix_until_green(flows: Sandbox) -> None:
 
 
 def test_fix_until_green_says_when_it_never_is(flows: Sandbox) -> None:
-    found = ran(flows, "fix-until-green", "check=echo no; false", "rounds=2", "--agent", "lazy")
+    found = ran(
+        flows, "fix-until-green", "check=echo no; false", "rounds=2", "--agent", "lazy", status=1
+    )
     assert (found["green"], found["output"]) == (False, "no\n")
+    assert found["why"] == "`echo no; false` still fails (exit 1) after 2 rounds"
+
+
+def test_one_that_was_told_nothing_says_what_it_needs(flows: Sandbox) -> None:
+    for name in ("fix-until-green", "map", "plan-then-build", "race"):
+        said = flows.siding("workflow", "run", name, status=1).stderr.decode()
+        assert re.search(r"line \d+: ValueError: it needs .*='", said), said
+        assert "once more" not in said
 
 
 def test_map_writes_in_workspaces_that_come_back(flows: Sandbox) -> None:
@@ -134,6 +144,18 @@ def test_review_keeps_what_stands(flows: Sandbox) -> None:
     assert found["not_looked_at"] == []
 
 
+def test_a_review_in_which_nobody_looked_found_nothing_out(flows: Sandbox) -> None:
+    found = ran(flows, "review", 'sides:=["speed"]', "--agent", "lazy", status=1)
+    assert found["verdict"] == "Nothing was looked at: no reviewer gave a result."
+    assert (found["findings"], found["not_looked_at"]) == ([], ["side 1"])
+
+
+def test_a_map_of_nothing_is_no_success(flows: Sandbox) -> None:
+    assert ran(flows, "map", "list=true", "prompt=x", status=1)["why"] == "there is no item"
+    said = flows.siding("map", "list=exit 3", "prompt=x", status=1).stderr.decode()
+    assert "`exit 3` ended with 3: there is no list" in said
+
+
 class TestPlanThenBuild:
     def test_a_person_changes_the_plan_and_says_yes(self, flows: Sandbox) -> None:
         answers = ["plan again", "with tests", "build it"]
@@ -150,7 +172,7 @@ class TestPlanThenBuild:
     def test_a_person_stops_it(self, flows: Sandbox) -> None:
         person = threading.Thread(target=_answer_in_turn, args=(flows, ["stop"]))
         person.start()
-        found = ran(flows, "plan-then-build", "goal=a house", "--agent", "build")
+        found = ran(flows, "plan-then-build", "goal=a house", "--agent", "build", status=1)
         person.join(60)
         assert found["built"] is False
         assert not (flows.workspace() / "built").exists()

@@ -153,6 +153,8 @@ def run_script(
     silence_s: float = 120.0,
     random: Callable[[], float] = lambda: 0.0,
     process: Sequence[str] = script_argv(),
+    answered: tuple[tuple[str, str], ...] = (),
+    accepts_losses: bool = False,
 ) -> Ran:
     """Run a script on a journal until it ends; what the journal has counts."""
     scripted = agents if isinstance(agents, ScriptedAgents) else ScriptedAgents(agents or {})
@@ -185,6 +187,8 @@ def run_script(
         policy=policy,
         retries_script=retries_script,
         script_silence_s=silence_s,
+        answered=answered,
+        accepts_losses=accepts_losses,
     )
     engine = Engine(plan, ports)
     scripted.stop = engine.stop
@@ -196,6 +200,13 @@ def run_script(
 
     done = asyncio.run(work())
     return Ran(done=done, events=events, agents=scripted, people=people)
+
+
+def as_before(journal: Path) -> None:
+    """Write a journal again as older versions did, without numbers and checksums."""
+    new = {"n", "flushed", "crc"}
+    old = [{key: line[key] for key in line if key not in new} for line in lines(journal)]
+    journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in old))
 
 
 def lines(journal: Path) -> Sequence[dict[str, Any]]:

@@ -12,7 +12,7 @@ from siding.adapters.agents.siding_agent import PROGRAM, program_for
 from siding.adapters.agents.table import ANY
 from siding.app.agents.asked_files import asked_files
 from siding.app.agents.hop import Bell, hosted, in_thread
-from siding.app.agents.judging import Facts, is_without_session, judged
+from siding.app.agents.judging import Facts, is_answered, is_without_session, judged
 from siding.app.agents.routing import Route, Routing
 from siding.app.agents.settings import NEVER, WorkflowAgents, workflow_agents
 from siding.app.agents.used import Pricing, used_by
@@ -122,7 +122,7 @@ class ProgramAgents(Agents):
         watching.bell = Bell(asyncio.get_running_loop(), watching.report)
         idle_s = found.settings.no_progress_s or self._routing.known.no_progress_s
         with asked_files(directory, invocation.files):
-            result, gave_up = await hosted(
+            run = await hosted(
                 self._project,
                 self._request(found, place, call, invocation, directory),
                 stdin=invocation.stdin,
@@ -130,23 +130,27 @@ class ProgramAgents(Agents):
                 ask=self._ask,
                 idle_s=watching.idle_s,
                 most_idle_s=None if idle_s == NEVER else idle_s,
-                ended=lambda result: watching.report_ended(self._used(result, watching.over())),
             )
         seen = watching.over()
+        has_answered = run.cancelled and is_answered(found.headless, run.result, seen)
+        if run.cancelled and not has_answered:
+            watching.report_ended(self._used(run.result, seen))
+            raise asyncio.CancelledError
         seen = seen._replace(
             text=redaction.text(seen.text),
             result=redaction.record(seen.result),
             error=redaction.text(seen.error),
         )
         return Facts(
-            result=result,
+            result=run.result,
             seen=seen,
             last_error=watching.last_error,
-            gave_up=gave_up,
+            gave_up=run.gave_up,
+            has_answered=has_answered,
             idle_s=idle_s,
             wants_object=call.schema is not None,
-            used=await in_thread(partial(self._used, result, seen)),
-            work=_work(watching.work, result),
+            used=await in_thread(partial(self._used, run.result, seen)),
+            work=_work(watching.work, run.result),
             extra=_extra(invocation, seen),
         )
 

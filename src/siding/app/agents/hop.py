@@ -13,6 +13,7 @@ from siding.app.place.project import Project
 from siding.app.policy.ruling import Asker
 from siding.app.running.hosting import InputClosed, RunEvent, host
 from siding.app.running.request import RunRequest, RunResult
+from siding.namedtuples import NamedTuple
 
 
 class Bell:
@@ -64,6 +65,15 @@ async def _over(future: "asyncio.Future[Any]") -> bool:
     return cancelled
 
 
+class Hosted(NamedTuple):
+    """A run that is over. `gave_up`: it was ended because nothing happened. `cancelled`: somebody
+    wanted it ended, and it was."""
+
+    result: RunResult
+    gave_up: bool
+    cancelled: bool
+
+
 async def hosted(
     project: Project,
     request: RunRequest,
@@ -73,14 +83,13 @@ async def hosted(
     ask: Asker | None,
     idle_s: Callable[[], float],
     most_idle_s: float | None,
-    ended: Callable[[RunResult], None] = lambda _result: None,
-) -> tuple[RunResult, bool]:
-    """Run a command, and return its result and whether it was ended because nothing happened.
+) -> Hosted:
+    """Run a command until it is over.
 
     `observe` is called in the thread of the run. `idle_s` says for how long it has done nothing; at
     `most_idle_s` seconds it is ended. If this is cancelled, the run is ended with all that it has
-    started, and recorded, and `ended` gets its result, before CancelledError goes on. Raises what
-    refused the run.
+    started, and recorded. No CancelledError is raised then: the caller looks at what there is, and
+    raises it. Raises what refused the run, CancelledError for one that was refused meanwhile.
     """
     run = host(project, request, observe=observe, ask=ask)
     try:
@@ -103,8 +112,6 @@ async def hosted(
         run.cancel()
         cancelled = True
         await _over(over)
-    if cancelled:
-        if over.exception() is None:
-            ended(over.result())
+    if cancelled and over.exception() is not None:
         raise asyncio.CancelledError
-    return over.result(), gave_up
+    return Hosted(result=over.result(), gave_up=gave_up, cancelled=cancelled)

@@ -1,5 +1,6 @@
 """How the call of an agent came out, judged by what it did and not by what it says alone. Pure."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,13 @@ from siding.workflows.outcome import Dead, DeadReason, Done, Used, Work
 from siding.workflows.outcome import Outcome as CallOutcome
 from siding.workflows.structured import extract
 
+# What the usual parsers of command lines say: commander, yargs, clap, argparse, cobra, Go's flag.
+_MISUSE = re.compile(
+    r"unknown (option|argument|flag|command)|unrecognized (option|argument)|invalid choice"
+    r"|allowed choices are|unexpected argument|invalid value .* for|flag provided but not defined"
+    r"|missing required argument|(try|see) '[^']*(--help|-h)'|error: option '",
+    re.IGNORECASE,
+)
 _PREVIEW = 200  # characters of a text in which an object was looked for
 
 # Why an agent failed -> the reason, and whether another try may mend it.
@@ -34,6 +42,7 @@ class Facts(NamedTuple):
     last_error: str = ""  # the last line on its standard error
     gave_up: bool = False  # it was ended because nothing happened
     idle_s: float = 0.0
+    has_answered: bool = False  # it was ended, but not before its answer was there: `is_answered`
     wants_object: bool = False
     used: Used = Used()
     work: Work = Work()
@@ -62,6 +71,19 @@ def judged(headless: Headless, facts: Facts) -> CallOutcome:
     return Done(output=output, used=facts.used, work=facts.work, extra=facts.extra)
 
 
+def is_answered(headless: Headless, result: RunResult, seen: Seen) -> bool:
+    """Tell whether a run that was ended has its whole answer all the same.
+
+    It is paid for, so it counts: many agents say what they used with their last word, or after it.
+    """
+    outcome = result.outcome
+    if outcome is None or seen.fault is not None:
+        return False
+    if headless.says_end:
+        return seen.ended
+    return outcome.ending is Ending.EXITED and outcome.exit_code == 0
+
+
 def is_without_session(facts: Facts) -> bool:
     """Tell whether the agent did nothing because it has not the conversation to go on with."""
     return _fault(facts) is Fault.NO_SESSION and not facts.seen.tools
@@ -72,9 +94,13 @@ def _death(headless: Headless, facts: Facts) -> tuple[DeadReason, str, bool] | N
     outcome, seen = facts.result.outcome, facts.seen
     if outcome is None:
         return DeadReason.BLOCKED, _why_blocked(facts.result), False
+    if facts.has_answered:
+        return None
     ended = _ended_from_outside(outcome, facts)
     if ended is not None:
         return ended
+    if _is_misused(facts):
+        return DeadReason.UNKNOWN, _with_error("it does not take its options", facts), False
     fault = _fault(facts)
     if fault is not None:
         reason, retryable = _FAULTS[fault]
@@ -89,6 +115,14 @@ def _death(headless: Headless, facts: Facts) -> tuple[DeadReason, str, bool] | N
     if headless.has_answer and not seen.text.strip() and seen.result is None:
         return DeadReason.UNKNOWN, _with_error("it ended without a word", facts), True
     return None
+
+
+def _is_misused(facts: Facts) -> bool:
+    """Tell whether the program refused its command line: another try would be refused as well."""
+    seen, outcome = facts.seen, facts.result.outcome
+    if outcome is None or outcome.exit_code == 0 or seen.ended or seen.tokens or seen.text:
+        return False
+    return _MISUSE.search(facts.last_error) is not None
 
 
 def _fault(facts: Facts) -> Fault | None:

@@ -47,8 +47,9 @@ def _of(project: Project, folder: RunFolder) -> Iterator[Found]:
     except (SidingError, OSError) as error:
         yield (
             f"the journal of the run {run_id} of a workflow is damaged: {error}",
-            "it is not resumed: run the workflow again; "
-            f"`siding workflow remove {run_id}` puts this run into the trash",
+            f"put the file back from a copy; `siding workflow resume {run_id} --rerun-lost` runs"
+            f" again what is lost, and `siding workflow remove {run_id}` puts the run into the"
+            " trash",
             None,
         )
 

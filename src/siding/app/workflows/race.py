@@ -32,7 +32,7 @@ class RaceResult(NamedTuple):
 def race_result(value: Mapping[str, Any]) -> RaceResult:
     """Read what the script returned."""
     return RaceResult(
-        winner=text(value.get("winner")),
+        winner="" if value.get("conflicts") else text(value.get("winner")),
         why=text(value.get("why")),
         step=text(value.get("step")),
         entrants=tuple(map(_entrant, mappings(value.get("entries")))),

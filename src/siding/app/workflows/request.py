@@ -6,6 +6,7 @@ from typing import Any
 
 from siding.errors import UsageError
 from siding.namedtuples import NamedTuple
+from siding.storage.codec import parse_object
 from siding.storage.fields import mapping
 from siding.workflows.limits import MAX_AGENTS, Limits, clamp_max_concurrency
 from siding.workflows.resume import Policy
@@ -43,12 +44,13 @@ def options_from(record: Mapping[str, Any]) -> WorkflowOptions:
 
 class ResumeRequest(NamedTuple):
     """How to resume a run: which agents again, the script in the place of the old one, and what all
-    its agents may use; None for as before."""
+    its agents may use; None for as before. `reruns_lost` goes on with a damaged journal."""
 
     policy: Policy = Policy()
     source: str | None = None
     tokens: int | None = None
     dollars: float | None = None
+    reruns_lost: bool = False
 
     def options(self, kept: WorkflowOptions) -> WorkflowOptions:
         """Return the options of a run, with what is asked for in the place of what was kept."""
@@ -70,9 +72,10 @@ def workflow_args(given: Any) -> Any:
 
 
 def args_from_words(words: list[str], text: str | None) -> Any:
-    """Return the arguments that a command line gives: ``--args JSON``, or ``name=value`` words.
+    """Return the arguments that a command line gives: ``--args JSON``, or words.
 
-    A value that is JSON is taken as that, every other one as text. Raises UsageError.
+    ``name=text`` is the text as it was typed (``to=1.10`` is no number), ``name:=JSON`` any value.
+    Raises UsageError.
     """
     if text is not None and words:
         raise UsageError("arguments are given twice: by --args and by name=value")
@@ -81,13 +84,24 @@ def args_from_words(words: list[str], text: str | None) -> Any:
     values: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
+        is_json = name.endswith(":")
+        name = name.removesuffix(":")
         if not equals or not name.isidentifier():
             raise UsageError(
                 f"{word!r} is no argument of a workflow",
-                hint="write name=value, or give all as --args JSON",
+                hint="write name=text or name:=JSON, or give all as --args JSON",
             )
-        try:
-            values[name] = loads(value)
-        except (JSONDecodeError, RecursionError):
-            values[name] = value
+        values[name] = _json(word, value) if is_json else value
     return dict(mapping(values)) if values else None
+
+
+def _json(word: str, value: str) -> Any:
+    """Return the JSON value in an argument. Raises UsageError, also for NaN."""
+    try:
+        (found,) = parse_object(b'{"":%b}' % value.encode("utf-8", "surrogateescape")).values()
+    except ValueError as error:
+        name = word.partition(":=")[0]
+        raise UsageError(
+            f"the value of {word!r} is no JSON: {error}", hint=f"{name}=… gives it as a text"
+        ) from None
+    return found

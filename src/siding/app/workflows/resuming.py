@@ -1,9 +1,12 @@
 """Which runs to resume, and what of their record counts, as a person says it."""
 
 from siding.app.place.project import Project
+from siding.app.workflows.finding import FoundScript
 from siding.app.workflows.running import folders
+from siding.app.workflows.trusting import not_trusted_in
 from siding.errors import UsageError
 from siding.workflows.resume import Policy, Scope, agent_range, chosen_agents
+from siding.workflows.script import read_script
 from siding.workflows.state import RunStatus
 
 
@@ -29,6 +32,15 @@ def interrupted(project: Project) -> list[str]:
         if state.status is RunStatus.INTERRUPTED
     ]
     return [run_id for _started, run_id in sorted(found)]
+
+
+def called_again(project: Project, run_id: str, source: str | None) -> list[FoundScript]:
+    """Return the workflows that a run's script calls and that nobody has allowed yet.
+
+    `source` is the script in the place of the run's own. Raises WorkflowNotFound, ScriptError.
+    """
+    script = folders(project).find(run_id).source() if source is None else source
+    return not_trusted_in(project, read_script(script))
 
 
 def _number(word: str) -> int:

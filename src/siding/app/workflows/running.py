@@ -15,7 +15,7 @@ from siding.app.workflows.people import DecidingPeople
 from siding.app.workflows.request import ResumeRequest, WorkflowOptions, options_from
 from siding.app.workflows.retention import sweep
 from siding.app.workflows.script_process import starter
-from siding.app.workflows.trusting import TrustedSources, require_trust
+from siding.app.workflows.trusting import TrustedSources, require_children, require_trust
 from siding.app.workflows.watching import Watcher
 from siding.app.workflows.workspaces import TaskWorkspaces
 from siding.clock import iso
@@ -57,6 +57,7 @@ class Prepared(NamedTuple):
     options: WorkflowOptions
     policy: Policy = Policy()
     name: str = ""
+    reruns_lost: bool = False
 
 
 def folders(project: Project) -> RunFolders:
@@ -71,6 +72,7 @@ def prepare(project: Project, request: WorkflowRequest) -> Prepared:
     """
     script = request.found.script()
     require_trust(project, request.found)
+    require_children(project, script)
     name = _name_of(request.found, script)
     task = _task_for(project, request.task, name)
     record = RunRecord(
@@ -95,11 +97,15 @@ def prepare(project: Project, request: WorkflowRequest) -> Prepared:
 
 
 def prepare_again(project: Project, run_id: str, request: ResumeRequest) -> Prepared:
-    """Return a run that is to be resumed. Raises WorkflowNotFound, ScriptError, UsageError."""
+    """Return a run that is to be resumed.
+
+    Raises WorkflowNotFound, ScriptError, NotTrusted, UsageError.
+    """
     folder = folders(project).find(run_id)
     record = folder.record()
     source = folder.source() if request.source is None else request.source
     script = read_script(source)
+    require_children(project, script)
     task = project.tasks.load(select(project, record.task).id)
     _refuse_closed(task)
     return Prepared(
@@ -110,6 +116,7 @@ def prepare_again(project: Project, run_id: str, request: ResumeRequest) -> Prep
         options=request.options(options_from(record.options)),
         policy=request.policy,
         name=record.name,
+        reruns_lost=request.reruns_lost,
     )
 
 
@@ -157,7 +164,16 @@ def _plan(prepared: Prepared) -> RunPlan:
         name=prepared.name,
         limits=prepared.options.limits(),
         policy=prepared.policy,
+        answered=_seen_answered(prepared.folder),
+        accepts_losses=prepared.reruns_lost,
     )
+
+
+def _seen_answered(folder: RunFolder) -> tuple[tuple[str, str], ...]:
+    """Return the agents, path and name, that the state of the run has seen to be answered."""
+    state = folder.state()
+    agents = state.agents if state is not None else ()
+    return tuple((agent.path, agent.name) for agent in agents if agent.path)
 
 
 def _ports(

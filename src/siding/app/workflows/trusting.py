@@ -4,11 +4,14 @@ A workflow runs agents and commands. One that comes with the repository runs onl
 seen just this script, and what it calls by name is held to the same.
 """
 
+from contextlib import suppress
+
 from siding.app.place.project import Project
 from siding.app.place.trust import WORKFLOWS, add, trust_json, trusted_workflows
 from siding.app.recording.calling_step import refuse_inside_step
 from siding.app.workflows.finding import FoundScript, Origin, at, listed, named
 from siding.errors import SidingError
+from siding.workflows.script import Script
 
 
 class NotTrusted(SidingError):
@@ -19,7 +22,7 @@ class NotTrusted(SidingError):
     def __init__(self, found: FoundScript) -> None:
         super().__init__(
             f"the workflow {found.name!r} comes with the repository, and nobody has allowed it yet",
-            hint=f"read {found.path}, then `siding workflow run --trust {found.name}`",
+            hint=f"read {found.path}, then `siding trust`, or begin again with --trust",
         )
         self.found = found
 
@@ -45,6 +48,31 @@ def require_trust(project: Project, found: FoundScript) -> None:
     """Raise NotTrusted if a script may not run."""
     if not is_trusted(project, found):
         raise NotTrusted(found)
+
+
+def not_trusted_in(project: Project, script: Script) -> list[FoundScript]:
+    """Return the workflows that a script calls by a literal name and that may not run yet.
+
+    One that is not found is left out: the script may make it before it calls it.
+    """
+    found: list[FoundScript] = []
+    for child in script.children:
+        with suppress(SidingError, OSError, UnicodeDecodeError):
+            found.append(
+                named(project, child.name)
+                if child.name
+                else at(project, child.path, anywhere=False)
+            )
+    return [each for each in found if not is_trusted(project, each)]
+
+
+def require_children(project: Project, script: Script) -> None:
+    """Raise NotTrusted if a script calls a workflow that may not run.
+
+    Asked before anything begins: in the middle of a run its agents would be paid for already.
+    """
+    for each in not_trusted_in(project, script):
+        raise NotTrusted(each)
 
 
 def of_repository(project: Project) -> list[FoundScript]:

@@ -42,6 +42,7 @@ class Watcher:
         self._project = project
         self._folder = folder
         self._listen = listen
+        self._has_begun = False
         self._later: asyncio.TimerHandle | None = None
         known = folder.state()
         started_at = known.started_at if known is not None else 0
@@ -50,6 +51,7 @@ class Watcher:
 
     def emit(self, event: Event) -> None:
         """Take an event."""
+        self._has_begun = True
         event = masked(event, self._project.redaction)
         now = self._project.app.clock.now()
         self.state = apply(self.state, event, int(now.timestamp() * 1000))
@@ -59,8 +61,9 @@ class Watcher:
         self._listen(event, self.state)
 
     def close(self) -> None:
-        """Write the state as it is, and close the log."""
-        self._write_state()
+        """Write the state as it is, and close the log. Nothing is written of a run not begun."""
+        if self._has_begun:
+            self._write_state()
         if self._log is not None:
             os.close(self._log)
 

@@ -32,7 +32,7 @@ class TaskWorkspaces:
         printed = _Printed()
         try:
             task = self._fork(call.fork).id if call.fork else self._task.id
-            result, _gave_up = await hosted(
+            run = await hosted(
                 self._project,
                 self._request(call, task),
                 stdin="",
@@ -43,6 +43,9 @@ class TaskWorkspaces:
             )
         except SidingError as error:
             raise Refused(error.message) from None
+        if run.cancelled:
+            raise asyncio.CancelledError
+        result = run.result
         step = "" if result.step is None else result.step.id
         if result.outcome is None:
             raise Refused(result.ruling.reason or f"{call.command!r} was not started")

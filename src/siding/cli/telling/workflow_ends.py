@@ -1,10 +1,14 @@
 """How a run of a workflow ended: what is printed, and the exit status."""
 
+from collections.abc import Mapping
+
 from siding.app.workflows.views import RunDone
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.telling.workflow_lines import result_text
 
 _STATUSES = {"completed": 0, "failed": 1, "killed": 130}
+_EXIT = "exit"  # the key of a result that says with which status the command ends
+_MOST = 125  # shells have meanings of their own for what is above
 
 
 def say_end(screen: Screen, done: RunDone) -> int:
@@ -15,4 +19,13 @@ def say_end(screen: Screen, done: RunDone) -> int:
         screen.warn(f"these agents were chosen and not reached: {agents}")
     if done.status == "completed" and done.value is not None:
         screen.print(inert(result_text(done.value), lines=True))
+    return status_of(done)
+
+
+def status_of(done: RunDone) -> int:
+    """Return the exit status: red is not 0, though the script came to its end."""
+    if done.status == "completed" and isinstance(done.value, Mapping):
+        status = done.value.get(_EXIT)
+        if isinstance(status, int) and not isinstance(status, bool):
+            return min(abs(status), _MOST)
     return _STATUSES[done.status]

@@ -20,7 +20,7 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import changes, task_name
-from siding.cli.telling.workflow_ends import say_end
+from siding.cli.telling.workflow_ends import say_end, status_of
 from siding.cli.telling.workflow_lines import RunLines
 from siding.errors import UsageError
 
@@ -71,7 +71,7 @@ def run(arguments: Namespace, context: Context) -> int:
         print_json(context.screen, done.value)
     else:
         _tell(context.screen, result)
-    return 0 if result.winner or arguments.choose == "none" else 1
+    return status_of(done)
 
 
 def _tell(screen: Screen, result: RaceResult) -> None:

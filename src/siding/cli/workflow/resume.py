@@ -10,11 +10,11 @@ from pathlib import Path
 
 from siding.app.place.project import Project, require_project
 from siding.app.workflows.request import ResumeRequest
-from siding.app.workflows.resuming import interrupted, policy_from_words
+from siding.app.workflows.resuming import called_again, interrupted, policy_from_words
 from siding.app.workflows.running import prepare_again
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
-from siding.cli.workflow.run import carry_out_and_tell, tokens_in
+from siding.cli.workflow.run import allow, carry_out_and_tell, tokens_in
 from siding.errors import SidingError, UsageError
 
 
@@ -24,6 +24,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--script", metavar="FILE", help="with this script in the place of the old")
     parser.add_argument("--anew", action="store_true", help="run every agent again")
     parser.add_argument("--agents", metavar="IDS", help="run these again, too: 2,5 or 3-7")
+    parser.add_argument(
+        "--rerun-lost", action="store_true", help="go on though lines of the journal are lost"
+    )
+    parser.add_argument("--trust", action="store_true", help="allow what its script calls, as is")
     parser.add_argument("--budget", metavar="TOKENS", help="what all may write now: 500k, 2M")
     parser.add_argument("--dollars", type=float, metavar="N", help="what all may cost now")
     parser.add_argument("-d", "--detach", action="store_true", help="go on in the background")
@@ -33,6 +37,9 @@ def run(arguments: Namespace, context: Context) -> int:
     if (arguments.run is None) == (not arguments.all):
         raise UsageError("name one run, or --all", hint="`siding workflow list` shows the runs")
     project = require_project(context.app)
+    if arguments.trust and arguments.run is not None:
+        source = _read(context, arguments.script) if arguments.script else None
+        allow(context, project, called_again(project, arguments.run, source), is_allowed=True)
     policy = policy_from_words(anew=arguments.anew, agents=arguments.agents)
     source = None if arguments.script is None else _read(context, arguments.script)
     request = ResumeRequest(
@@ -40,6 +47,7 @@ def run(arguments: Namespace, context: Context) -> int:
         source=source,
         tokens=tokens_in(arguments.budget),
         dollars=arguments.dollars,
+        reruns_lost=arguments.rerun_lost,
     )
     if arguments.all:
         return _resume_all(context, project, request)

@@ -3,14 +3,17 @@
 WORKFLOW is a name (`siding workflow list`), the path of a script, or `-` for one on standard input.
 Each agent is a run of the task, with a step of its own. Each answer is on disk before the script
 gets it: whatever is killed, `siding workflow resume` goes on from there. What the script returns is
-printed at the end.
+printed at the end. Arguments are texts, NAME:=JSON gives another value; a result with a key `exit`
+ends the command with that status.
 
-  siding workflow run review base=main
+  siding workflow run review 'change=the last two commits'
+  siding workflow run fix-until-green 'check=pytest -q' rounds:=3
   siding workflow run plan.py --args '{"goal": "faster start"}' --budget 2M
 """
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
 from siding.app.place.project import Project, ensure_project
 from siding.app.workflows.agents import make_agents
@@ -19,7 +22,8 @@ from siding.app.workflows.finding import FoundScript, at, inline, named
 from siding.app.workflows.notifying import tell_ended
 from siding.app.workflows.request import WorkflowOptions, args_from_words
 from siding.app.workflows.running import Prepared, WorkflowRequest, carry_out, prepare
-from siding.app.workflows.trusting import is_trusted, trust
+from siding.app.workflows.trusting import is_trusted, not_trusted_in, trust
+from siding.app.workflows.views import ScriptError
 from siding.cli.edge import guarded
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
@@ -35,7 +39,7 @@ _UNITS = {"k": 1000, "m": 1_000_000}
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("workflow", metavar="WORKFLOW", help="a name, a script, or - ")
-    parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="the script's arguments")
+    parser.add_argument("words", nargs="*", metavar="NAME=TEXT", help="an argument; NAME:=JSON")
     parser.add_argument("--args", metavar="JSON", help="all arguments as JSON, or as a text")
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--agent", default="", metavar="TYPE", help="for calls that name none")
@@ -51,8 +55,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     project, _made = ensure_project(context.app)
     found = find_script(project, arguments.workflow)
-    if arguments.trust or (not is_trusted(project, found) and _asked_and_allowed(context, found)):
-        trust(project, found)
+    allow(context, project, [found], is_allowed=arguments.trust)
+    allow(context, project, called_by(project, found), is_allowed=arguments.trust)
     prepared = prepare(
         project,
         WorkflowRequest(
@@ -91,6 +95,25 @@ def carry_out_and_tell(
     done = carry_out(project, prepared, make_agents, RunLines(context.screen))
     tell_ended(project, run_id, detached=False)
     return say_end(context.screen, done)
+
+
+def called_by(project: Project, found: FoundScript) -> list[FoundScript]:
+    """Return the workflows that a script calls and that nobody has allowed yet."""
+    try:
+        return not_trusted_in(project, found.script())
+    except ScriptError:
+        return []  # whoever prepares the run says what is wrong with it
+
+
+def allow(
+    context: Context, project: Project, scripts: Sequence[FoundScript], *, is_allowed: bool
+) -> None:
+    """Allow scripts of the repository that nobody has allowed yet, if the person here says so."""
+    for found in scripts:
+        if is_trusted(project, found):
+            continue
+        if is_allowed or _asked_and_allowed(context, found):
+            trust(project, found)
 
 
 def find_script(project: Project, workflow: str) -> FoundScript:

@@ -86,11 +86,13 @@ def _show_agent(context: Context, view: RunView, number: int) -> int:
 
 def _facts(agent: AgentState) -> tuple[tuple[str, str], ...]:
     work = agent.work
+    task = work.fork or work.task
+    shown = f"siding show {f'-t {task} ' if task else ''}{work.step.lstrip('0')}"
     return (
         ("phase", agent.phase),
         ("place", agent.path),
         ("type", agent.agent_type),
-        ("step", f"{work.step}   siding show {work.step.lstrip('0')}" if work.step else ""),
+        ("step", f"{work.step}   {shown}" if work.step else ""),
         ("session", work.session and f"{work.session}   siding session show {work.session}"),
         ("fork", work.fork),
         ("failed", f"{agent.reason}: {agent.detail}" if agent.reason else ""),

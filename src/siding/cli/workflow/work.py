@@ -7,6 +7,7 @@ from siding.app.workflows.agents import make_agents
 from siding.app.workflows.request import ResumeRequest
 from siding.app.workflows.running import carry_out, prepare_again
 from siding.cli.globals import Context
+from siding.cli.telling.workflow_ends import status_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,4 +21,4 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.sandbox:
         prepared = prepared._replace(options=prepared.options._replace(sandbox=True))
     done = carry_out(project, prepared, make_agents, lambda _event, _state: None)
-    return 0 if done.status == "completed" else 1
+    return status_of(done)

@@ -32,7 +32,7 @@ from siding.workflows.child.hooks import Hooks
 from siding.workflows.child.modules import Modules
 from siding.workflows.child.past import Past, Selection
 from siding.workflows.child.scheduler import Future, Scheduler
-from siding.workflows.child.values import problem_of
+from siding.workflows.child.values import finite, has_infinite, problem_of
 from siding.workflows.child.wire import Wire
 
 _SCRIPT = "<workflow>"
@@ -104,7 +104,7 @@ def _run(wire: Wire, scheduler: Scheduler, calls: Calls, start: dict[str, Any]) 
         body = prepare(start["source"], start["args"])
         whole = scheduler.start(body(), scheduler.lane)
         _turn(wire, scheduler, calls, whole)
-        return _returned(whole.result())
+        return _returned(whole.result(), calls)
     except WorkflowError as error:
         return {"t": "failed", "error": str(error), "kind": error.kind, "where": _where(error)}
     except Exception as error:
@@ -127,7 +127,11 @@ def _turn(wire: Wire, scheduler: Scheduler, calls: Calls, whole: Future) -> None
         calls.answer(wire.receive())
 
 
-def _returned(value: Any) -> dict[str, Any]:
+def _returned(value: Any, calls: Calls) -> dict[str, Any]:
+    if has_infinite(value):
+        value = finite(value)
+        said = "the result has numbers that JSON cannot hold: null stands for them"
+        calls.tell({"t": "warn", "message": said})
     if problem := problem_of(value):
         error = f"the script cannot return its result: {problem}"
         return {"t": "failed", "error": error, "kind": "script"}

@@ -25,15 +25,25 @@ class Answers:
         self._next_seq = next_seq
         self._lines: list[bytes] = []
         self._messages: list[Mapping[str, Any]] = []
+        self._tell: list[Callable[[], None]] = []
         self._wake = asyncio.Event()
 
-    def record(self, answer: Answer, message: Mapping[str, Any] | None) -> None:
+    def record(
+        self,
+        answer: Answer,
+        message: Mapping[str, Any] | None,
+        tell: Callable[[], None] | None = None,
+    ) -> None:
         """Record an answer; `message` gives it to the script when it is on disk.
+
+        `tell` is called then, too: nobody hears of an answer that may still be lost.
 
         Raises NotStorable for a result that cannot be written down, and has done nothing.
         """
         self._lines.append(encoded(answer._replace(seq=self._next_seq)))
         self._next_seq += 1
+        if tell is not None:
+            self._tell.append(tell)
         if message is not None:
             self._messages.append(message)
             self._wake.set()
@@ -66,3 +76,6 @@ class Answers:
         lines, self._lines = self._lines, []
         if lines:
             self._writer.write_encoded(lines)
+        tell, self._tell = self._tell, []
+        for each in tell:
+            each()

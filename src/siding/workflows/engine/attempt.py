@@ -20,7 +20,7 @@ from siding.workflows.engine.silence import Silence
 from siding.workflows.events import Logged, PhaseDone, PhaseStarted, RunDone
 from siding.workflows.journal.store import JournalWriter, Recorded
 
-_GONE = "script-process"
+GONE = "script-process"  # its process died
 
 
 class ScriptAttempt:
@@ -60,7 +60,7 @@ class ScriptAttempt:
             done = await self._ended
         finally:
             died = await self._end_all(delivering)
-        if done.kind == _GONE:
+        if done.kind == GONE:
             done = done._replace(error=_how_it_died(*died))
         return done._replace(resume=self._record.summary(self._plan.policy))
 
@@ -69,7 +69,7 @@ class ScriptAttempt:
         return {
             "source": plan.script.source,
             "args": plan.args,
-            "records": self._recorded.for_child(plan.key),
+            "records": self._recorded.for_child(plan.key, keeps_dead=plan.keeps_dead),
             "policy": plan.policy.as_message(),
             "budget": plan.limits.tokens,
             "max_agents": plan.limits.agents,
@@ -106,7 +106,7 @@ class ScriptAttempt:
             self._ended.set_result(done)
 
     def _on_end(self) -> None:
-        self._finish(RunDone(status="failed", kind=_GONE))
+        self._finish(RunDone(status="failed", kind=GONE))
 
     def _on_delivering_ended(self, task: "asyncio.Task[None]") -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from siding.storage.errors import NotStorable
@@ -75,18 +76,18 @@ class Calls:
             return
         if isinstance(outcome, Done):
             self._tell_kept(outcome.extra.get("brought_back", {}))
-        self._tell(call, self._answer_agent(message, call, outcome))
+        self._answer_agent(message, call, outcome)
 
-    def _answer_agent(
-        self, message: Mapping[str, Any], call: AgentCall, outcome: Outcome
-    ) -> Outcome:
-        """Record how the call came out, and answer it; return what was recorded."""
+    def _answer_agent(self, message: Mapping[str, Any], call: AgentCall, outcome: Outcome) -> None:
+        """Record how the call came out, answer it, and tell of it."""
         if call.details and isinstance(outcome, Done):
             outcome = with_details(outcome)
         value = outcome.output if isinstance(outcome, Done) else None
         tokens = outcome.used.tokens if isinstance(outcome, Done | Dead) else 0
         try:
-            self._record.answer_agent(message, as_record(outcome), value, tokens)
+            self._record.answer_agent(
+                message, as_record(outcome), value, tokens, partial(self._tell, call, outcome)
+            )
         except NotStorable as error:
             assert isinstance(outcome, Done | Dead)
             dead = Dead(
@@ -96,9 +97,9 @@ class Calls:
                 used=outcome.used,
                 work=outcome.work,
             )
-            self._record.answer_agent(message, as_record(dead), None, tokens)
-            return dead
-        return outcome
+            self._record.answer_agent(
+                message, as_record(dead), None, tokens, partial(self._tell, call, dead)
+            )
 
     def _tell(self, call: AgentCall, outcome: Outcome) -> None:
         if isinstance(outcome, Dead):

@@ -2,27 +2,17 @@
 
 import asyncio
 
-from siding.workflows.child.errors import (
-    BUDGET,
-    CAP,
-    CONFIG,
-    FORBIDDEN,
-    NESTING,
-    NOT_DETERMINISTIC,
-    SILENT,
-)
-from siding.workflows.engine.attempt import ScriptAttempt
+from siding.workflows.engine.attempt import GONE, ScriptAttempt
 from siding.workflows.engine.controls import Control
 from siding.workflows.engine.edited import without_edited
 from siding.workflows.engine.plan import Ports, RunPlan
-from siding.workflows.errors import BadResume
+from siding.workflows.errors import RERUN_LOST, BadResume, DamagedJournal
 from siding.workflows.events import Logged, RunDone, RunStarted
 from siding.workflows.journal.records import AttemptLine
 from siding.workflows.journal.store import JournalWriter, Recorded, read_journal
 from siding.workflows.resume import Policy, Scope
 
-# Failures that another attempt would only repeat.
-_FINAL = {CAP, NESTING, CONFIG, BUDGET, NOT_DETERMINISTIC, FORBIDDEN, SILENT, "disk"}
+_SHOWN = 3  # names in a message
 
 
 class Engine:
@@ -51,11 +41,13 @@ class Engine:
         died: the run can be resumed. Raises BadResume, DamagedJournal and OSError before anything
         begins.
         """
-        recorded = read_journal(self._plan.journal)
+        recorded = self._read()
+        _refuse_missing(self._plan, recorded)
         _refuse_selection(self._plan, recorded)
         with JournalWriter(self._plan.journal) as writer:
             if recorded.has_torn_line:  # it is closed now; if only its end was missing, it counts
-                recorded = read_journal(self._plan.journal)
+                recorded = self._read()
+            writer.begin_behind(recorded)
             self._ports.emit(
                 RunStarted(
                     name=self._plan.shown_name,
@@ -64,18 +56,27 @@ class Engine:
                 )
             )
             if recorded.has_torn_line:
-                self._warn("the last line of the journal was torn: that call is made again")
+                self._warn("a line of the journal was torn: that call is made again")
+            elif self._plan.accepts_losses and recorded.lost:
+                self._warn("what is missing in the journal is made again")
             done = await self._attempts(recorded, writer)
         self._ports.emit(done)
         return done
 
+    def _read(self) -> Recorded:
+        return read_journal(self._plan.journal, accepts_losses=self._plan.accepts_losses)
+
     async def _attempts(self, recorded: Recorded, writer: JournalWriter) -> RunDone:
+        """Run the script; once more if its process died, which is no mistake in the script.
+
+        A script that raised would do so again: it gets the same answers.
+        """
         done = await self._once(self._plan, recorded, writer)
-        if done.status != "failed" or done.kind in _FINAL or not self._plan.retries_script:
+        if done.kind != GONE or not self._plan.retries_script:
             return done
-        self._warn(f"the script failed and runs once more from its record: {done.error}")
-        plan = self._plan._replace(policy=Policy())
-        return await self._once(plan, read_journal(self._plan.journal), writer)
+        self._warn(f"the script's process runs once more from its record: {done.error}")
+        plan = self._plan._replace(policy=Policy(), keeps_dead=True)
+        return await self._once(plan, self._read(), writer)
 
     async def _once(self, plan: RunPlan, recorded: Recorded, writer: JournalWriter) -> RunDone:
         if self._is_stopped:
@@ -86,6 +87,8 @@ class Engine:
             script=plan.script_hash,
             args=plan.args_hash,
             policy={} if plan.policy.scope is Scope.CHECKPOINT else plan.policy.as_message(),
+            lost=recorded.lost,
+            unreadable=recorded.unreadable,
         )
         try:
             writer.write([line])
@@ -101,6 +104,20 @@ class Engine:
 
     def _warn(self, text: str) -> None:
         self._ports.emit(Logged(message=text, is_warning=True))
+
+
+def _refuse_missing(plan: RunPlan, recorded: Recorded) -> None:
+    """Raise DamagedJournal if a call was seen to be answered that the journal has no answer of."""
+    if plan.accepts_losses or not recorded.last_number:
+        return  # older versions showed an answer before it was on disk
+    known = {*recorded.answers, *recorded.dropped}
+    lost = [name for path, name in plan.answered if path not in known]
+    if lost:
+        names = ", ".join(lost[:_SHOWN]) + (" …" if len(lost) > _SHOWN else "")
+        raise DamagedJournal(
+            f"the end of the journal is missing: it has no answer of {names}, and there was one",
+            hint=RERUN_LOST,
+        )
 
 
 def _refuse_selection(plan: RunPlan, recorded: Recorded) -> None:

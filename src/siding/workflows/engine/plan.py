@@ -19,7 +19,9 @@ from siding.workflows.script import Script
 class RunPlan(NamedTuple):
     """One run, or its resumption: then the journal has what it did before.
 
-    `retries_script` lets a script that failed run once more from its record.
+    `retries_script` lets a script whose process died run once more from its record. `keeps_dead`
+    makes no agent again that gave no result. `answered` are the calls, path and name, that were
+    seen to be answered: without them the journal is damaged, unless the run `accepts_losses`.
     """
 
     script: Script
@@ -31,6 +33,9 @@ class RunPlan(NamedTuple):
     policy: Policy = Policy()
     retries_script: bool = True
     script_silence_s: float = 120.0
+    keeps_dead: bool = False
+    answered: tuple[tuple[str, str], ...] = ()
+    accepts_losses: bool = False
 
     @property
     def shown_name(self) -> str:

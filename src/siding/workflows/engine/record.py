@@ -4,7 +4,7 @@ Everything that goes into the journal during one life of the script goes through
 of its lines is decided in one place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.workflows.calls import AgentCall
@@ -67,12 +67,18 @@ class RunRecord:
         self._answers.write()
 
     def answer_agent(
-        self, message: Mapping[str, Any], result: Mapping[str, Any], value: Any, tokens: int
+        self,
+        message: Mapping[str, Any],
+        result: Mapping[str, Any],
+        value: Any,
+        tokens: int,
+        tell: Callable[[], None],
     ) -> None:
-        """Answer an agent's call. Raises NotStorable, and has done nothing."""
+        """Answer an agent's call, then `tell` of it. Raises NotStorable, and has done nothing."""
         self._answers.record(
             _answer_to(message, result, message["id"]),
             {"path": message["path"], "value": value, "tokens": tokens},
+            tell,
         )
         self._live += 1
 

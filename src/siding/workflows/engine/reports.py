@@ -1,5 +1,6 @@
 """What an agent at work says of itself: for the budget, the record, and those who watch."""
 
+import asyncio
 from collections.abc import Callable
 
 from siding.workflows.budget import Budget, Reservation
@@ -71,7 +72,8 @@ class Reports:
     def _end(self) -> None:
         attempt = self._taken.running.attempt
         if attempt is not None:
-            attempt.cancel()
+            # Not at once: one that has its answer and returns now keeps it.
+            asyncio.get_running_loop().call_soon(attempt.cancel)
 
     def _note_session(self, session: str) -> None:
         try:

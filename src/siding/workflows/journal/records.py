@@ -75,13 +75,19 @@ class Drop(NamedTuple):
 
 
 class AttemptLine(NamedTuple):
-    """A process began to work on the run, with this script and these arguments."""
+    """A process began to work on the run, with this script and these arguments.
+
+    `lost` are the numbers of lines that were missing then, and `unreadable` counts the lines before
+    this one that could not be read: the run was told, or a person has given them up.
+    """
 
     number: int
     at: str
     script: str
     args: str
     policy: Mapping[str, Any] = {}
+    lost: tuple[tuple[int, int], ...] = ()
+    unreadable: int = 0
 
     @property
     def key(self) -> str:
@@ -97,6 +103,8 @@ class AttemptLine(NamedTuple):
             "script": self.script,
             "args": self.args,
             "policy": dict(self.policy),
+            **({"lost": [list(one) for one in self.lost]} if self.lost else {}),
+            **({"unreadable": self.unreadable} if self.unreadable else {}),
         }
 
 
@@ -134,6 +142,8 @@ def line_from(record: Mapping[str, Any], index: int) -> JournalLine | None:
                 script=_text(record["script"]),
                 args=_text(record["args"]),
                 policy=record.get("policy", {}),
+                lost=tuple((int(first), int(last)) for first, last in record.get("lost", ())),
+                unreadable=int(record.get("unreadable", 0)),
             )
         case None:
             raise KeyError("t")

@@ -1,6 +1,7 @@
 """Run a check; while it fails, let an agent mend what is wrong, with the output in its prompt.
 
-Arguments: `check`, the command; `rounds` (5); `task`, what else the agent should know.
+Arguments: `check`, the command; `rounds` (5); `task`, what else the agent should know. It ends with
+the status 1 if the check never passed.
 """
 
 meta = {
@@ -11,7 +12,11 @@ meta = {
 
 
 async def main(args):
-    check, rounds = args["check"], args.get("rounds", 5)
+    given = args or {}
+    check = given.get("check")
+    if not check:
+        raise ValueError("it needs the command to make green: check='pytest -q'")
+    rounds = int(given.get("rounds", 5))
     phase("Check")
     done = await run(check, label="check")
     for number in range(1, rounds + 1):
@@ -20,16 +25,20 @@ async def main(args):
         phase("Fix")
         said = await agent(
             f"The command `{check}` fails (exit {done['exit']}). Find the cause and mend it; do not"
-            f" weaken the check. {args.get('task', '')}\n\nThe end of its output:\n\n"
+            f" weaken the check. {given.get('task', '')}\n\nThe end of its output:\n\n"
             + done["output"][-8000:],
             label=f"fix:{number}",
         )
         if said is None:
             log("the agent gave no result; the check is tried all the same")
         done = await run(check, label=f"check:{number}")
+    if done["passed"]:
+        return {"green": True, "rounds": rounds, "step": done["step"], "output": ""}
     return {
-        "green": done["passed"],
+        "green": False,
+        "why": f"`{check}` still fails (exit {done['exit']}) after {rounds} rounds",
         "rounds": rounds,
         "step": done["step"],
-        "output": "" if done["passed"] else done["output"][-2000:],
+        "output": done["output"][-2000:],
+        "exit": 1,
     }

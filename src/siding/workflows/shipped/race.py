@@ -19,8 +19,11 @@ CHOICE = {
 
 
 async def main(args):
-    prompt, check = args["prompt"], args.get("check")
-    names = args.get("agents") or [None, None]
+    given = args or {}
+    prompt, check = given.get("prompt"), given.get("check")
+    if not prompt:
+        raise ValueError("it needs what the agents are asked: prompt='…'")
+    names = given.get("agents") or [None, None]
     labels = [f"{name or 'agent'}:{number}" for number, name in enumerate(names, 1)]
 
     async def attempt(name, label):
@@ -58,17 +61,19 @@ async def main(args):
         entry for entry in entries if entry["changed"].get("files") and entry["passed"] is not False
     ]
     if not good:
-        log("no result passes" if entries else "no agent came to a result")
-        return {"winner": None, "why": "nothing to choose from", "entries": entries}
+        why = "no result passes" if entries else "no agent came to a result"
+        return {"winner": None, "why": why, "entries": entries, "exit": 1}
 
     phase("Choose")
-    best, why = await chosen(prompt, good, args.get("choose") or "smallest")
+    best, why = await chosen(prompt, good, given.get("choose") or "smallest")
     if best is None:
-        return {"winner": None, "why": why, "entries": entries}
+        told = {"winner": None, "why": why, "entries": entries}
+        return told if given.get("choose") == "none" else {**told, "exit": 1}
     back = await bring_back(best["fork"])
     if back["conflicts"]:
         why = f"{why}; it was not brought back: {', '.join(back['conflicts'])} changed meanwhile"
     return {
+        **({"exit": 1} if back["conflicts"] else {}),
         "winner": best["agent"],
         "why": why,
         "step": back["step"],

@@ -1,7 +1,8 @@
 """Look at a change from several sides, try to refute what was found, and write one verdict.
 
 Arguments: `change`, what to look at (the default: all that the task has changed); `sides`, a list
-of questions in the place of the usual ones.
+of questions in the place of the usual ones. It ends with the status 1 if a side could not be looked
+at.
 """
 
 meta = {
@@ -61,7 +62,9 @@ async def main(args):
         )
 
     async def refute(found, side):
-        findings = (found or {"findings": []})["findings"]
+        if found is None:
+            return None  # nobody looked: that is not "nothing was found"
+        findings = found["findings"]
         if len(findings) > MOST:
             log(f"{side}: {len(findings) - MOST} findings beyond {MOST} were not looked at")
         verdicts = await parallel(
@@ -92,13 +95,18 @@ async def main(args):
     findings.sort(key=lambda one: order.index(one["severity"]))
 
     phase("Verdict")
+    told = {"findings": findings, "not_looked_at": failed, **({"exit": 1} if failed else {})}
+    if len(failed) == len(sides):
+        return {"verdict": "Nothing was looked at: no reviewer gave a result.", **told}
     if not findings:
         missing = f" ({', '.join(failed)} could not be looked at)" if failed else ""
-        return {"verdict": f"Nothing was found that stands{missing}.", "findings": []}
+        return {"verdict": f"Nothing was found that stands{missing}.", **told}
     verdict = await agent(
         f"Write the verdict of a review of {change}: at most ten sentences, the worst first, what"
         f" has to change before it is merged. The findings that stand:\n\n{findings}",
         label="verdict",
         isolation="read",
     )
-    return {"verdict": verdict, "findings": findings, "not_looked_at": failed}
+    if verdict is None:
+        return {"verdict": "The findings stand; nobody wrote the verdict.", **told, "exit": 1}
+    return {"verdict": verdict, **told}

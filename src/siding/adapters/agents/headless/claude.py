@@ -16,7 +16,8 @@ from siding.storage.fields import mapping, mappings, strings, text, whole
 _EDITS = "Edit,MultiEdit,Write,NotebookEdit"
 # `--dangerously-skip-permissions` is refused to root, so what it allows is named instead.
 _ALL = f"Bash,BashOutput,KillShell,{_EDITS},Read,Glob,Grep,WebFetch,WebSearch,Task,Skill,TodoWrite"
-_MODES = {Level.READ: "manual", Level.EDIT: "acceptEdits", Level.ALL: "acceptEdits"}
+# `default` is called `manual` in the help of newer versions, and taken by all.
+_MODES = {Level.READ: "default", Level.EDIT: "acceptEdits", Level.ALL: "acceptEdits"}
 _RETRIES = "CLAUDE_CODE_MAX_RETRIES"  # ten of its own take minutes, also for a key that is refused
 _MONEY, _TURNS = "error_max_budget_usd", "error_max_turns"
 
