@@ -85,7 +85,8 @@ def _run(lines: Sequence[str], top: Path) -> list[tuple[bool, bool]]:
     """Run lines in one sandbox; return for each whether it destroyed, and whether it showed."""
     sandbox = ("bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/")
     mounts = ("--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp")
-    fresh = ("--ro-bind", str(top), "/mnt", "--tmpfs", str(top))
+    python = ("--ro-bind", sys.prefix, sys.prefix)  # it may lie below what is fresh here
+    fresh = ("--ro-bind", str(top), "/mnt", *python, "--tmpfs", str(top))
     done = subprocess.run(
         [*sandbox, *mounts, *fresh, sys.executable, "-I", "-c", _INSIDE, str(top)],
         input=json.dumps(list(lines)),

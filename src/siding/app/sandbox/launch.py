@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     from siding.git.quarantine.run import PreparedQuarantine
 
 KNOWN_VERSION = 1
-_PACKAGE = str(Path(siding.__file__).parent)
+# Without them no command of Siding's works inside, wherever it is installed.
+_OWN = (sys.prefix, sys.base_prefix, str(Path(siding.__file__).parents[1]))
 _INCLUDED = re.compile(rb"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
 # Signing keys and their agents stay outside the sandbox, so a commit that must be signed would
 # fail.
@@ -125,7 +126,7 @@ def plan_launch(
     make_room_for_sessions(home, agent)
     caches = _caches(recorder, asked, command, found.engine)
     notes += caches.notes
-    demand = _requirements(project, asked, command, network, git, hosts)._replace(
+    demand = _requirements(project, asked, command, network, git)._replace(
         caches=caches.staged,
         reads_only=reads_only,
     )
@@ -175,7 +176,6 @@ def _requirements(
     command: Command,
     network: Network,
     git: GitAccess,
-    hosts: tuple[str, ...] | None,
 ) -> SandboxRequirements:
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     return SandboxRequirements(
@@ -185,7 +185,6 @@ def _requirements(
             *borrowed_from(project.paths.objects),
             *_named_by_git(home),
             *_to_ask(command),
-            *((sys.base_prefix,) if hosts is not None else ()),  # of what hands listeners out
             *(expanded(path, home) for path in asked.read or () if path not in CACHES),
         ),
         write=tuple(expanded(path, home) for path in asked.write or ()),
@@ -353,18 +352,19 @@ def _places(recorder: "Recorder", command: Command) -> Places:
                 if each.startswith("/") and os.path.isdir(each)
             )
         ),
+        own=tuple(dict.fromkeys(os.path.realpath(each) for each in _OWN)),
         program=os.path.normpath(program.path) if isinstance(program, Program) else "/bin/sh",
         names=(homes[0], str(recorder.root), str(command.cwd), str(project.paths.common_dir)),
     )
 
 
 def _to_ask(command: Command) -> tuple[str, ...]:
-    """Return what a process needs to ask the broker of its run: the socket's directory, and Siding.
+    """Return the directory of the socket of the run's broker.
 
-    Nobody listens at the socket yet, so it is not masked.
+    Nobody listens there yet, so it is not masked.
     """
     socket = command.env.get(SOCKET_VARIABLE, "")
-    return (os.path.dirname(socket), _PACKAGE) if socket else ()
+    return (os.path.dirname(socket),) if socket else ()
 
 
 def _home_of_user() -> str:

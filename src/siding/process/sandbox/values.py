@@ -71,7 +71,8 @@ class Places(NamedTuple):
 
     ``homes``: the person's home first. ``state`` is Siding's own home. ``checkout`` is the main
     worktree, None for a bare repository. ``programs`` are the directories of the PATH, and
-    ``program`` is the command's file; their links are not resolved. ``names`` are the same places
+    ``program`` is the command's file; their links are not resolved. ``own`` are the directories of
+    Siding itself: its package, its interpreter, their libraries. ``names`` are the same places
     under the names that the run knows (HOME, the working directory), links not resolved either.
     """
 
@@ -84,6 +85,7 @@ class Places(NamedTuple):
     programs: tuple[str, ...]
     program: str
     names: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
 
 
 class StagedCache(NamedTuple):

@@ -160,6 +160,10 @@ def _show_programs(plan: _Plan, places: Places) -> None:
     for directory in places.programs:
         if _hidden(plan, directory) and not is_within(directory, places.workspace):
             plan.take(Kind.SHOW, _installation(directory, private))
+    for directory in places.own:
+        holds_private = any(is_within(each, directory) for each in private)
+        if _hidden(plan, directory) and not holds_private:
+            plan.take(Kind.SHOW, directory)
     real = plan.look.real(places.program)
     for path in (places.program, real):
         if _hidden(plan, path) and not is_within(path, places.workspace):

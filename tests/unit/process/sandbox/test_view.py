@@ -154,6 +154,17 @@ def test_a_virtual_environment_in_the_checkout_works() -> None:
     assert found.kind_of("/home/ada/code/app/.venv/lib/x") is Kind.SHOW
 
 
+def test_siding_itself_is_shown_wherever_it_lies_but_never_what_holds_private_places() -> None:
+    own = ("/tmp/venv", "/home/ada/src/siding/src", "/usr", "/home/ada", "/home/ada/code")
+    places = PLACES._replace(own=own)
+    found = plan_view(places, SandboxRequirements(), agent=None, look=disk(*own))
+    assert found.kind_of("/tmp/venv/lib/x") is found.kind_of(f"{own[1]}/siding/x") is Kind.SHOW
+    assert not [mount for mount in found.mounts if mount.path == "/usr"]
+    assert found.kind_of("/tmp/other") is found.kind_of("/home/ada/notes") is Kind.EMPTY
+    assert found.kind_of("/home/ada/code/app/.env") is Kind.BLANK
+    assert found.kind_of("/home/ada/code/other") is Kind.EMPTY
+
+
 def test_an_agents_settings_are_never_writable() -> None:
     home = "/home/ada"
     look = disk(f"{home}/.bot/settings.json", f"{home}/.bot/projects", f"{home}/.bot.json")
