@@ -81,6 +81,7 @@ class Effects:
         self.place = place._replace(resolve=_counted(place.resolve, budget))
         self.home = place.home
         self.fetched: set[str] = set()  # files this line takes from the network
+        self.made: dict[str, str | None] = {}  # files this line makes: their texts, None: not known
         self._parts: list[_OpenPart] = []
         self._open: list[_OpenPart] = []
         self._via: tuple[str, ...] = ()
@@ -213,15 +214,6 @@ class Effects:
         found = (paths.absolute(field, cwd) for cwd in cwds)
         return any(p is None or self.place.resolve(p) == self.place.workspace for p in found)
 
-    def is_module(self, name: str, state: ShellState) -> bool:
-        """Return whether a Python module of this name is in the workspace."""
-        path = name.replace(".", "/")
-        places = (f"{top}{path}{end}" for top in ("", "src/") for end in ("", ".py"))
-        return any(
-            self.is_workspace(each, state) and self.place.exists(f"{state.cwd}/{each}")
-            for each in places
-        )
-
     def links_made(self, target: str, source: str, state: ShellState) -> None:
         """Remember a link that this line makes to a place outside the workspace.
 
@@ -255,6 +247,27 @@ class Effects:
         self.budget.spend(2 + len(self.fetched) // 8, "looking at its paths")
         resolved = self.place.resolve(paths.absolute(path, state.cwd) or path)
         return any(resolved == each or resolved.startswith(each + "/") for each in self.fetched)
+
+    def makes(self, path: str, text: str | None, state: ShellState) -> None:
+        """Remember that this line makes the file `path`, or adds to it; None: text not known.
+
+        For a directory, or a file that a tool of the project makes, `text` is "".
+        """
+        resolved = self.place.resolve(paths.absolute(path, state.cwd) or path)
+        before = self.made.get(resolved, "")
+        known = text is not None and before is not None
+        self.made[resolved] = f"{before}{text}" if known else None
+
+    def made_text(self, path: str, state: ShellState) -> str | None:
+        """Return the text of a file that this line made before; None when that is not known."""
+        if not self.made:
+            return None
+        self.budget.spend(4 + len(self.made) // 8, "looking at its paths")
+        resolved = self.place.resolve(paths.absolute(path, state.cwd) or path)
+        if resolved in self.made:
+            return self.made[resolved]
+        within = any(resolved.startswith(each + "/") for each in self.made)
+        return "" if within else None
 
     def project_rules(self, text: str, words: tuple[str, ...]) -> None:
         """Match a command against the project's own rules, as written and as expanded.

@@ -2,7 +2,7 @@
 
 from siding.policy.effects import Effects, secret_variable
 from siding.policy.expansion import Expander
-from siding.policy.fields import NOTHING, PrintedText
+from siding.policy.fields import NOTHING, UNKNOWN, PrintedText
 from siding.policy.paths import HARMLESS_DEVICES
 from siding.policy.state import ShellState
 from siding.policy.tree import Redirect
@@ -56,6 +56,8 @@ def output_after(
         effects.found("fill-disk", target)
     if output.remote:
         effects.takes(target, state)
+    elif UNKNOWN not in target:
+        effects.makes(target, output.text, state)
     if output.secret and target not in HARMLESS_DEVICES:
         effects.found("print-secret", target)
     return NOTHING

@@ -20,9 +20,9 @@ OF_PATHS = names("""
 """)
 # What a value is, if it is no path.
 OF_TEXTS = names("""
-    value target line runs program sql host far database url saves sends reroutes method credential
-    header setting variable pattern mount shares copied package module mode process computed remote
-    refspec
+    value target line runs program code sql host far database url saves sends reroutes method
+    credential header setting variable pattern mount shares copied package module mode process
+    computed remote refspec
 """)
 TAKES_A_VALUE = OF_PATHS | OF_TEXTS
 # What an option says about the whole call: it only shows something; what stands under `(always)`
@@ -48,7 +48,7 @@ _FUNCTIONS = {
         settings unset let alias
     """,
     "code": "python interpreter",
-    "editing": "awk sed editor pager unread_language calculator",
+    "editing": "awk sed editor pager calculator",
     "search": "fd find",
     "wrappers": "parallel multiplexer xargs",
     "git": "git",

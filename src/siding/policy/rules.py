@@ -73,6 +73,7 @@ _ALL: tuple[Rule, ...] = (
         "exfiltration",
         ("read-secret", "ask", "reads a file where credentials are kept"),
         ("print-secret", "ask", "shows a credential"),
+        ("cloud-metadata", "ask", "asks the cloud for this machine's own credentials"),
         ("send-data", "ask", "sends data to another machine"),
         ("serve-files", "ask", "lets other machines in"),
     ),

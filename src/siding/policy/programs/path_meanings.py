@@ -30,6 +30,8 @@ def _stores(examiner: "Examiner", call: "Call", value: str) -> None:
     examiner.writes(value, call.state)
     if call.stdin.remote:
         examiner.takes(value, call.state)
+    else:
+        examiner.makes(value, call.stdin.text, call.state)
     if call.stdin.secret and value not in HARMLESS_DEVICES:
         examiner.found("print-secret", value)
 

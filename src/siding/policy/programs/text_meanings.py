@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from siding.policy.effects import secret_variable
 from siding.policy.fields import MARKS, UNKNOWN, known, shown_words
-from siding.policy.hosts import is_elsewhere, is_far
+from siding.policy.hosts import is_elsewhere, is_far, is_metadata
 from siding.policy.names import names
 from siding.policy.paths import Zone
 from siding.policy.programs.rows import does_projects_work
@@ -54,12 +54,19 @@ def _sql(examiner: "Examiner", call: "Call", value: str) -> None:
     judge_sql(examiner, call, value)
 
 
+def _code(examiner: "Examiner", call: "Call", value: str) -> None:
+    from siding.policy.programs.program_text import judge_program  # few commands hold a program
+
+    judge_program(examiner, call.name, value, call.state)
+
+
 def _far(examiner: "Examiner", _call: "Call", value: str) -> None:
     if is_far(value):
         examiner.found("send-data", value)
 
 
 def _host(examiner: "Examiner", _call: "Call", value: str) -> None:
+    _metadata(examiner, value)
     if is_elsewhere(value):
         examiner.found("send-data", value)
 
@@ -76,11 +83,22 @@ _ODD_SCHEME = r"gopher:|dict:|telnet:|smtp:|ftp:|scp:|sftp:"
 
 def asks_for(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge an address that is asked for: what is put together when it runs can carry data away."""
+    _metadata(examiner, value)
     if value.startswith("file:"):
         examiner.reads(value.removeprefix("file:").removeprefix("//"), call.state)
     unknown = re.search(r"[?/=&@.]", value[: value.rfind(UNKNOWN) + 1])
     if unknown or re.match(_ODD_SCHEME, value):
         examiner.found("send-data", value)
+
+
+def _metadata(examiner: "Examiner", value: str) -> None:
+    if is_metadata(value):
+        examiner.found("cloud-metadata", value)
+
+
+def _reroutes(examiner: "Examiner", _call: "Call", value: str) -> None:
+    for host in re.findall(r"\[[^\]]*\]|[\w.]+\.[\w.]+", value):
+        _metadata(examiner, host)
 
 
 def _saves(examiner: "Examiner", call: "Call", value: str) -> None:
@@ -213,6 +231,7 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "line": _line,
     "runs": runs,
     "sql": _sql,
+    "code": _code,
     "host": _host,
     "database": _database,
     "url": asks_for,
@@ -221,7 +240,7 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "pattern": _pattern,
     "saves": _saves,
     "sends": _nothing,
-    "reroutes": _nothing,
+    "reroutes": _reroutes,
     "method": _nothing,
     "credential": _credential,
     "header": _header,
