@@ -85,6 +85,7 @@ _ALL: tuple[Rule, ...] = (
         ("code-unclear", "ask", "runs program text that does more than is understood"),
         ("option-runs-program", "ask", "an option runs another program"),
         ("loads-code", "ask", "a variable makes programs load or run something else"),
+        ("load-object", "block", "makes the shell load an object as code"),
         ("run-outside", "ask", "runs something that lies outside the workspace"),
         ("dangerous-argument", "ask", "an argument is itself a dangerous command"),
     ),

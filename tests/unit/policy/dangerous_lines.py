@@ -5,6 +5,17 @@ The setting: bash, standing in the workspace ``/repos/proj``, home ``/home/dev``
 
 # Classes whose every line must be blocked, not only asked about.
 BLOCKED: dict[str, tuple[str, ...]] = {
+    "objects, schedules, interpreters, full disks": (
+        "enable -f ./x.so x",
+        "(crontab -l; echo '* * * * * x') | crontab -",
+        "crontab - < list",
+        "pkill -f python",
+        "killall -9 node",
+        "pkill python3",
+        "fallocate -l 500G big",
+        "head -c 1000G /dev/zero > big",
+        "dd if=/dev/zero of=big bs=1M count=1000000",
+    ),
     "tildes in values": (
         "export p=~/c; rm -rf $p",
         "declare p=~/c; rm -rf $p",
@@ -614,7 +625,6 @@ ASKED: dict[str, tuple[str, ...]] = {
         "rm -rf ./*",
         "rm -- *",
         "cat list | xargs rm -rf",
-        "xargs rm < list",
         "rm -rf build/../$x",
         'find "$D" -delete',
         "while read d; do rm -rf $d; done < dirs",
@@ -898,7 +908,6 @@ ASKED: dict[str, tuple[str, ...]] = {
         "git -C .. commit -am x",
         "GIT_WORK_TREE=/srv git checkout .",
         "cd /srv/repo && git reset --hard",
-        "git worktree add ../x",
         "git clone . /srv/x",
     ),
     "git runs programs": (

@@ -13,6 +13,7 @@ from siding.policy.words import NotUnderstood
 from .benign_lines import ALLOWED
 from .dangerous_lines import ASKED, BLOCKED
 from .everyday_lines import EVERYDAY
+from .mistaken_lines import ASKED_ABOUT, LET_THROUGH
 from .program_lines import ORDINARY, PLAINLY_DANGEROUS
 from .setting import PLACE, judged, rules_of
 
@@ -96,6 +97,20 @@ def test_there_are_three_hundred_everyday_lines() -> None:
 def test_an_everyday_line_is_not_asked_about(kind: str) -> None:
     counted.add(len(EVERYDAY[kind]))
     verdicts = {line: judged(line) for line in EVERYDAY[kind]}
+    stopped = {line: rules_of(each) for line, each in verdicts.items() if not each.runs}
+    assert stopped == {}
+
+
+@pytest.mark.parametrize("kind", LET_THROUGH)
+def test_what_was_let_through_once_never_runs_unasked(kind: str) -> None:
+    counted.add(len(LET_THROUGH[kind]))
+    assert [line for line in LET_THROUGH[kind] if judged(line).runs] == []
+
+
+@pytest.mark.parametrize("kind", ASKED_ABOUT)
+def test_what_was_asked_about_needlessly_runs(kind: str) -> None:
+    counted.add(len(ASKED_ABOUT[kind]))
+    verdicts = {line: judged(line) for line in ASKED_ABOUT[kind]}
     stopped = {line: rules_of(each) for line, each in verdicts.items() if not each.runs}
     assert stopped == {}
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText
+from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -103,8 +103,10 @@ def _module(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText
         program = _AS_PROGRAM.get(name, name.replace("_", "-"))
         return examiner.judges.judge(examiner, call._replace(words=(program, *words[1:])))
     if name in ("venv", "virtualenv"):
-        for directory in arguments(words[1:]).operands:
+        for directory in arguments(words[1:], ("--prompt",)).operands:
+            examiner.writes(directory, call.state)
             examiner.makes(directory, "", call.state)
+        return ANYTHING
     if name in ("http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd"):
         _server(examiner, call, words[1:])
         return ANYTHING
@@ -160,6 +162,8 @@ def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
             _text(examiner, call, "".join(words[3:4]))
         elif words[1] in ("dbshell", "shell", "shell_plus"):
             examiner.found("code-from-input", words[1])
+    elif path.rpartition("/")[2] == "artisan":
+        examiner.judges.judge(examiner, call._replace(words=("artisan", *words[1:])))
     text = examiner.made_text(path, call.state)
     if examiner.is_fetched(path, call.state):
         examiner.found("remote-code", path)
@@ -236,6 +240,8 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
     if re.match(r"https?:|npm:|jsr:|file:", verb) or any(re.match(r"https?:", w) for w in words):
         examiner.found("remote-code", verb)
         return ANYTHING
+    if verb == "publish" and call.name == "deno":
+        examiner.found("publish", shown_words(call.words[:4]))
     if verb in ("x", "create", "install", "add") and call.name == "deno":
         examiner.found("install-elsewhere", " ".join(words[:4]))
         return ANYTHING

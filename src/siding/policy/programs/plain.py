@@ -77,6 +77,8 @@ def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> No
         return
     if not word.startswith(("/", "../")) and "/../" not in word and word != "..":
         return
+    if word.startswith("//") and call.name in ("bazel", "bazelisk", "buck2", "pants", "please"):
+        return  # a target
     zone = examiner.zone(word, call.state)
     if zone in (Zone.INSIDE, Zone.HARMLESS) or examiner.is_workspace(word, call.state):
         return

@@ -39,7 +39,7 @@ BOUND = re.compile(r"[$@]?\b([A-Za-z_]\w*)\s*(?:=(?!=)|:=|\bin\b|\bof\b)\s*(.+)"
 READS_A_FILE = r"\bopen\b|read|load|\brun\b|exec|system|popen"
 
 DELETES = (
-    r"\b(?:rmtree|rm|rmSync|rmdir\w*|unlink\w*|removedirs|rm_rf?|(?<![.\w])remove"
+    r"\b(?:rmtree|remove_tree|rm|rmSync|rmdir\w*|unlink\w*|removedirs|rm_rf?|(?<![.\w])remove"
     r"|remove_(?:dir|entry)\w*|removeSync|emptyDir\w*|(?:os|fs|fse|file|Deno)\.remove\w*|(?:File|Files|Dir|FileUtils)\.delete\w*"
     r"|delete-(?:file|directory)|deleteTree)\b[!?]?"
 )
@@ -85,7 +85,7 @@ SENDS = (
 CONNECTS = rf"(?:\bconnect\w*\(\(|Socket\.new\()\s*{STRING}"
 SHOWS = r"\b(?:print|puts|echo|say|console\.\w+|cat|write|p|dump)\b"
 HOME = (
-    r"\bPath\.home\(\)|(?:\brequire\(\"\d+\"\)\.|\b\w+\.)?\bhomedir\(\)|\bDir\.home\b"
+    r"(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|(?:\brequire\(\"\d+\"\)\.|\b\w+\.)?\bhomedir\(\)|\bDir\.home\b"
     r"|\bprocess\.env\.HOME\b|\$?ENV\{HOME\}"
 )
 HOME_IN_STRING = r"^(?:[#$]?\{[^}]*(?:HOME|home)[^}]*\}|\$HOME\b)"

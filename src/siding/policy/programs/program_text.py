@@ -18,6 +18,7 @@ from siding.policy.hosts import is_elsewhere, is_metadata
 from siding.policy.paths import Zone
 from siding.policy.programs import program_patterns as patterns
 from siding.policy.programs.plain import dangerous_argument
+from siding.policy.programs.program_strings import ProgramStrings, arguments_in
 
 if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
@@ -36,50 +37,21 @@ def judge_program(
 ) -> None:
     """Judge program text by what is plainly seen in it; `given` are the program's arguments."""
     examiner.budget.spend(20 + 2 * len(text), "reading program text")
-    if not text.strip(MARKS + " \t\n"):
-        if UNKNOWN in text:
-            examiner.found("code-from-input", text)
-        return
+    if not text.strip(MARKS + " \t\n") and set(text) & set(MARKS):
+        examiner.found("code-from-input", text)
     _Text(examiner, language, text, state).judge(given)
 
 
 class _Text:
-    """A program's text: its code with a number in place of each string, and the strings."""
+    """A program's text that is judged, statement by statement."""
 
     def __init__(self, examiner: "Examiner", language: str, text: str, state: "ShellState") -> None:
         self.examiner, self.state = examiner, state
         self.language = re.sub(r"(?<=[a-z]{3})[\d.]+$|(?<=node)js$", "", language)
-        self.strings: list[str] = []
-        self.ticks: list[str] = []
-        self.bound: dict[str, str] = {}  # names of variables that hold a path
-        comment = "#" if self.language in patterns.HASH else "--" if "lua" in language else "//"
-        self.code = re.sub(patterns.STRINGS.format(comment), self._keep, text, flags=re.DOTALL)
-        self.code = re.sub(patterns.JOINED, self._join, self.code)
-        self.code = re.sub(patterns.HOME, lambda _: self._number(examiner.home), self.code)
-        self.code = re.sub(patterns.OF_ENVIRONMENT, self._variable, self.code)
+        self.strings = ProgramStrings(self.language, text, examiner.home)
+        self.code = self.strings.code
         self.runs = bool(re.search(patterns.RUNS_TEXT, self.code))
         self.statements = [each[:_LONGEST_STATEMENT] for each in re.split(r"[;\n]", self.code)]
-
-    def _keep(self, found: re.Match[str]) -> str:
-        if found["comment"] is not None:
-            return ""
-        text = found["text"] or found["short"] or found["line"] or ""
-        text = re.sub(r"\\(.)", lambda each: {"n": "\n", "t": "\t"}.get(each[1], each[1]), text)
-        if found["tick"]:
-            self.ticks.append(text)
-        return self._number(text)
-
-    def _number(self, text: str) -> str:
-        self.strings.append(text)
-        return f'"{len(self.strings) - 1}"'
-
-    def _join(self, found: re.Match[str]) -> str:
-        return self._number("".join(self._values(found[0])))
-
-    def _variable(self, found: re.Match[str]) -> str:
-        """Return the code for a variable of the environment: that of the home is the home."""
-        name = found[2] or self.strings[int(found[1])]
-        return self._number(self.examiner.home) if name == "HOME" else found[0]
 
     def judge(self, given: Sequence[str]) -> None:
         if UNKNOWN in self.code:  # outside of all strings: it is code
@@ -89,25 +61,25 @@ class _Text:
         self._hidden()
         for statement in self.statements:
             self.examiner.budget.spend(3 + len(statement) // 16, "reading program text")
-            self._bind(statement)
+            self.strings.bind(statement)
             self._files(statement)
             self._network(statement)
 
     # -- commands --------------------------------------------------------------------------
 
     def _commands(self, given: Sequence[str]) -> None:
-        lines = list(self.ticks) if self.language in patterns.BACKTICKS_RUN else []
+        lines = list(self.strings.ticks) if self.language in patterns.BACKTICKS_RUN else []
         starts = False
         for statement in self.statements:
             starts = starts or bool(re.search(patterns.STARTS, statement))
             for found in re.finditer(patterns.COMMAND, statement):
-                words = self._values(found[1])
+                words = self.strings.values(found[1])
                 line = words[0] if len(words) == 1 else shlex.join(words)
                 one = len(words) > 1 or " " not in line.strip()
                 goes_on = one and re.match(r"\s*[+.,]", statement[found.end() :])
                 lines.append(f"{line} x" if goes_on else line)  # `["python", script]`
             for number in re.findall(patterns.COMMAND_BEHIND, statement):
-                lines.append(self.strings[int(number)])
+                lines.append(self.strings.strings[int(number)])
             if self.language in patterns.BARE_WORDS:
                 lines += re.findall(rf"{patterns.STARTS}[\s(`]+([^\]}})']+)", statement)
             if self.language in ("ipython", "gdb", "lldb"):
@@ -118,17 +90,14 @@ class _Text:
         for line in dict.fromkeys(lines[:_MOST_STRINGS]):
             plain = re.sub(patterns.INTERPOLATED, "x", line)
             self.examiner.stopped(self.language, plain, self.state)
-        for text in self.strings[:_MOST_STRINGS] if starts else ():
+        for text in self.strings.strings[:_MOST_STRINGS] if starts else ():
             if " " in text and text not in lines and "\n" not in text.strip():
                 dangerous_argument(self.examiner, text, self.state)
-
-    def _values(self, code: str) -> list[str]:
-        return [self.strings[int(number)] for number in re.findall(r'"(\d+)"', code)]
 
     def _hidden(self) -> None:
         """Judge text that is run as code, and what is done to processes."""
         for text in re.findall(rf"{patterns.RUNS_TEXT}\s*{patterns.STRING}", self.code):
-            judge_program(self.examiner, self.language, self.strings[int(text)], self.state)
+            judge_program(self.examiner, self.language, self.strings.strings[int(text)], self.state)
         for rule, pattern in patterns.AT_ALL.items():
             if re.search(pattern, self.code):
                 self.examiner.found(rule, self.code[:120])
@@ -138,13 +107,6 @@ class _Text:
             self.examiner.found("code-unclear", "runs what it decodes")
 
     # -- files -----------------------------------------------------------------------------
-
-    def _bind(self, statement: str) -> None:
-        found = patterns.BOUND.search(statement)
-        if found and not re.search(patterns.READS_A_FILE, found[2]):
-            path = self._path(found[2])
-            if path:
-                self.bound[found[1]] = path
 
     def _files(self, statement: str) -> None:
         for pattern, at, act in (
@@ -157,7 +119,7 @@ class _Text:
             for arguments in self._calls(pattern, statement):
                 self._each(arguments[at : at + 1], act)
         for arguments in self._calls(patterns.OPENS, statement):
-            given = [text for each in arguments for text in self._values(each)[:1]]
+            given = [text for each in arguments for text in self.strings.values(each)[:1]]
             if any(re.fullmatch(patterns.WRITE_MODE, text) for text in given):
                 self._each(arguments, self._write)  # Perl has the mode before the path …
             elif given and given[0].startswith(">"):
@@ -172,7 +134,7 @@ class _Text:
 
     def _arguments(self, given: Sequence[str]) -> None:
         """Judge the arguments as the files of a program that deletes or writes some."""
-        opens = any(re.fullmatch(patterns.WRITE_MODE, text) for text in self.strings)
+        opens = any(re.fullmatch(patterns.WRITE_MODE, text) for text in self.strings.strings)
         writes = opens or re.search(rf"{patterns.WRITES}|>\s*ARGV", self.code)
         for word in given if re.search(r"argv|ARGV|\bshift\b", self.code) else ():
             if re.search(patterns.DELETES, self.code):
@@ -195,34 +157,17 @@ class _Text:
         """Yield the arguments of each call of a function with one of these names."""
         for found in re.finditer(pattern, statement):
             self.examiner.budget.spend(2 + len(statement) // 8, "reading program text")
-            yield _arguments(statement[found.end() :])
+            yield arguments_in(statement[found.end() :])
 
     def _each(self, arguments: list[str], act: Callable[[str], None]) -> None:
-        for path in map(self._path, arguments):
+        for path in map(self.strings.path, arguments):
             if path and self.examiner.zone(path, self.state) is not Zone.UNKNOWN:
                 act(path)
-
-    def _path(self, code: str) -> str:
-        """Return the path that code makes of strings and bound names; "" when it is not plain."""
-        found = patterns.PATH.match(code)
-        if found is not None:
-            first = self.strings[int(found[1])]
-        else:
-            found = patterns.NAMED_PATH.match(code)
-            first = self.bound.get(found[1], "") if found else ""
-        if not found or not first:
-            return ""
-        first = re.sub(patterns.HOME_IN_STRING, lambda _: self.examiner.home, first)
-        path = "/".join((first, *self._values(found[2])))
-        if path.startswith("~") and path[1:2] in ("", "/"):
-            path = self.examiner.home + path[1:]
-        placed = path.startswith(("/", ".."))
-        return "" if "://" in path or "\n" in path or (" " in path and not placed) else path
 
     # -- network ---------------------------------------------------------------------------
 
     def _network(self, statement: str) -> None:
-        texts = self._values(statement)
+        texts = self.strings.values(statement)
         sends = re.search(patterns.SENDS, statement)
         for address in texts:
             if ("://" in address or address.count(".") == 3) and is_metadata(address):
@@ -230,24 +175,9 @@ class _Text:
             if sends and re.match(r"(?:https?|wss?|ftp)://", address) and is_elsewhere(address):
                 self.examiner.found("send-data", address)
         for number in re.findall(patterns.CONNECTS, statement):
-            if is_elsewhere(self.strings[int(number)]):
-                self.examiner.found("send-data", self.strings[int(number)])
+            if is_elsewhere(self.strings.strings[int(number)]):
+                self.examiner.found("send-data", self.strings.strings[int(number)])
         for found in re.finditer(patterns.OF_ENVIRONMENT, statement):
-            name = found[2] or self.strings[int(found[1])]
+            name = found[2] or self.strings.strings[int(found[1])]
             if secret_variable(name) and re.search(patterns.SHOWS, statement):
                 self.examiner.found("print-secret", name)
-
-
-def _arguments(code: str) -> list[str]:
-    """Return the arguments at the beginning of code, with parentheses around them or without."""
-    code = code.lstrip()
-    arguments, depth = [""], 0 if code[:1] == "(" else 1
-    for character in code:
-        depth += (character in "([{") - (character in ")]}")
-        if depth <= 0:
-            break
-        if character == "," and depth == 1:
-            arguments.append("")
-        else:
-            arguments[-1] += character
-    return [each for each in arguments if each.strip(" )")]
