@@ -34,7 +34,7 @@ def _size(examiner: "Examiner", call: "Call", value: str) -> None:
 
 def _limit(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge a limit on processes or files, under which Siding's own record cannot go on."""
-    if value and value not in ("unlimited", "hard", "soft"):
+    if value[:1] not in ("", "-") and value not in ("unlimited", "hard", "soft"):
         examiner.found("siding-itself", shown_words(call.words[:6]))
 
 

@@ -74,7 +74,7 @@ def sed(examiner: "Examiner", call: "Call") -> PrintedText:
             examiner.found("run-outside", path)
     for script in scripts:
         _sed_script(examiner, call, script)
-    for operand in rest:
+    for operand in filter(None, rest):  # `sed -i ''` of macOS
         if in_place:
             examiner.writes(operand, call.state)
         examiner.reads(operand, call.state)

@@ -39,6 +39,8 @@ def _beside(examiner: "Examiner", call: "Call", value: str) -> None:
 def _stores(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge a file that gets what the program reads from its standard input."""
     examiner.writes(value, call.state)
+    if call.stdin.endless and value not in HARMLESS_DEVICES:
+        examiner.found("fill-disk", value)
     if call.stdin.remote:
         examiner.takes(value, call.state)
     else:

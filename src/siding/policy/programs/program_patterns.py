@@ -24,7 +24,8 @@ STARTS = (
     r"|check_(?:call|output)|getoutput|getstatusoutput|passthru|proc_open|Command"
     r"|(?:call|read)(?:Command|Process)|capture[23]e?|shell-command\S*|call-process|run-program|e?syscmd)|\$|\bqx)"
 )
-COMMAND = rf"{STARTS}\s*[(\[]?\s*\[?\s*({STRING}(?:(?:[\s,\[\]]|\{{\s*args:)*{STRING})*)"
+COMMAND = rf"{STARTS}\s*[(\[]?\s*\[?\s*({STRING}(?:(?:[\s,\[\]]|c\(|\{{\s*args:)*{STRING})*)"
+LIST = r"\[\s*(\"\d+\"(?:\s*,\s*\"\d+\")+)"
 COMMAND_BEHIND = rf"{STRING}\s*(?:\.\s*(?:execute\b|!)|!!|\|\s*(?:getline|&))"
 INTERPOLATED = r"[#$]\{[^}]{0,100}\}|(?<!\$)\{[^{} ,]{1,100}\}|%[sd]"
 
@@ -72,7 +73,7 @@ AT_ALL = {
     "siding-itself": r"\bkill\b[^\n]{0,40}\b(?:p?getppid|ppid)\b",
 }
 FETCHES = (
-    r"urlopen|\b(?:requests|httpx|http|https|axios)\.get\b|\bfetch\s*\(|URI\.open|open-uri|\bLWP\b"
+    r"urlopen|\brequire\(\"\d+\"\)\.get\b|\b(?:requests|httpx|http|https|axios)\.get\b|\bfetch\s*\(|URI\.open|open-uri|\bLWP\b"
     r"|urlretrieve"
 )
 DECODES = (

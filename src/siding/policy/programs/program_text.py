@@ -90,7 +90,8 @@ class _Text:
         for line in dict.fromkeys(lines[:_MOST_STRINGS]):
             plain = re.sub(patterns.INTERPOLATED, "x", line)
             self.examiner.stopped(self.language, plain, self.state)
-        for text in self.strings.strings[:_MOST_STRINGS] if starts else ():
+        lists = map(self.strings.values, re.findall(patterns.LIST, self.code))
+        for text in (*map(shlex.join, lists), *self.strings.strings) if starts else ():
             if " " in text and text not in lines and "\n" not in text.strip():
                 dangerous_argument(self.examiner, text, self.state)
 
