@@ -3,15 +3,17 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 
 from siding.policy import paths
 from siding.policy.budget import Budget, TooMuch
-from siding.policy.fields import ANY, shown, shown_words
-from siding.policy.paths import JudgingPlace, Zone
+from siding.policy.fields import ANY, FROM_A_LIST, shown, shown_words
+from siding.policy.paths import Entry, JudgingPlace, Zone
 from siding.policy.policy import Policy
 from siding.policy.state import ShellState
 from siding.policy.verdict import Action, CommandPart, RuleFinding
 
+MOST_DIRECTORIES = 200  # that one verdict looks into, to see where their links lead
 DEEPEST = 12  # lines in lines, functions in functions
 LONGEST_VIA = 100  # characters of what a command stands in
 LONGEST_SHOWN = 2000  # characters of a command, or of what a rule matched
@@ -78,9 +80,12 @@ class Effects:
     def __init__(self, policy: Policy, place: JudgingPlace, budget: Budget) -> None:
         self.policy = policy
         self.budget = budget
-        self.place = place._replace(resolve=_counted(place.resolve, budget))
+        self.place = place._replace(
+            resolve=_counted(place.resolve, budget), entries=_listed(place.entries, budget)
+        )
         self.home = place.home
         self.fetched: set[str] = set()  # files this line takes from the network
+        self.made: dict[str, str | None] = {}  # files this line makes: their texts, None: not known
         self._parts: list[_OpenPart] = []
         self._open: list[_OpenPart] = []
         self._via: tuple[str, ...] = ()
@@ -181,6 +186,8 @@ class Effects:
         rule = _DELETE_RULES.get(zone)
         if zone is Zone.REPOSITORY and not recursive:
             rule = "write-repository"
+        if recursive and FROM_A_LIST in field and rule is None:
+            rule = "delete-unknown"
         if rule:
             self.found(rule, field)
         elif zone is Zone.INSIDE and self._everything(field, state):
@@ -207,20 +214,19 @@ class Effects:
             paths.is_under(field, self.place, cwd) for cwd in (state.cwd, *state.other_cwds)
         ) and not any(_in_link(field, link) for link in state.links)
 
+    def is_beside(self, field: str, state: ShellState) -> bool:
+        """Return whether a path lies in a directory beside the workspace, or is to be one."""
+        if field.startswith("/") or self.zone(field, state) is not Zone.OUTSIDE:
+            return False
+        top = self.place.workspace.rpartition("/")[0]
+        path = paths.absolute(field, state.cwd)
+        return bool(top) and path is not None and paths.is_below(self.place.resolve(path), top)
+
     def is_root(self, field: str, state: ShellState) -> bool:
         """Return whether a path is, or may turn out to be, the workspace's root."""
         cwds = (state.cwd, *state.other_cwds)
         found = (paths.absolute(field, cwd) for cwd in cwds)
         return any(p is None or self.place.resolve(p) == self.place.workspace for p in found)
-
-    def is_module(self, name: str, state: ShellState) -> bool:
-        """Return whether a Python module of this name is in the workspace."""
-        path = name.replace(".", "/")
-        places = (f"{top}{path}{end}" for top in ("", "src/") for end in ("", ".py"))
-        return any(
-            self.is_workspace(each, state) and self.place.exists(f"{state.cwd}/{each}")
-            for each in places
-        )
 
     def links_made(self, target: str, source: str, state: ShellState) -> None:
         """Remember a link that this line makes to a place outside the workspace.
@@ -232,6 +238,26 @@ class Effects:
         name = source.rstrip("/").rpartition("/")[2]
         state.links.update({target, f"{target}/{name}" if target != "." else name})
 
+    def links_below(self, directory: str, state: ShellState) -> list[str]:
+        """Return the links below a directory of the workspace that lead out of it.
+
+        No more than MOST_DIRECTORIES are looked into.
+        """
+        top = paths.absolute(directory, state.cwd)
+        if top is None or not self.is_workspace(directory, state):
+            return []
+        waiting, found = [top.rstrip("/")], []
+        for directory in islice(
+            iter(lambda: waiting.pop() if waiting else None, None), MOST_DIRECTORIES
+        ):
+            for name, is_link in self.place.entries(directory):
+                path = f"{directory}/{name}"
+                if not is_link and name != ".git":
+                    waiting.append(path)
+                elif is_link and not paths.is_below(self.place.resolve(path), self.place.workspace):
+                    found.append(path)
+        return found
+
     def reads_below(self, directory: str, state: ShellState) -> None:
         """Record `read-secret` if a directory with credentials lies below `directory`."""
         self.budget.spend(12, "looking at its paths")
@@ -241,7 +267,8 @@ class Effects:
     def reads(self, field: str, state: ShellState) -> None:
         """Record `read-secret` if credentials are usually kept in this file."""
         self.budget.spend(8 + len(field) // 16, "looking at its paths")
-        if paths.is_secret(field, self.place, state.cwd):
+        ways = (field, *paths.led_out(field, self.place, state.cwd))
+        if any(paths.is_secret(each, self.place, state.cwd) for each in ways):
             self.found("read-secret", field)
 
     def takes(self, path: str, state: ShellState) -> None:
@@ -255,6 +282,27 @@ class Effects:
         self.budget.spend(2 + len(self.fetched) // 8, "looking at its paths")
         resolved = self.place.resolve(paths.absolute(path, state.cwd) or path)
         return any(resolved == each or resolved.startswith(each + "/") for each in self.fetched)
+
+    def makes(self, path: str, text: str | None, state: ShellState) -> None:
+        """Remember that this line makes the file `path`, or adds to it; None: text not known.
+
+        For a directory, or a file that a tool of the project makes, `text` is "".
+        """
+        resolved = self.place.resolve(paths.absolute(path, state.cwd) or path)
+        before = self.made.get(resolved, "")
+        known = text is not None and before is not None
+        self.made[resolved] = f"{before}{text}" if known else None
+
+    def made_text(self, path: str, state: ShellState) -> str | None:
+        """Return the text of a file that this line made before; None when that is not known."""
+        if not self.made:
+            return None
+        self.budget.spend(4 + len(self.made) // 8, "looking at its paths")
+        resolved = self.place.resolve(paths.absolute(path, state.cwd) or path)
+        if resolved in self.made:
+            return self.made[resolved]
+        within = any(resolved.startswith(each + "/") for each in self.made)
+        return "" if within else None
 
     def project_rules(self, text: str, words: tuple[str, ...]) -> None:
         """Match a command against the project's own rules, as written and as expanded.
@@ -307,6 +355,22 @@ def _counted(resolve: Callable[[str], str], budget: Budget) -> Callable[[str], s
         return found
 
     return counted
+
+
+def _listed(
+    entries: Callable[[str], tuple[Entry, ...]], budget: Budget
+) -> Callable[[str], tuple[Entry, ...]]:
+    """Wrap `entries`, which reads the disk: count its cost and remember each answer."""
+    kept: dict[str, tuple[Entry, ...]] = {}
+
+    def listed(path: str) -> tuple[Entry, ...]:
+        if path not in kept:
+            budget.spend(20, "looking into directories")
+            kept[path] = entries(path)
+            budget.spend(len(kept[path]), "looking into directories")
+        return kept[path]
+
+    return listed
 
 
 def _in_link(field: str, link: str) -> bool:

@@ -18,6 +18,7 @@ from siding.policy.grammar import Parser, parse
 from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 from siding.policy.redirections import judge_redirects, output_after
+from siding.policy.rules import BUILT_IN
 from siding.policy.scan import assigned, multiplies
 from siding.policy.state import ShellState
 from siding.policy.tree import (
@@ -37,7 +38,7 @@ from siding.policy.tree import (
     Simple,
     Word,
 )
-from siding.policy.verdict import Action, worst
+from siding.policy.verdict import Action, CommandPart, worst
 from siding.policy.words import NAME, NotUnderstood, joined
 
 _WITHOUT_MARKS = dict.fromkeys(map(ord, MARKS), "0")
@@ -444,6 +445,21 @@ class Examiner(Effects):
 
         A text whose words cannot be expanded within the limits counts as blocked.
         """
+        parts = self._probed(text, state)
+        return parts is None or worst(part.action for part in parts) is Action.BLOCK
+
+    def stopped(self, what: str, text: str, state: ShellState) -> None:
+        """Record why `text`, which the program `what` seems to hand to a shell, would not run.
+
+        That the text is not understood is no reason: it may not be for a shell at all.
+        """
+        for part in self._probed(text, state) or () if text.strip() else ():
+            for finding in part.findings:
+                if BUILT_IN[finding.rule].group != "unclear":
+                    self.found(finding.rule, f"{what}: {text}")
+
+    def _probed(self, text: str, state: ShellState) -> tuple[CommandPart, ...] | None:
+        """Judge `text` as a command line without recording it; None when it goes too deep."""
         policy = self.policy._replace(rules=())
         probe = Examiner(policy, self.place, self.env, self.judges, self.budget)
         probe._via = (*self._via, "argument")
@@ -453,8 +469,8 @@ class Examiner(Effects):
                 probe.line(text, state.copy())
         except NotUnderstood:
             self.budget.depth = depth
-            return True
-        return worst(part.action for part in probe.parts()) is Action.BLOCK
+            return None
+        return probe.parts()
 
     def _call_function(self, call: Call) -> PrintedText:
         name = call.words[0]

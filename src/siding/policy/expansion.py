@@ -334,6 +334,7 @@ def _with_sets(text: str) -> str:
         bracket = _next(text, "]", opening + 2, bracket)
         slash = _next(text, "/", opening + 1, slash)
         inside = bracket < slash and bracket < len(text) and text[opening + 1] != "]"
+        inside = inside and not text.endswith("://", 0, opening)  # an IPv6 address
         pieces += [text[at:opening], ONE] if inside else [text[at : opening + 1]]
         at = bracket + 1 if inside else opening + 1
     return "".join([*pieces, text[at:]])

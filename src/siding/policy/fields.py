@@ -12,6 +12,7 @@ ONE = "\x02"  # one character of such a name (``?``, ``[…]``)
 NUMBER = "\x03"  # something without a slash or a space: a process id, a date, a random name
 
 FOUND_BY_NAME = NUMBER + NUMBER  # the numbers of processes that have some name
+FROM_A_LIST = ANY + NUMBER + ANY  # a line of a file of the workspace, taken for a name in it
 MARKS = UNKNOWN + ANY + ONE + NUMBER
 _SHOWN = str.maketrans({UNKNOWN: "…", ANY: "*", ONE: "?", NUMBER: "#"})
 
@@ -23,6 +24,7 @@ class PrintedText(NamedTuple):
     remote: bool = False  # comes from the network
     secret: bool = False  # holds what must not leave
     endless: bool = False
+    listed: bool = False  # lines of files of the workspace
 
 
 NOTHING = PrintedText(text="")

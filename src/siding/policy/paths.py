@@ -1,16 +1,21 @@
 """Decide where a path leads, by what it resolves to and not by how it is spelled."""
 
 import fnmatch
+import os
 import posixpath
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 
 from siding.namedtuples import NamedTuple
 from siding.policy.agents import KnownAgents
 from siding.policy.fields import ANY, NUMBER, ONE, UNKNOWN
+from siding.policy.known_files import (
+    SECRET_DIRECTORIES,
+    SECRET_NAMES,
+    is_secret_path,
+    steers,
+)
 from siding.policy.names import names, ordered
-from siding.policy.steering import steers
 
 
 class Zone(StrEnum):
@@ -31,6 +36,37 @@ class Zone(StrEnum):
     UNKNOWN = "known only when it runs"
 
 
+MOST_NAMES = 1000
+
+
+class Entry(NamedTuple):
+    """A directory, or a link of any kind, in a directory."""
+
+    name: str
+    is_link: bool
+
+
+def entries(path: str) -> tuple[Entry, ...]:
+    """Return the directories and links in a directory, at most MOST_NAMES; none if it is no
+    directory or may not be read."""
+    try:
+        with os.scandir(path) as found:
+            return tuple(_some(found))
+    except (OSError, ValueError):
+        return ()
+
+
+def _some(found: "Iterator[os.DirEntry[str]]") -> Iterator[Entry]:
+    left = MOST_NAMES
+    for each in found:
+        is_link = each.is_symlink()
+        if is_link or each.is_dir():
+            yield Entry(name=each.name, is_link=is_link)
+            left -= 1
+        if not left:
+            return
+
+
 class JudgingPlace(NamedTuple):
     """The directories a command is judged against, and what is known there. All paths are absolute
     and resolved.
@@ -46,39 +82,13 @@ class JudgingPlace(NamedTuple):
     temporary: tuple[str, ...] = ("/tmp", "/var/tmp", "/dev/shm")
     resolve: Callable[[str], str] = posixpath.normpath  # os.path.realpath where there is a disk
     exists: Callable[[str], bool] = lambda path: False  # noqa: ARG005 - os.path.exists there
+    entries: Callable[[str], tuple[Entry, ...]] = entries
 
 
 HARMLESS_DEVICES = names("""
     /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full /dev/urandom
     /dev/random
 """)
-
-# These patterns are texts, compiled by `re` at their first use: most commands touch no file.
-#
-# No two branches may match the same part of a path: an agent chooses the path, and with
-# backtracking a long one would take quadratic time or worse.
-_SECRET_FILES = (
-    r"(?s)(?:^|/)(?:"
-    r"\.ssh(?:/(?!known_hosts$|config$|[^/]*\.pub$)[^/]*)?"
-    r"|\.gnupg(?:/.*)?|\.aws(?:/.*)?|\.azure(?:/.*)?|\.kube(?:/.*)?|\.password-store(?:/.*)?"
-    r"|\.config/(?:gcloud|gh|op|hub|doctl|rclone|glab-cli)(?:/.*)?|\.docker/config\.json"
-    r"|\.netrc|_netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.my\.cnf|\.htpasswd"
-    r"|\.(?:bash|zsh|python|psql|mysql|node_repl)_history|\.vault-token|\.terraformrc"
-    r"|\.[\w-]+/(?:\.?credentials?|auth|oauth_creds|tokens?)(?:\.json|\.toml|\.ya?ml)?"
-    r"|credentials\.json|service[-_]?account[\w-]*\.json|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
-    r"|\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$)[\w.-]+)?|\.envrc\.local"
-    r"|[\w.-]+\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk)|(?=[\w.-]*(?:private|secret))[\w.-]*\.key"
-    r"|secrets?\.(?:json|ya?ml|toml|env|txt|ini)"
-    r"|shadow-?|gshadow-?|master\.passwd|sudoers|krb5\.keytab|environ"
-    r"|Keychains(?:/.*)?|Login Data|cookies\.sqlite|key[34]\.db|logins\.json"
-    r")$"
-)
-_SYSTEM_SECRETS = (
-    r"^/(?:etc/(?:shadow|gshadow|sudoers|ssh/ssh_host|master\.passwd"
-    r"|krb5\.keytab)|proc/[^/]+/(?:environ|mem|fd)|root(?:/|$)"
-    r"|run/secrets|var/run/secrets)"
-)
-_SECRET_NAMES = ("shadow", "gshadow", "environ", "sudoers", "krb5.keytab", "master.passwd")
 
 
 def absolute(field: str, cwd: str | None) -> str | None:
@@ -122,6 +132,8 @@ def _of(path: str, place: JudgingPlace, *, link_itself: bool) -> Zone:
     resolved = _resolved(fixed, place, link_itself=link_itself and not pattern)
     if resolved in HARMLESS_DEVICES or resolved.startswith("/dev/fd/"):
         return Zone.HARMLESS
+    for led in _led_out(fixed, pattern, place, link_itself=link_itself) if pattern else ():
+        return _of(led, place, link_itself=link_itself and not led.endswith("/"))
     if pattern and resolved == place.workspace:
         return _of_pattern(pattern, place)
     within = _below(resolved, place.workspace)
@@ -130,6 +142,46 @@ def _of(path: str, place: JudgingPlace, *, link_itself: bool) -> Zone:
             return Zone.WORKSPACE
         return _inside(within + pattern, place)
     return _outside(resolved, pattern, place)
+
+
+def led_out(field: str, place: JudgingPlace, cwd: str | None) -> Iterator[str]:
+    """Yield where links lead that a pattern matches first: ``*/x`` may go through one."""
+    path = absolute(field, cwd)
+    fixed, pattern = _without_pattern(path or "")
+    if pattern and UNKNOWN not in field:
+        yield from _led_out(fixed, pattern, place, link_itself=False, deep=False)
+
+
+def _led_out(
+    fixed: str, pattern: str, place: JudgingPlace, *, link_itself: bool, deep: bool = True
+) -> Iterator[str]:
+    """Yield the paths that a pattern matches through a link out of the workspace.
+
+    A link that stands last in a path is followed too, unless the act is on the link itself.
+    """
+    first, slash, rest = pattern.lstrip("/").partition("/")
+    last = not rest.strip("/")
+    on_link = last and link_itself and not slash
+    if on_link or not is_below(place.resolve(fixed), place.workspace):
+        return
+    for entry in place.entries(fixed):
+        path = f"{fixed.rstrip('/')}/{entry.name}"
+        whole = f"{path}{slash}{rest}"
+        if not _matches_name(first, entry.name):
+            continue
+        if entry.is_link and not is_below(place.resolve(path), place.workspace):
+            yield whole
+        elif not last and deep:
+            inner, inner_pattern = _without_pattern(whole)
+            if inner_pattern:
+                yield from _led_out(inner, inner_pattern, place, link_itself=link_itself)
+            elif not is_below(_resolved(whole, place, link_itself=link_itself), place.workspace):
+                yield whole
+
+
+def _matches_name(pattern: str, name: str) -> bool:
+    """Return whether the shell's pattern matches a name; a dot at its start has to be given."""
+    return (name[0] != "." or pattern[:1] == ".") and _matches(pattern, name)
 
 
 def _of_pattern(pattern: str, place: JudgingPlace) -> Zone:
@@ -175,6 +227,11 @@ def _below(path: str, top: str) -> str | None:
         return ""
     prefix = top.rstrip("/") + "/"
     return path[len(prefix) :] if path.startswith(prefix) else None
+
+
+def is_below(path: str, top: str) -> bool:
+    """Return whether a path is `top` or something below it."""
+    return _below(path, top) is not None
 
 
 def _inside(within: str, place: JudgingPlace) -> Zone:
@@ -240,11 +297,11 @@ _SYSTEM_ROOTS = ordered("""
 def is_secret(field: str, place: JudgingPlace, cwd: str | None) -> bool:
     """Return whether credentials are usually kept at this path, or where its link points."""
     text = field.replace(ANY, "x").replace(ONE, "x")
-    if "/" not in text and text in _SECRET_NAMES:
+    if "/" not in text and text in SECRET_NAMES:
         return False  # without a directory it is an ordinary word, as in `grep shadow`
     path = absolute(text.partition(UNKNOWN)[0], cwd) or text
     resolved = place.resolve(path) if path.startswith("/") else path
-    return any(_secret_path(each) for each in {path, resolved})
+    return any(is_secret_path(each) for each in {path, resolved})
 
 
 def holds_secrets(field: str, place: JudgingPlace, cwd: str | None) -> bool:
@@ -253,21 +310,7 @@ def holds_secrets(field: str, place: JudgingPlace, cwd: str | None) -> bool:
     if path is None or UNKNOWN in path:
         return False
     top = place.resolve(path)
-    return any(_below(f"{place.home}/{each}", top) is not None for each in _SECRET_DIRECTORIES)
-
-
-_SECRET_DIRECTORIES = ordered("""
-    .ssh .gnupg .aws .azure .kube .docker .password-store .config/gh .config/gcloud .config/op
-""")
-
-
-def _secret_path(path: str) -> bool:
-    return bool(re.match(_SYSTEM_SECRETS, path)) or (
-        bool(re.search(_SECRET_FILES, path)) and not path.endswith(_NOT_SECRET)
-    )
-
-
-_NOT_SECRET = ("/shadow", "/environ", "/sudoers", "/gshadow")  # elsewhere they are just names
+    return any(is_below(f"{place.home}/{each}", top) for each in SECRET_DIRECTORIES)
 
 
 def is_under(field: str, place: JudgingPlace, cwd: str | None) -> bool:

@@ -2,8 +2,8 @@
 
 from siding.policy.effects import Effects, secret_variable
 from siding.policy.expansion import Expander
-from siding.policy.fields import NOTHING, PrintedText
-from siding.policy.paths import HARMLESS_DEVICES
+from siding.policy.fields import NOTHING, UNKNOWN, PrintedText
+from siding.policy.paths import HARMLESS_DEVICES, Zone
 from siding.policy.state import ShellState
 from siding.policy.tree import Redirect
 
@@ -38,7 +38,9 @@ def judge_redirects(
                 target = path
         if redirect.operator in ("<", "<>"):
             effects.reads(path, state)
-            stdin = PrintedText(remote=effects.is_fetched(path, state))
+            fetched = effects.is_fetched(path, state)
+            inside = effects.zone(path, state) is Zone.INSIDE
+            stdin = PrintedText(remote=fetched, listed=inside and not fetched)
     for name in sorted(expander.names):
         if secret_variable(name):
             effects.found("print-secret", f"${name}")
@@ -56,6 +58,8 @@ def output_after(
         effects.found("fill-disk", target)
     if output.remote:
         effects.takes(target, state)
+    elif UNKNOWN not in target:
+        effects.makes(target, output.text, state)
     if output.secret and target not in HARMLESS_DEVICES:
         effects.found("print-secret", target)
     return NOTHING

@@ -16,20 +16,21 @@ Words = tuple[str, ...]
 # What happens to the file or directory that a value names.
 OF_PATHS = names("""
     reads reads-below writes writes-into stores receives moves links rights owner deletes
-    deletes-below fetches runs-file formats dumps packs opens changes-directory
+    deletes-below fetches runs-file formats dumps packs opens changes-directory beside
 """)
 # What a value is, if it is no path.
 OF_TEXTS = names("""
-    value target line runs program sql host far database url saves sends reroutes method credential
-    header setting variable pattern mount shares copied package module mode process computed remote
-    refspec
+    value target line runs program code sql host far database url saves sends reroutes method
+    credential header setting variable pattern mount shares copied package module mode process
+    computed remote refspec shared-branch template handed library size limit attributes replaced
+    machine
 """)
 TAKES_A_VALUE = OF_PATHS | OF_TEXTS
 # What an option says about the whole call: it only shows something; what stands under `(always)`
 # and beside other options does not hold; the operands are files that it changes; it stands in
 # place of the first operand; the target loses what the sources do not have; what is read ends;
-# what follows is a command.
-OF_CALLS = names("looks spares in-place as-first mirrors bounds command")
+# what comes next is a command; links are followed.
+OF_CALLS = names("looks spares in-place as-first mirrors bounds command follows")
 # How the arguments are read that no other entry of the row is about.
 KINDS = names("text files project quotes")
 # What the first words of a call may be: letters of options without a dash.
@@ -48,13 +49,13 @@ _FUNCTIONS = {
         settings unset let alias
     """,
     "code": "python interpreter",
-    "editing": "awk sed editor pager unread_language calculator",
+    "editing": "awk sed editor pager calculator",
     "search": "fd find",
     "wrappers": "parallel multiplexer xargs",
     "git": "git",
     "reading": "path_name",
     "files": "temporary_file",
-    "processes": "kill",
+    "processes": "kill ps",
     "network": "httpie socat",
 }
 
@@ -150,11 +151,18 @@ class Row:
 
 
 def _matches(name: str, word: str) -> bool:
-    """Return whether a subcommand matches: ``get-*`` by its start, ``~rm`` by one of its parts."""
+    """Return whether a subcommand matches: ``get-*`` by its start, ``~rm`` by one of its parts,
+    ``~rm*`` by the start of one.
+    """
     if name[0] == "~":
-        parts = word.lower().replace(":", "-").replace("_", "-").replace(".", "-").split("-")
-        return name[1:] in parts
+        if name[-1] == "*":
+            return any(part.startswith(name[1:-1]) for part in _parts(word))
+        return name[1:] in _parts(word)
     return word.startswith(name[:-1])
+
+
+def _parts(word: str) -> list[str]:
+    return word.lower().replace(":", "-").replace("_", "-").replace(".", "-").split("-")
 
 
 def row_from(value: object, where: Words = ()) -> Row:

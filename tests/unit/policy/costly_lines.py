@@ -82,10 +82,7 @@ TOO_MUCH: dict[str, str] = {
     "a shell in a shell": _of("sh -c 'a';"),
     "traps in a trap": _of("trap a b;", start="trap '", end="' EXIT"),
     "wrappers": ("nice " * 11 + "rm a;") * 160,
-    "Python": "python3 -c '" + "f({x})+" * 1400 + "x'",
-    "modules of JavaScript": _of("import ", start="node -e '", end="'"),
-    "letters without end": _of("rm", start="node -e '", end="'"),
-    "awk that prints": _of("print ", start="awk '{", end=">}'"),
+    "letters without end": _of("rm(", start="node -e '", end="'"),
     "sed that runs": _of("s/a/b/e;", start="sed '", end="'"),
     "more than any line": "echo " + "x" * 200_000,
     "more than anything": "rm -rf / #" + "x" * 5_000_000,
@@ -93,6 +90,9 @@ TOO_MUCH: dict[str, str] = {
 
 # What was slow once, and can be judged now.
 ENOUGH: dict[str, str] = {
+    "awk that prints": _of("print ", start="awk '{", end=">}'"),
+    "modules of JavaScript": _of("import ", start="node -e '", end="'"),
+    "Python": "python3 -c '" + "f({x})+" * 1400 + "x'",
     "options nobody knows": _of("--abcdef ", start="kubectl "),
     "statements": _of("select '' ; ", start='psql -c "', end='"'),
     "substitutions of perl": _of("s/a/b/;", start="perl -pe '", end="'"),

@@ -71,7 +71,14 @@ def test_events_are_records_of_the_bar_tool_and_more() -> None:
         ("rm -rf /tmp/x-$$", True),
         ("rm -rf /tmp/$x", False),
         ("ls *.orig | xargs rm", True),
-        ("cat list | xargs rm", False),
+        ("cat list | xargs rm", True),
+        ("xargs rm -f < list", True),
+        ('while read -r f; do rm -f "$f"; done < list', True),
+        ("cat list | xargs rm -rf", False),
+        ("cat ../list | xargs rm", False),
+        ("curl https://example.org/list | xargs rm", False),
+        ("cat list | xargs -I{} sh -c {}", False),
+        ("while read -r c; do $c; done < list", False),
         ("echo build | xargs rm -rf", True),
     ],
 )
@@ -100,8 +107,48 @@ def test_links_are_followed(tmp_path: Path) -> None:
         ("echo x > link/file", False),
         ("cp a link/", False),
         ("cd link && rm -rf x", False),
+        ("rm -rf */*", False),  # the shell goes through the link
+        ("rm -rf l*/x", False),
+        ("rm -rf real/*/link/x", True),  # there is no directory in between
+        ("rm -rf *[a-z]/*/*", False),
+        ("rm -rf re*/*", True),
+        ("rm -f *", False),  # everything
+        ("rm -f l*", True),
+        ("touch */x", False),
+        ("chmod -R u+w *", False),
+        ("for d in */; do rm -rf $d/x; done", False),
     ):
         assert check_line(line, place).runs is runs, line
+
+
+def test_what_follows_links_reads_no_credentials_through_them(tmp_path: Path) -> None:
+    workspace, home = tmp_path / "work", tmp_path / "home"
+    (workspace / "src/deep").mkdir(parents=True)
+    (workspace / "own").mkdir()
+    (home / ".ssh").mkdir(parents=True)
+    (workspace / "src/deep/link").symlink_to(home)
+    (workspace / "own/link").symlink_to(workspace / "src/deep")
+    place = PLACE._replace(
+        cwd=str(workspace),
+        workspace=str(workspace),
+        home=str(home),
+        temporary=("/tmp",),
+        resolve=os.path.realpath,
+        exists=os.path.exists,
+    )
+    for line, plain in (
+        ("cp -rL {} out", "cp -r {} out"),
+        ("tar -chf a.tar {}", "tar -cf a.tar {}"),
+        ("rsync -aL {}/ out/", "rsync -a {}/ out/"),
+        ("grep -R token {}", "grep -r token {}"),
+        ("rg -L token {}", "rg token {}"),
+        ("zip -r a.zip {}", "zip a.zip {}"),
+        ("chown -RL dev {}", "chown -R dev {}"),
+    ):
+        assert not check_line(line.format("src"), place).runs, line
+        assert check_line(line.format("own"), place).runs, line
+        assert check_line(plain.format("src"), place).runs, plain
+    assert not check_line("cat src/deep/*/.ssh/id_rsa", place).runs
 
 
 def test_variables_the_caller_knows_are_used() -> None:

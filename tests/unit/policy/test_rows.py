@@ -115,7 +115,7 @@ def test_a_row_may_be_that_of_a_language() -> None:
     policy = read_policy(b"programs: {our-node: {(like): node}, our-sh: {(like): sh}}")
     assert policy.broken == ""
     assert judged("our-node -e 'console.log(1)'", policy).runs
-    assert rules_of(judged("our-node -e 'eval(x)'", policy)) == {"code-unclear"}
+    assert rules_of(judged("our-node -e 'exec(\"rm -rf /srv\")'", policy)) == {"delete-outside"}
     assert judged("our-sh -c 'rm -rf ~'", policy).action is Action.BLOCK
 
 

@@ -5,7 +5,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from siding.policy.effects import secret_variable
-from siding.policy.fields import ANYTHING, MARKS, NOTHING, UNKNOWN, PrintedText, known, shown_words
+from siding.policy.fields import (
+    ANYTHING,
+    FROM_A_LIST,
+    MARKS,
+    NOTHING,
+    NUMBER,
+    UNKNOWN,
+    PrintedText,
+    known,
+    shown_words,
+)
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
@@ -42,8 +52,12 @@ def change_directory(examiner: "Examiner", call: "Call") -> PrintedText:
         return NOTHING
     target = operands[0] if operands else examiner.home
     if UNKNOWN in target or any(mark in target for mark in MARKS):
-        inside = UNKNOWN not in target and examiner.zone(target, state) is Zone.INSIDE
-        state.cwd = f"{state.cwd}/{target}" if inside and not target.startswith("/") else None
+        zone = Zone.UNKNOWN if UNKNOWN in target else examiner.zone(target, state)
+        if zone is Zone.TEMPORARY and not set(target) & set(MARKS) - {NUMBER}:
+            state.cwd = target  # what mktemp made
+        else:
+            inside = zone is Zone.INSIDE and not target.startswith("/")
+            state.cwd = f"{state.cwd}/{target}" if inside else None
         return NOTHING
     state.variables["OLDPWD"] = state.cwd or UNKNOWN
     if target.startswith("/"):
@@ -148,7 +162,7 @@ def read_variables(examiner: "Examiner", call: "Call") -> PrintedText:
     )
     for name in (*given.operands, *given.values("-a")):
         examiner.named(name, call.state)
-        call.state.variables[name] = UNKNOWN
+        call.state.variables[name] = FROM_A_LIST if call.stdin.listed else UNKNOWN
         if name in call.state.arrays or given.has("-a") or call.name != "read":
             call.state.arrays[name] = (UNKNOWN,)
         if name in ("PATH", "IFS"):
@@ -251,7 +265,7 @@ def _completion(examiner: "Examiner", call: "Call", words: list[str]) -> None:
             examiner.found("loads-code", f"{name} is {path}")
             call.state.aliases[name] = path
     elif call.name == "enable" and given.has("-f"):
-        examiner.found("loads-code", " ".join(given.values("-f")))
+        examiner.found("load-object", " ".join(given.values("-f")))
 
 
 _NAMES_AFTER = {"test": ("-v", "-R"), "[": ("-v", "-R"), "wait": ("-p",)}

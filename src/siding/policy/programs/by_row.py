@@ -1,5 +1,6 @@
 """Judge a program by its row in the table: what its options, operands and subcommands do."""
 
+import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import (
@@ -16,7 +17,6 @@ from siding.policy.programs.meanings import means, read_as
 from siding.policy.programs.plain import options, reads_all, runner
 from siding.policy.programs.printed import printed, reads_without_end
 from siding.policy.programs.requests import judge_requests
-from siding.policy.programs.rows import does_projects_work
 from siding.policy.programs.targets import judge_target
 from siding.policy.row import INPUTS, KINDS, SHAPES, Row, Words
 
@@ -145,6 +145,10 @@ def _places(examiner: "Examiner", call: "Call", given: Given, *, shows: bool) ->
         operands = judge_target(examiner, call, given, operands)
     if "reads-below" in words and "(target)" not in places and not operands:
         operands = ["."]
+    if given.has("follows"):  # a link below an operand is judged as if it were given too
+        operands += (
+            link for each in operands or ["."] for link in examiner.links_below(each, call.state)
+        )
     for operand in operands if words else ():
         _operand(examiner, call, words, operand, shows=shows)
 
@@ -203,11 +207,28 @@ def _launched(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
             return ANYTHING
         if "/" not in words[0] and known(words[0]) and not examiner.knows(words[0]):
             return runner(examiner, call)  # a script that the project names, or a tool it installed
-    if launch is not None and launch.package and not does_projects_work(words[0]):
-        examiner.found("install-elsewhere", shown_words(call.words[:6]))
-        return ANYTHING
+    if launch is not None and launch.package and _is_fetched(examiner, call, words):
+        return runner(examiner, call)
     what = " ".join([call.name, *given.verbs])
     return examiner.inner(what, tuple(words), call)
+
+
+def _is_fetched(examiner: "Examiner", call: "Call", words: list[str]) -> bool:
+    """Judge a package that is fetched to be run; return whether no more is known of it.
+
+    `words` are the package and its arguments; the version is taken off its name. A tool of the
+    project with a version is not the one that the project has installed.
+    """
+    name = re.sub(r"(?<=.)@[\w.^~-]+$", "", words[0])
+    makes = name in _SCAFFOLDS or bool(re.fullmatch(r"create-[\w.-]+", name))
+    known_tool = examiner.knows(name) and (makes or name == words[0])
+    if not makes and not known_tool:
+        examiner.found("install-elsewhere", shown_words(call.words[:6]))
+    words[0] = name
+    return not known_tool
+
+
+_SCAFFOLDS = names("shadcn shadcn-ui nuxi expo")  # they make files, and are never installed
 
 
 def _in_container(

@@ -1,40 +1,46 @@
 """Interpreters: program text on the command line, in a file, or on standard input."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known, shown_words
-from siding.policy.names import names
+from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, shown_words
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.by_row import judge_row
 from siding.policy.programs.plain import runner, setup_script
-from siding.policy.programs.program_text import judge_text
-from siding.policy.programs.python_text import judge_python
+from siding.policy.programs.program_text import judge_program
 from siding.policy.programs.rows import row_of
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
 
-# interpreter -> family, options that hold text, options that load something, options with values
-_FAMILIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
+# interpreter -> options that hold text, options that load something, options with values
+_OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "node": (
-        "node",
         ("-e", "--eval", "-p", "--print", "-pe"),
         ("-r", "--require", "--import", "--loader", "--experimental-loader", "--inspect-brk"),
         ("--max-old-space-size", "-C"),
     ),
-    "bun": ("node", ("-e", "--eval", "-p", "--print"), ("-r", "--preload"), ("--cwd",)),
-    "deno": ("node", ("-e",), (), ()),
-    "perl": ("perl", ("-e", "-E"), ("-I",), ("-F", "-0")),
-    "ruby": ("ruby", ("-e",), ("-r", "-I"), ("-C", "-E", "-F")),
-    "php": ("php", ("-r", "-B", "-R", "-E"), ("-d", "-c", "-z"), ("-t", "-S")),
-    "lua": ("lua", ("-e",), ("-l",), ()),
-    "luajit": ("lua", ("-e",), ("-l",), ()),
-    "Rscript": ("R", ("-e",), (), ()),
-    "R": ("R", ("-e",), ("-f", "--file"), ()),
+    "bun": (("-e", "--eval", "-p", "--print"), ("-r", "--preload"), ("--cwd",)),
+    "deno": (("-e",), (), ()),
+    "perl": (("-e", "-E"), ("-I",), ("-F", "-0")),
+    "ruby": (("-e",), ("-r", "-I"), ("-C", "-E", "-F")),
+    "php": (("-r", "-B", "-R", "-E"), ("-d", "-c", "-z"), ("-t", "-S")),
+    "lua": (("-e",), ("-l",), ()),
+    "luajit": (("-e",), ("-l",), ()),
+    "Rscript": (("-e",), (), ()),
 }
+# Other languages: the options are alike enough.
+_ANY_LANGUAGE = (
+    ordered("""
+        -e -c -x -ex -o -g -G --eval -eval -E --execute --command -Command /c /k -r --expr -p
+    """),
+    ordered("-l --load -require --script -s"),
+    ordered("-t -f -i -q -cp --args"),
+)
 
 
 def python(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -55,7 +61,7 @@ def python(examiner: "Examiner", call: "Call") -> PrintedText:
     if words and words[0] == "--":
         words.pop(0)
     if words[:1] == ["-c"]:
-        _python_text(examiner, call, words[1] if len(words) > 1 else "")
+        _text(examiner, call, "".join(words[1:2]), words[2:])
         for word in words[2:]:
             examiner.reads(word, call.state)
     elif words[:1] == ["-m"]:
@@ -63,53 +69,44 @@ def python(examiner: "Examiner", call: "Call") -> PrintedText:
     elif words and words[0] not in ("-", "/dev/stdin"):
         _script(examiner, call, words)
     else:
-        _python_input(examiner, call)
+        _text_input(examiner, call)
     return ANYTHING
 
 
-def _python_text(examiner: "Examiner", call: "Call", text: str) -> None:
-    if known(text):
-        judge_python(examiner, text, call.state)
-    else:
-        examiner.found("code-from-input", text)
+def _text(examiner: "Examiner", call: "Call", text: str, given: Sequence[str] = ()) -> None:
+    judge_program(examiner, call.name, text, call.state, given)
 
 
-def _python_input(examiner: "Examiner", call: "Call") -> None:
+def _text_input(examiner: "Examiner", call: "Call") -> None:
+    """Judge program text that comes on standard input."""
     text = call.stdin.text
     if call.stdin.remote:
         examiner.found("remote-code", call.name)
     elif text is None:
         examiner.found("code-from-input", call.name)
-    elif text.strip():
-        _python_text(examiner, call, text)
+    else:
+        _text(examiner, call, text)
 
 
-_SERVERS = names("http.server pyftpdlib smtpd uvicorn gunicorn")
-_MODULES = names(
-    """
-    pytest unittest venv pip build mypy black isort ruff flake8 pylint coverage tox nox
-    json.tool py_compile compileall doctest timeit trace cProfile profile zipfile tarfile
-    ensurepip this site sphinx mkdocs pyright piptools pre_commit isort bandit vulture pydoc
-    calendar ast tokenize dis platform sysconfig pstats uv hatch flit poetry pdm virtualenv
-    webpack mccabe pycodestyle pydocstyle pyflakes autopep8 yapf cython nuitka IPython jupyter
-    notebook django flask pip_audit pdb inspect antigravity base64 calendar html.entities
-    textwrap tabnanny unittest.mock pytest_cov grpc_tools.protoc babel alembic scripts src tests
-    xdist twine http.server robot behave locust streamlit celery uvicorn gunicorn hypercorn
-    importlinter mike towncrier bumpversion setuptools_scm wheel setuptools
-    """
-)
-
-
+# Modules that are programs of another name, or do more than run the project's code.
 _PROGRAMS_AS_MODULES = names("""
-    siding pip twine poetry uv hatch pipx virtualenv pre_commit tox
+    ansible awscli conda coverage flit hatch httpie huggingface_hub mkdocs pip pipx poetry
+    pre_commit siding tox twine uv virtualenv
 """)
+_AS_PROGRAM = {"awscli": "aws", "httpie": "http", "huggingface_hub": "huggingface-cli"}
 
 
 def _module(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
 
     name = words[0] if words else ""
     if name in _PROGRAMS_AS_MODULES:
-        return examiner.judges.judge(examiner, call._replace(words=tuple(words)))
+        program = _AS_PROGRAM.get(name, name.replace("_", "-"))
+        return examiner.judges.judge(examiner, call._replace(words=(program, *words[1:])))
+    if name in ("venv", "virtualenv"):
+        for directory in arguments(words[1:], ("--prompt",)).operands:
+            examiner.writes(directory, call.state)
+            examiner.makes(directory, "", call.state)
+        return ANYTHING
     if name in ("http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd"):
         _server(examiner, call, words[1:])
         return ANYTHING
@@ -119,10 +116,9 @@ def _module(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText
         for word in words[1:]:
             examiner.reads(word, call.state)
         return runner(examiner, call._replace(words=tuple(words)))
-    if name in _MODULES or examiner.knows(name) or examiner.is_module(name, call.state):
-        return runner(examiner, call._replace(words=tuple(words or ["python"])))
-    examiner.found("unknown-program", f"-m {name}")
-    return ANYTHING
+    if not re.fullmatch(r"[\w.-]+", name):
+        examiner.found("dynamic-command", f"-m {name}")
+    return runner(examiner, call._replace(words=tuple(words or ["python"])))
 
 
 def _module_with_text(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
@@ -137,11 +133,11 @@ def _module_with_text(examiner: "Examiner", call: "Call", words: list[str]) -> P
             stop_at_operand=True,
         )
         text = "\n".join((*given.values("-s", "--setup"), *given.operands))
-        _python_text(examiner, call, text)
+        _text(examiner, call, text)
     elif name == "code":
-        _python_input(examiner, call)
-    elif any(word.startswith(("-c", "--command")) for word in words):
-        examiner.found("code-unclear", shown_words(words[:6]))
+        _text_input(examiner, call)
+    for command in arguments(words[1:], ("-c", "--command")).values("-c", "--command"):
+        _text(examiner, call, command.lstrip("!"))
     return runner(examiner, call._replace(words=(name,)))
 
 
@@ -162,12 +158,19 @@ def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
     if path.rpartition("/")[2] == "manage.py" and words[1:2]:
         if words[1] in ("flush", "reset_db"):
             examiner.found("destroy-data", words[1])
+        elif words[1] in ("shell", "shell_plus") and words[2:3] in (["-c"], ["--command"]):
+            _text(examiner, call, "".join(words[3:4]))
         elif words[1] in ("dbshell", "shell", "shell_plus"):
             examiner.found("code-from-input", words[1])
+    elif path.rpartition("/")[2] == "artisan":
+        examiner.judges.judge(examiner, call._replace(words=("artisan", *words[1:])))
+    text = examiner.made_text(path, call.state)
     if examiner.is_fetched(path, call.state):
         examiner.found("remote-code", path)
     elif path.startswith("/dev/fd/") or UNKNOWN in path:
         examiner.found("code-from-input", path)
+    elif text is not None:  # a program that this line wrote
+        _text(examiner, call, text)
     elif examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.STEERING):
         examiner.found("run-outside", path)
     setup_script(examiner, call._replace(words=tuple(words)))
@@ -175,9 +178,9 @@ def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
 
 
 def interpreter(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge node, perl, ruby, php, lua, R."""
-    name = re.sub(r"js$|[\d.]+$", "", call.name)
-    family, text_options, loaders, with_value = _FAMILIES[name]
+    """Judge a language by its text, its script or its input: node, perl, ruby, tclsh, scala …"""
+    name = re.sub(r"(?<=node)js$|[\d.]+$", "", call.name)
+    text_options, loaders, with_value = _OPTIONS.get(name, _ANY_LANGUAGE)
     words = list(call.arguments)
     if name in ("deno", "bun") and words:
         return _javascript_tool(examiner, call, words)
@@ -185,41 +188,33 @@ def interpreter(examiner: "Examiner", call: "Call") -> PrintedText:
         words = _perl_words(words)
     given = arguments(words, (*text_options, *loaders, *with_value), stop_at_operand=True)
     texts = given.values(*text_options)
-    _loaders(examiner, family, given.values(*loaders))
+    _loaders(examiner, call, given.values(*loaders))
     if given.has("-S") and name == "php":
         examiner.found("serve-files", " ".join(given.values("-S")))
     for text in texts:
-        judge_text(examiner, family, text)
+        _text(examiner, call, text, given.operands)
     in_place = name == "perl" and any(re.match(r"-[pnlw0]*i", word) for word in words)
     for operand in given.operands if texts else ():
         examiner.reads(operand, call.state)
         if in_place:
             examiner.writes(operand, call.state)
-    if texts or given.has("--version", "-v", "--help", "-h", "-V"):
+    if texts or given.has("--version", "-version", "-v", "--help", "-help", "-h", "-V"):
         return ANYTHING
     if given.operands and given.operands[0] != "-":
         _script(examiner, call, list(given.operands))
     elif not given.has("--test"):
-        _text_input(examiner, call, family)
+        _text_input(examiner, call)
     return ANYTHING
 
 
-def _loaders(examiner: "Examiner", family: str, values: list[str]) -> None:
+def _loaders(examiner: "Examiner", call: "Call", values: list[str]) -> None:
+    """Judge what an interpreter loads first: a module by its name, or a file of the workspace."""
     for value in values:
-        plain = family in ("perl", "ruby") and re.fullmatch(r"[\w:]+", value)
-        harmless = value == "lib" or value.startswith(("memory_limit", "display_errors"))
-        if not plain and not harmless:
+        plain = re.fullmatch(r"[\w:/@-]+", value) and not value.startswith("/")
+        setting = value.startswith(("memory_limit", "display_errors"))
+        own = "=" not in value and examiner.is_workspace(value, call.state)
+        if not plain and not setting and not own:
             examiner.found("option-runs-program", value)
-
-
-def _text_input(examiner: "Examiner", call: "Call", family: str) -> None:
-    text = call.stdin.text
-    if call.stdin.remote:
-        examiner.found("remote-code", call.name)
-    elif text is None:
-        examiner.found("code-from-input", call.name)
-    elif text.strip():
-        judge_text(examiner, family, text)
 
 
 def _perl_words(words: list[str]) -> list[str]:
@@ -240,11 +235,13 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
     if verb in ("eval", "repl") or any(w in ("-e", "--eval", "-p", "--print") for w in words):
         after = words[words.index(verb) + 1 :] if verb == "eval" else words[1:]
         for text in [w for w in after if not w.startswith("-")][:1]:
-            judge_text(examiner, "node", text)
+            judge_program(examiner, "node", text, call.state)
         return ANYTHING
     if re.match(r"https?:|npm:|jsr:|file:", verb) or any(re.match(r"https?:", w) for w in words):
         examiner.found("remote-code", verb)
         return ANYTHING
+    if verb == "publish" and call.name == "deno":
+        examiner.found("publish", shown_words(call.words[:4]))
     if verb in ("x", "create", "install", "add") and call.name == "deno":
         examiner.found("install-elsewhere", " ".join(words[:4]))
         return ANYTHING

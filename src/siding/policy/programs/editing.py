@@ -1,14 +1,14 @@
-"""awk, sed, editors, pagers, and interpreters whose language Siding does not analyse."""
+"""awk, sed, editors and pagers: programs with commands of their own."""
 
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known
-from siding.policy.names import names, ordered
+from siding.policy.fields import ANYTHING, MARKS, UNKNOWN, PrintedText
+from siding.policy.names import ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
-from siding.policy.programs.plain import options, reader
-from siding.policy.programs.program_text import reading_text, without_strings
+from siding.policy.programs.plain import reader
+from siding.policy.programs.program_text import judge_program
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -41,32 +41,21 @@ def awk(examiner: "Examiner", call: "Call") -> PrintedText:
     if not texts and not files and rest:
         texts.append(rest.pop(0))
     for text in texts:
-        _awk_text(examiner, call, text)
+        _awk_text(examiner, call, text, rest)
     for operand in rest:
         examiner.reads(operand, call.state)
     return ANYTHING
 
 
-def _awk_text(examiner: "Examiner", call: "Call", text: str) -> None:
-    if not known(text):
-        examiner.found("code-from-input", text)
-        return
-    reading_text(examiner, text, text.count("print"))
-    for command in re.findall(r"(?:system|getline|\|)\s*(?:\(\s*)?\"((?:[^\"\\]|\\.)*)\"", text):
-        examiner.inner_text("awk", command, call.state)
-    bare = without_strings(text, "awk")
-    runs = bare is None or re.search(
-        r"\bsystem\b|\bgetline\b|@\w|(?<!\|)\|(?!\|)|\bENVIRON\b|\bclose\b", bare
-    )
-    if bare is None or runs or re.search(r"\bsystem\s*\(|\bgetline\b", text):
-        examiner.found("code-unclear", text[:120])
-        return
-    if re.search(r"\b(?:print|printf)\b[^;{}\n]*>", bare):
-        for path in re.findall(r">>?\s*\"((?:[^\"\\]|\\.)*)\"", text):
-            if not path.startswith(("/dev/stderr", "/dev/stdout")):
-                examiner.writes(path, call.state)
-        if re.search(r">\s*[^\"\s=&|]", bare) and not re.search(r"\([^()>]*>[^()]*\)|\?", bare):
-            examiner.found("code-unclear", text[:120])
+def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -> None:
+    judge_program(examiner, "awk", text, call.state, given)
+    for path in re.findall(r">\s*\"((?:[^\"\\]|\\.)*)\"", text):
+        if not path.startswith(("/dev/stderr", "/dev/stdout")):
+            examiner.writes(path, call.state)
+    if re.search(r"\|\s*\"(?:/bin/)?(?:ba|da|z|k)?sh\"", text):  # it prints lines for a shell
+        examiner.found("code-from-input", text[:120])
+    for word in given if re.search(r"\|\s*ARGV", text) else ():
+        examiner.stopped("awk", word, call.state)
 
 
 def sed(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -85,7 +74,7 @@ def sed(examiner: "Examiner", call: "Call") -> PrintedText:
             examiner.found("run-outside", path)
     for script in scripts:
         _sed_script(examiner, call, script)
-    for operand in rest:
+    for operand in filter(None, rest):  # `sed -i ''` of macOS
         if in_place:
             examiner.writes(operand, call.state)
         examiner.reads(operand, call.state)
@@ -93,92 +82,33 @@ def sed(examiner: "Examiner", call: "Call") -> PrintedText:
     return PrintedText(remote=remote)
 
 
-_SED_ADDRESS = re.compile(
-    r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*|\\(.)(?:(?!\1).)*\1[IM]*|[+~]\d+)"
-    r"(?:\s*,\s*(?:\d+|\$|/(?:[^/\\\n]|\\.)*/[IM]*|[+~]\d+))?\s*!?\s*"
-)
+_SED_SUBSTITUTES = r"(?<![\w\\])s([^\w\s\\])((?:\\.|(?!\1)[^\\])*)\1((?:\\.|(?!\1)[^\\])*)\1(\w*)"
+_SED_WRITES = r"(?:^|[;{}\n\d$/,!])[ \t]*[wW][ \t]+([^\n;}]+)"
+_SED_RUNS = r"(?:^|[;{}\n\d$/,!])[ \t]*e(?:[ \t]+([^\n]*)|(?=[;}\n]|$))"
 
 
 def _sed_script(examiner: "Examiner", call: "Call", script: str) -> None:
-    text = script
-    reading_text(examiner, text)
-    if not known(text):
-        if any(mark in text for mark in UNKNOWN):
-            text = text.replace(UNKNOWN, "x") if text.startswith("s") else text
-        if UNKNOWN in text:
-            examiner.found("code-from-input", script)
-            return
-    while text.strip(" \t\n;"):
-        text = text.lstrip(" \t\n;{}")
-        examiner.budget.spend(4 + len(text) // 1024, "reading program text")
-        address = _SED_ADDRESS.match(text)
-        text = text[address.end() :] if address else text
-        text = text.lstrip(" \t{")
-        if not text:
-            return
-        taken = _sed_command(examiner, call, text)
-        if taken is None:
-            examiner.found("code-unclear", script[:120])
-            return
-        text = text[taken:]
+    """Judge the commands of sed that write a file (w) or run a command (e)."""
+    examiner.budget.spend(2 * len(script) + len(script) ** 2 // 4096, "reading program text")
+    if UNKNOWN in script and not script.strip(MARKS):
+        examiner.found("code-from-input", script)
+        return
+    lines: list[str] = []
+
+    def substitutes(found: re.Match[str]) -> str:
+        if "e" in found[4].partition("w")[0]:
+            lines.append(found[3])
+        return "1w" if "w" in found[4] else "1"
+
+    rest = re.sub(_SED_SUBSTITUTES, substitutes, script)
+    for path in re.findall(_SED_WRITES, rest):
+        examiner.writes(path.strip(), call.state)
+    for line in (*lines, *re.findall(_SED_RUNS, rest)):
+        examiner.found("code-unclear", script[:80])
+        examiner.inner_text("sed", line, call.state)
 
 
-def _sed_command(examiner: "Examiner", call: "Call", text: str) -> int | None:
-    """Judge one sed command; return its length, None when it is not understood."""
-    letter = text[0]
-    if letter in "sy":
-        return _sed_substitute(examiner, call, text)
-    if letter in "pPdDgGhHnNxzl=qQF}#":
-        end = re.match(r".[ \t]*\d*", text)
-        return end.end() if letter != "#" and end else len(text.partition("\n")[0])
-    if letter in "aic":
-        return len(text)
-    if letter in "btT:":
-        return len(re.split(r"[;\n}]", text, maxsplit=1)[0])
-    if letter in "rRwW":
-        path = text[1:].partition("\n")[0].strip()
-        if letter in "wW":
-            examiner.writes(path, call.state)
-        examiner.reads(path, call.state)
-        return len(text.partition("\n")[0])
-    if letter == "e":
-        command = text[1:].partition("\n")[0].strip()
-        examiner.found("code-unclear", text[:80])
-        examiner.inner_text("sed e", command, call.state)
-        return len(text.partition("\n")[0])
-    return None
-
-
-def _sed_substitute(examiner: "Examiner", call: "Call", text: str) -> int | None:
-    mark = text[1:2]
-    if not mark or mark in "\\\n":
-        return None
-    pieces: list[str] = []
-    current, index = "", 2
-    while index < len(text) and len(pieces) < 2:
-        if text[index] == "\\" and index + 1 < len(text):
-            current += text[index : index + 2]
-            index += 2
-            continue
-        if text[index] == mark:
-            pieces.append(current)
-            current = ""
-        else:
-            current += text[index]
-        index += 1
-    if len(pieces) < 2:
-        return None
-    flags = re.match(r"[gpiImM0-9e]*(?:w[ \t]*([^\n]*))?", text[index:])
-    assert flags is not None
-    if flags.group(1) is not None:
-        examiner.writes(flags.group(1), call.state)
-    if "e" in flags.group().partition("w")[0]:
-        examiner.found("code-unclear", text[:80])
-        examiner.inner_text("sed s///e", pieces[1], call.state)
-    return index + flags.end()
-
-
-# -- editors and other languages -----------------------------------------------------------------
+# -- editors and pagers ----------------------------------------------------------------------------
 
 
 def editor(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -186,34 +116,46 @@ def editor(examiner: "Examiner", call: "Call") -> PrintedText:
     words = call.arguments
     if set(words) & {"--version", "--help"}:
         return ANYTHING
-    commands = [
-        w
-        for i, w in enumerate(words)
-        if (w.startswith("+") and len(w) > 1) or (i and words[i - 1] in _EDITOR_COMMANDS)
-    ]
+    commands = [word[1:] for word in words if word.startswith("+") and len(word) > 1]
+    values: set[int] = set()
+    for at, word in enumerate(words[1:], 1):
+        before = words[at - 1]
+        if before in _EDITOR_COMMANDS:
+            commands.append(word)
+            values.add(at)
+        elif before in _EDITOR_SCRIPTS and not (call.name == "ex" and before == "-s"):
+            values.add(at)
+            if not examiner.is_workspace(word, call.state):
+                examiner.found("run-outside", word)
+    if not commands and (call.name in ("ed", "ex") or "-s" in words or "-es" in words):
+        if call.stdin.text is None:
+            examiner.found("code-from-input", call.name)
+        commands += (call.stdin.text or "").splitlines()
     for command in commands:
-        shell = command.lstrip("+:").partition("!")[2]
-        if re.fullmatch(r"\+?:?(?:\d+|wq?|qa?!?|x|set \w+|[%\d,]*s(/[^/|]*){2}/[gci]*)", command):
-            continue
-        examiner.found("code-unclear", command)
-        examiner.inner_text(call.name, shell, call.state)
-    if call.name in ("ed", "ex") or "-s" in words or "-es" in words:
-        text = call.stdin.text
-        if text is None or re.search(r"(?m)^[^\S\n]*[\d,$%.]*[!erw]|system|!", text or ""):
-            examiner.found("code-from-input", text or call.name)
-            for line in (text or "").splitlines():
-                examiner.inner_text(call.name, line.partition("!")[2], call.state)
-    for word in words:
-        if not word.startswith(("+", "-")) and word not in commands:
+        _editor_command(examiner, call, command)
+    for at, word in enumerate(words):
+        if not word.startswith(("+", "-")) and at not in values:
             examiner.reads(word, call.state)
             if examiner.zone(word, call.state) not in (Zone.INSIDE, Zone.TEMPORARY, Zone.UNKNOWN):
                 examiner.writes(word, call.state)
     return ANYTHING
 
 
-_EDITOR_COMMANDS = ordered("""
-    -c --cmd -S --eval -eval -f -l --load -u -x --script -script --execute -e
-""")
+_EDITOR_COMMANDS = ordered("-c --cmd --eval -eval --execute -f")
+_EDITOR_SCRIPTS = ordered("-S -l --load -u -x --script -script -s")
+_EDITOR_SHELL = r"^:?[\d,$%.]*(?:(?:r(?:ead)?|w(?:rite)?|term\w*|sil\w*)!? ?)?!(.+)|^shell-command$"
+_EDITOR_FILE = r"^:?[\d,$%.]*(?:w(?:q|rite)?|sav\w*|x)!?\s+([^!\s].*)"
+
+
+def _editor_command(examiner: "Examiner", call: "Call", command: str) -> None:
+    judge_program(examiner, call.name, command, call.state)
+    shell = re.search(_EDITOR_SHELL, command)
+    if shell:
+        examiner.found("code-unclear", command)
+        examiner.inner_text(call.name, shell[1] or "", call.state)
+    written = re.search(_EDITOR_FILE, command)
+    if written:
+        examiner.writes(written[1], call.state)
 
 
 def pager(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -234,31 +176,6 @@ def pager(examiner: "Examiner", call: "Call") -> PrintedText:
         if joined and word not in ("--pager=cat", "-Pcat"):
             examiner.found("option-runs-program", word)
     return reader(examiner, call)
-
-
-_WITH_CODE = names("""
-    -e -c -x -ex --eval -eval -E --command -Command /c /k -EncodedCommand -enc -r --expr -batch
-""")
-
-
-def unread_language(examiner: "Examiner", call: "Call") -> PrintedText:
-    """Judge interpreters whose language Siding does not analyse: their program text asks.
-
-    A single script inside the workspace is allowed, as for every interpreter.
-    """
-    if set(call.arguments) & {"--version", "-version", "-V", "--help", "-help"}:
-        return ANYTHING
-    options(examiner, call)
-    words = [w for w in call.arguments if not w.startswith("-")]
-    inline = any(w in _WITH_CODE for w in map(str, call.arguments))
-    if not inline and len(words) == 1 and examiner.zone(words[0], call.state) is Zone.INSIDE:
-        return ANYTHING
-    examiner.found("code-unclear", " ".join(call.words[:6]))
-    for word in call.arguments:
-        for text in re.findall(r"[\"'`](?=([^\"'`]+)[\"'`])", word):
-            if " " in text[1:-1]:
-                examiner.inner_text(call.name, text, call.state)
-    return ANYTHING
 
 
 def calculator(examiner: "Examiner", call: "Call") -> PrintedText:

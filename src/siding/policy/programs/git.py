@@ -106,5 +106,9 @@ def _place(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> N
     ]
     if call.state.cwd is None:
         examiner.found("git-elsewhere" if not looks else "git-unknown", "in an unknown directory")
-    elif not looks and not examiner.is_workspace(".", call.state):
+    elif not (
+        looks
+        or examiner.is_workspace(".", call.state)
+        or examiner.zone(".", call.state) is Zone.TEMPORARY
+    ):
         examiner.found("git-elsewhere", call.state.cwd)

@@ -51,6 +51,10 @@ def _checkout(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     paths = [w for w in given.operands if w in (".", "..") or _like_path(w)]
     if separated and call.arguments[-len(given.operands) - 1 :][:1] == ("--",):
         paths = list(given.operands)  # there is no commit before the `--`
+    elif separated and not creates and given.operands[:1] in (("HEAD",), ("@",)):
+        after = call.arguments[call.arguments.index("--") + 1 :]
+        if after == given.operands[1:] and _files(examiner, call, list(after)):
+            return  # as `git restore FILE`
     if paths and len(paths) == len(given.operands) and _named(examiner, call, paths):
         return
     if not creates and (separated or paths or len(given.operands) > 1):
@@ -73,6 +77,14 @@ def _named(examiner: "Examiner", call: "Call", paths: list[str]) -> bool:
         and not examiner.place.exists(f"{call.state.cwd}/{path}/.")
         for path in paths
     )
+
+
+def _files(examiner: "Examiner", call: "Call", paths: list[str]) -> bool:
+    """Return whether paths certainly name single files, by their names or on the disk."""
+    there = (
+        _like_path(path) or examiner.place.exists(f"{call.state.cwd}/{path}") for path in paths
+    )
+    return _named(examiner, call, paths) and all(there)
 
 
 def _like_path(word: str) -> bool:
@@ -120,6 +132,14 @@ def _config(examiner: "Examiner", call: "Call", given: Arguments) -> None:
                 examiner.inner_text("git config", value.lstrip("!"), call.state)
 
 
+def _push(examiner: "Examiner", call: "Call", given: Arguments) -> None:
+    words = call.arguments[call.arguments.index("push") + 1 :]
+    judge_verb(examiner, call, "push", list(words))
+    lease = given.has("--force-with-lease", "--force-if-includes")
+    if lease and len(given.operands) < 2:  # which branch it rewrites is not said
+        examiner.found("git-rewrites", shown_words(call.words))
+
+
 def _worktree(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     words = call.arguments[call.arguments.index("worktree") + 1 :]
     judge_verb(examiner, call, "worktree", list(words))
@@ -155,6 +175,7 @@ VALUES: dict[str, tuple[str, ...]] = {
         """),
     "config": ("-f", "--file", "--blob", "--type", "--default", "--get-urlmatch"),
     "restore": ("-s", "--source"),
+    "push": ("-o", "--push-option", "--repo"),
 }
 
 
@@ -164,5 +185,6 @@ VERBS: dict[str, Judge] = {
     "restore": _restore,
     "config": _config,
     "worktree": _worktree,
+    "push": _push,
     "clone": _clone,
 }

@@ -20,7 +20,7 @@ def means(
     """Judge one value by the words about it.
 
     With `spared` the call only shows something, or another option takes back what this one says;
-    that it runs code holds all the same.
+    that it runs code or shows a credential holds all the same.
     """
     if "far" in words and is_far(value):
         words = tuple(word for word in words if not word.startswith("writes"))
@@ -29,8 +29,12 @@ def means(
             PATHS[word](examiner, call, value)
         elif word in TEXTS:
             TEXTS[word](examiner, call, value)
-        elif word not in OF_CALLS and not (spared and BUILT_IN[word].group != "code"):
+        elif word not in OF_CALLS and not (spared and _spares(word)):
             examiner.found(word, shown_words(call.words[:6]))
+
+
+def _spares(rule: str) -> bool:
+    return BUILT_IN[rule].group != "code" and rule != "print-secret"
 
 
 def read_as(examiner: "Examiner", call: "Call", word: str, text: str) -> None:

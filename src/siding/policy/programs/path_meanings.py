@@ -15,21 +15,36 @@ if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
 
 
+_STREAMS = r"(?:tcp|udp|rtmps?|rtsp|rtp|srt|https?|ftp|sftp|tls|icecast)://"
+
+
 def _writes(examiner: "Examiner", call: "Call", value: str) -> None:
     if value[:1] in ("|", "!"):  # strace and psql write into a program
         runs(examiner, call, value[1:])
         return
     for each in value.split("|"):  # ffmpeg: `[f=mp4]a.mp4|[f=flv]file:b.flv`
         path = each.rpartition("]")[2].removeprefix("file:")
+        if re.match(_STREAMS, path):
+            examiner.found("send-data", path)
         if path not in ("-", ""):
             examiner.writes(path, call.state)
+
+
+def _beside(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge a worktree that git makes: one beside the workspace is ordinary."""
+    if not examiner.is_beside(value, call.state):
+        examiner.writes(value, call.state)
 
 
 def _stores(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge a file that gets what the program reads from its standard input."""
     examiner.writes(value, call.state)
+    if call.stdin.endless and value not in HARMLESS_DEVICES:
+        examiner.found("fill-disk", value)
     if call.stdin.remote:
         examiner.takes(value, call.state)
+    else:
+        examiner.makes(value, call.stdin.text, call.state)
     if call.stdin.secret and value not in HARMLESS_DEVICES:
         examiner.found("print-secret", value)
 
@@ -126,6 +141,7 @@ PATHS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "reads-below": lambda examiner, call, value: examiner.reads_below(value, call.state),
     "writes": _writes,
     "stores": _stores,
+    "beside": _beside,
     "receives": lambda examiner, call, value: examiner.writes(value, call.state),
     "moves": _moves,
     "links": lambda _examiner, _call, _value: None,

@@ -17,6 +17,7 @@ from siding.policy.programs.rows import row_of
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
+    from siding.policy.state import ShellState
 
 _RUNS_A_PROGRAM = (
     r"(?i)^-{1,2}(?:[\w-]+[-.])?(?:exec(?:ute)?|command|cmd|program|shell|pager|editor|pre|rsh"
@@ -46,6 +47,8 @@ def runner(
     option = ""
     for word in call.arguments:
         _code_path(examiner, call, option, word)
+        if option == "-o":
+            examiner.makes(word, "", call.state)
         option = word if word.startswith("-") and "=" not in word else ""
     if examiner.is_fetched(".", call.state):
         examiner.found("remote-code", call.words[0])
@@ -74,6 +77,8 @@ def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> No
         return
     if not word.startswith(("/", "../")) and "/../" not in word and word != "..":
         return
+    if word.startswith("//") and call.name in ("bazel", "bazelisk", "buck2", "pants", "please"):
+        return  # a target
     zone = examiner.zone(word, call.state)
     if zone in (Zone.INSIDE, Zone.HARMLESS) or examiner.is_workspace(word, call.state):
         return
@@ -104,7 +109,7 @@ def options(
             if before not in named:
                 _output_option(examiner, call, before, word)
         if not quotes:
-            dangerous_argument(examiner, call, word)
+            dangerous_argument(examiner, word, call.state)
         before = word
 
 
@@ -124,11 +129,11 @@ def _output_option(examiner: "Examiner", call: "Call", before: str, word: str) -
         examiner.writes(word, call.state)
 
 
-def dangerous_argument(examiner: "Examiner", call: "Call", word: str) -> None:
+def dangerous_argument(examiner: "Examiner", word: str, state: "ShellState") -> None:
     """Record `dangerous-argument` if an argument, read as a command line, would be blocked."""
     for text in {word, word.partition("=")[2], word.partition("!")[2]}:
         spoken = text and " " in text and known(text) and re.search(_DANGER_WORDS, text)
-        if spoken and examiner.would_block(text, call.state):
+        if spoken and examiner.would_block(text, state):
             examiner.found("dangerous-argument", text)
             return
 
@@ -152,7 +157,11 @@ def workspace_program(examiner: "Examiner", call: "Call") -> PrintedText:
         examiner.found("remote-code", path)
         return ANYTHING
     zone = examiner.zone(path, call.state)
-    if zone in (Zone.INSIDE, Zone.STEERING):
+    text = examiner.made_text(path, call.state)
+    if text:  # a script that this line wrote
+        examiner.inner_text(path, text, call.state)
+        return ANYTHING
+    if text == "" or zone in (Zone.INSIDE, Zone.STEERING):
         setup_script(examiner, call)
         row = row_of(call.name)
         if row is None:
@@ -184,7 +193,7 @@ def unknown(examiner: "Examiner", call: "Call") -> PrintedText:
             examiner.inner(call.name, call.words[index:], call)
             break
     for word in call.arguments:
-        dangerous_argument(examiner, call, word)
+        dangerous_argument(examiner, word, call.state)
     return ANYTHING
 
 

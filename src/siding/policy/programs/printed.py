@@ -11,6 +11,8 @@ from siding.policy.fields import (
     UNKNOWN,
     PrintedText,
 )
+from siding.policy.paths import Zone
+from siding.policy.programs.amounts import bytes_of, fills_disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,16 +46,29 @@ def printed(examiner: "Examiner", call: "Call", given: "Given") -> PrintedText:
         remote=call.stdin.remote or fetched,
         secret=call.stdin.secret,
         endless=how in ("input", "part") and reads_without_end(given),
+        listed=how in ("input", "part") and _listed(examiner, call, given),
     )
+
+
+def _listed(examiner: "Examiner", call: "Call", given: "Given") -> bool:
+    """Return whether all that is read are files of the workspace."""
+    files = [word for word in _named(given) if word != "-"]
+    if not files:
+        return call.stdin.listed
+    return all(examiner.zone(each, call.state) is Zone.INSIDE for each in files)
 
 
 _ENDLESS_DEVICES = frozenset({"/dev/zero", "/dev/urandom", "/dev/random"})
 
 
 def reads_without_end(given: "Given") -> bool:
-    """Return whether a device that never ends is read, and no option says how much of it."""
+    """Return whether a device that never ends is read, and no option says how little of it."""
     read = (*given.operands, *given.values("reads"))
-    return not _ENDLESS_DEVICES.isdisjoint(read) and not given.has("bounds")
+    if _ENDLESS_DEVICES.isdisjoint(read):
+        return False
+    block = next((bytes_of(value) for name, _, value in given.options if name == "bs="), 1)
+    bounds = [bytes_of(value) * block for value in given.values("bounds")]
+    return not bounds or any(map(fills_disk, bounds))
 
 
 def _named(given: "Given") -> list[str]:

@@ -1,4 +1,4 @@
-"""kill: its options are numbers too, so that a row cannot tell them from processes."""
+"""kill, whose options are numbers too, and ps, whose letters need no dash."""
 
 import re
 from typing import TYPE_CHECKING
@@ -27,4 +27,13 @@ def kill(examiner: "Examiner", call: "Call") -> PrintedText:
     names = [part for word in call.words for part in re.findall(r"PPID", word)]
     if names or "$PPID" in call.words:
         examiner.found("siding-itself", shown_words(call.words))
+    return ANYTHING
+
+
+def ps(examiner: "Examiner", call: "Call") -> PrintedText:
+    """Judge ps: with the letter ``e`` but no dash it shows the environment of each process."""
+    for at, word in enumerate(call.arguments):
+        after_option = at and call.arguments[at - 1].startswith("-")
+        if re.fullmatch(r"[A-Za-z]*e[A-Za-z]*", word) and not after_option:
+            examiner.found("print-secret", shown_words(call.words[:6]))
     return ANYTHING

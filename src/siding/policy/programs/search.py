@@ -1,8 +1,10 @@
 """find and fd: programs that search for files, and run commands on them or delete them."""
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANY, ANYTHING, UNKNOWN, PrintedText
+from siding.policy.fields import ANY, ANYTHING, UNKNOWN, PrintedText, shown
+from siding.policy.known_files import finds_secrets
 from siding.policy.names import ordered
 from siding.policy.options import arguments
 from siding.policy.programs.plain import reader
@@ -42,8 +44,19 @@ def find(examiner: "Examiner", call: "Call") -> PrintedText:
         elif word in _FIND_RUNS:
             end = next((i for i in range(index, len(words)) if words[i] in (";", "+")), len(words))
             _find_runs(examiner, call, word, words[index:end], starts, words[:index])
+            if not all(examiner.is_workspace(start, call.state) for start in starts):
+                _reads_found(examiner, words)
             index = end + 1
     return PrintedText(text="".join(each + "\n" for each in below))
+
+
+def _reads_found(examiner: "Examiner", tests: list[str]) -> None:
+    """Judge a program that is run on files found outside by name: ``-name '*.pem' -exec cat``."""
+    for option, value in pairwise(tests):
+        if option in ("-name", "-iname", "-path") and finds_secrets(
+            shown(value).rpartition("/")[2]
+        ):
+            examiner.found("read-secret", value)
 
 
 def _below(examiner: "Examiner", call: "Call", start: str, selects: bool) -> str:

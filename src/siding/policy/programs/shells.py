@@ -84,10 +84,13 @@ def _with_names(text: str, state: "ShellState") -> str:
 def _script(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
     """Judge a script file: one in the workspace is allowed, unless this line downloaded it."""
     path = words[0]
+    text = examiner.made_text(path, call.state)
     if examiner.is_fetched(path, call.state):
         examiner.found("remote-code", path)
     elif path.startswith("/dev/fd/") or UNKNOWN in path:
         examiner.found("code-from-input", path)
+    elif text is not None and known(text):  # a script that this line wrote
+        return examiner.inner_line(f"{call.name} {path}", text, call)
     elif examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.STEERING):
         examiner.found("run-outside", path)
     return ANYTHING

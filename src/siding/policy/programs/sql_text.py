@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 _SQL_WRITES = re.compile(
     r"(?is)\b(?:drop|truncate|delete|alter|update|insert|replace|grant|revoke|create|copy|vacuum"
-    r"|attach|load_extension|pg_read_file|lo_import|into\s+outfile|call|do|execute|set\s+role)\b"
+    r"|attach|load_extension|load_file|pg_read_file|lo_import|into\s+outfile|call|do|execute|set\s+role"
+    # of MongoDB: `deleteMany`, `dropDatabase`
+    r"|(?:drop|delete|update|insert|replace|remove|rename|create|bulkWrite|findAnd(?:Modify|Update))"
+    r"(?:One|Many|Database|Collection|Index(?:es)?|User)?(?=\s*\()|(?:run|admin)Command|shutdownServer"
+    r"|\$out|\$merge)\b"
 )
 # Functions and clauses that read a file or an address, with the text they are given.
 _READS = re.compile(

@@ -59,7 +59,8 @@ def _links(examiner: "Examiner", call: "Call", sources: list[str], targets: list
         zone = examiner.zone(path, call.state)
         near = zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.STEERING, Zone.HARMLESS)
         if not near and not examiner.is_workspace(path, call.state):
-            examiner.found("link-outside", path)
+            if not examiner.is_beside(path, call.state):
+                examiner.found("link-outside", path)
             examiner.links_made(targets[0], source, call.state)
 
 

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 from siding.policy.effects import secret_variable
 from siding.policy.fields import MARKS, UNKNOWN, known, shown_words
-from siding.policy.hosts import is_elsewhere, is_far
+from siding.policy.hosts import is_elsewhere, is_far, is_metadata
 from siding.policy.names import names
 from siding.policy.paths import Zone
+from siding.policy.programs.amounts import AMOUNTS
 from siding.policy.programs.rows import does_projects_work
 from siding.policy.programs.sql_text import judge_sql
 
@@ -23,6 +24,8 @@ def _nothing(_examiner: "Examiner", _call: "Call", _value: str) -> None:
 
 
 def _line(examiner: "Examiner", call: "Call", value: str) -> None:
+    if re.fullmatch(r"(?:npm|pnpm|yarn|bun|node):[\w:*-]+", value):
+        return  # a script of the project: `concurrently npm:dev`
     examiner.inner_text(call.name, value, call.state)
     if not known(value):
         examiner.found("code-from-input", value)
@@ -54,12 +57,19 @@ def _sql(examiner: "Examiner", call: "Call", value: str) -> None:
     judge_sql(examiner, call, value)
 
 
+def _code(examiner: "Examiner", call: "Call", value: str) -> None:
+    from siding.policy.programs.program_text import judge_program  # few commands hold a program
+
+    judge_program(examiner, call.name, value, call.state)
+
+
 def _far(examiner: "Examiner", _call: "Call", value: str) -> None:
     if is_far(value):
         examiner.found("send-data", value)
 
 
 def _host(examiner: "Examiner", _call: "Call", value: str) -> None:
+    _metadata(examiner, value)
     if is_elsewhere(value):
         examiner.found("send-data", value)
 
@@ -71,16 +81,34 @@ def _database(examiner: "Examiner", _call: "Call", value: str) -> None:
         examiner.found("send-data", value)
 
 
+def _machine(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge a machine to log in to; ``ssh -T git@HOST`` only asks a code host who one is."""
+    if not (re.match(r"git@[\w.-]+$", value) and call.arguments[-1] == value):
+        examiner.found("change-remote", shown_words(call.words[:6]))
+        examiner.found("send-data", shown_words(call.words[:6]))
+
+
 _ODD_SCHEME = r"gopher:|dict:|telnet:|smtp:|ftp:|scp:|sftp:"
 
 
 def asks_for(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge an address that is asked for: what is put together when it runs can carry data away."""
+    _metadata(examiner, value)
     if value.startswith("file:"):
         examiner.reads(value.removeprefix("file:").removeprefix("//"), call.state)
     unknown = re.search(r"[?/=&@.]", value[: value.rfind(UNKNOWN) + 1])
     if unknown or re.match(_ODD_SCHEME, value):
         examiner.found("send-data", value)
+
+
+def _metadata(examiner: "Examiner", value: str) -> None:
+    if is_metadata(value):
+        examiner.found("cloud-metadata", value)
+
+
+def _reroutes(examiner: "Examiner", _call: "Call", value: str) -> None:
+    for host in re.findall(r"\[[^\]]*\]|[\w.]+\.[\w.]+", value):
+        _metadata(examiner, host)
 
 
 def _saves(examiner: "Examiner", call: "Call", value: str) -> None:
@@ -100,6 +128,23 @@ _SECRET_HEADER = r"(?i)(?:proxy-)?authorization:|cookie:|x-api-key:"
 def _header(examiner: "Examiner", call: "Call", value: str) -> None:
     if re.match(_SECRET_HEADER, value):
         _credential(examiner, call, value)
+
+
+_SHOWS_SECRETS = r"(?i)\.env\b|\{\{\s*json \.\s*\}\}|\.Config\s*\}|secret|password|token"
+
+
+def _template(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge what is shown of a container; its environment holds its credentials."""
+    if re.search(_SHOWS_SECRETS, value):
+        examiner.found("print-secret", value)
+
+
+def _handed(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge a file or key that the build of an image is given: ``id=x,src=FILE``."""
+    for path in re.findall(r"(?:^|,)(?!id=|type=|env=)[\w.-]+=([^,]+)", value):
+        examiner.reads(path, call.state)
+        if examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.TEMPORARY):
+            examiner.found("read-secret", path)
 
 
 def _setting(examiner: "Examiner", call: "Call", value: str) -> None:
@@ -142,6 +187,24 @@ def _package(examiner: "Examiner", call: "Call", value: str) -> None:
         examiner.found("install-elsewhere", value)
 
 
+# Packages that projects use every day; another one may be anybody's.
+_LIBRARIES = names("""
+    attrs beautifulsoup4 boto3 click django fastapi flask hypothesis httpx ipython jinja2 jupyter
+    lxml matplotlib numpy openai pandas pillow polars pydantic pyyaml requests rich scipy sqlalchemy
+    textual tqdm typer uvicorn
+""")
+
+
+def _library(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge packages that are installed for one run only, and run with it."""
+    for each in value.split(","):
+        name = re.split(r"[\[<>=!~ ;@]", each.strip())[0].lower()
+        first = name.partition("-")[0]
+        if not (name in _LIBRARIES or does_projects_work(name) or does_projects_work(first)):
+            examiner.found("install-elsewhere", each)
+        _package(examiner, call, each)
+
+
 def _module(examiner: "Examiner", _call: "Call", value: str) -> None:
     """Judge a package of Go that is run: one with a host in its path is fetched."""
     if "@" in value or "://" in value or re.match(r"[\w.-]+\.[a-z]+/", value):
@@ -177,27 +240,19 @@ def _refspec(examiner: "Examiner", call: "Call", value: str) -> None:
         examiner.found("git-rewrites", shown_words(call.words))
 
 
+_SHARED = names("main master trunk develop dev release stable production prod staging HEAD")
+
+
+def _shared_branch(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge a branch that is pushed with a lease: one that others build on is not rewritten."""
+    if value.rpartition(":")[2].removeprefix("refs/heads/") in _SHARED:
+        examiner.found("git-rewrites", shown_words(call.words))
+
+
 def _pattern(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge what is searched for in the input, which may hold credentials with their names."""
     if call.stdin.secret and secret_variable(value.strip("^=")):
         examiner.found("print-secret", value)
-
-
-def _process(examiner: "Examiner", call: "Call", value: str) -> None:
-    """Judge the name of processes that are ended: it should be that of a tool of the project.
-
-    A name that Siding does not know may be that of an agent, of Siding, or of somebody's editor; so
-    may that of an interpreter.
-    """
-    words = value.split()
-    if set(value) <= set(".*") or set(value) & set(MARKS):
-        examiner.found("kill-all", shown_words(call.words))
-    elif not (
-        words
-        and all(re.fullmatch(r"[\w./:@=-]+", word) for word in words)
-        and does_projects_work(words[0].rpartition("/")[2])
-    ):
-        examiner.found("siding-itself", shown_words(call.words))
 
 
 def _variable(examiner: "Examiner", _call: "Call", value: str) -> None:
@@ -213,6 +268,7 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "line": _line,
     "runs": runs,
     "sql": _sql,
+    "code": _code,
     "host": _host,
     "database": _database,
     "url": asks_for,
@@ -221,11 +277,10 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "pattern": _pattern,
     "saves": _saves,
     "sends": _nothing,
-    "reroutes": _nothing,
+    "reroutes": _reroutes,
     "method": _nothing,
     "credential": _credential,
     "header": _header,
-    "process": _process,
     "mount": _mount,
     "shares": _shares,
     "copied": _copied,
@@ -235,4 +290,10 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "computed": _computed,
     "remote": _remote,
     "refspec": _refspec,
+    "shared-branch": _shared_branch,
+    "template": _template,
+    "handed": _handed,
+    "library": _library,
+    **AMOUNTS,
+    "machine": _machine,
 }

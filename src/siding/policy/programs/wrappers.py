@@ -4,7 +4,15 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, NOTHING, UNKNOWN, PrintedText, known, shown_words
+from siding.policy.fields import (
+    ANYTHING,
+    FROM_A_LIST,
+    NOTHING,
+    UNKNOWN,
+    PrintedText,
+    known,
+    shown_words,
+)
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 
@@ -23,7 +31,8 @@ def xargs(examiner: "Examiner", call: "Call") -> PrintedText:
         """),
         stop_at_operand=True,
     )
-    items = [UNKNOWN]
+    listed = call.stdin.listed and not given.has("-a", "--arg-file")
+    items = [FROM_A_LIST if listed else UNKNOWN]
     text = call.stdin.text
     if text is not None and not given.has("-a", "--arg-file"):
         pieces = re.split(r"[\n\\]0?" if given.has("-0", "--null") else r"[ \t\n]+", text)

@@ -1,0 +1,95 @@
+"""The names and forms in program text that `program_text` looks for, of all languages together.
+
+In the code that they are searched in, each string is a number in quotes: `os.system("3")`.
+"""
+
+import re
+
+from siding.policy.names import names
+
+HASH = names("python perl ruby php R Rscript julia elixir awk tclsh expect crystal nim octave")
+BACKTICKS_RUN = names("perl ruby php julia crystal")
+BARE_WORDS = names("tclsh wish expect m4")  # `exec rm -rf x`: no quotes around a command
+
+STRINGS = (
+    r"(?P<long>\"\"\"|''')(?P<text>.*?)(?P=long)"
+    r"|(?P<quote>[\"'])(?P<short>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)"
+    r"|(?P<tick>`)(?P<line>(?:\\.|[^\\`])*)`"
+    r"|(?P<comment>/[\"'`]+/|(?:(?<=\s)|^){}[^\n]*|[\"'`])"
+)
+JOINED = r'"\d+"(?:\s*\+\s*"\d+")+'
+STRING = r'[A-Za-z]{0,2}"(\d+)"'
+STARTS = (
+    r"(?:(?:[sS]ystem|[pP]open|[eE]xec|[sS]pawn|[sS]hell|Process)\w*|\b(?:run|call|sh|cmd"
+    r"|check_(?:call|output)|getoutput|getstatusoutput|passthru|proc_open|Command"
+    r"|(?:call|read)(?:Command|Process)|capture[23]e?|shell-command\S*|call-process|run-program|e?syscmd)|\$|\bqx)"
+)
+COMMAND = rf"{STARTS}\s*[(\[]?\s*\[?\s*({STRING}(?:(?:[\s,\[\]]|c\(|\{{\s*args:)*{STRING})*)"
+LIST = r"\[\s*(\"\d+\"(?:\s*,\s*\"\d+\")+)"
+COMMAND_BEHIND = rf"{STRING}\s*(?:\.\s*(?:execute\b|!)|!!|\|\s*(?:getline|&))"
+INTERPOLATED = r"[#$]\{[^}]{0,100}\}|(?<!\$)\{[^{} ,]{1,100}\}|%[sd]"
+
+# Each turn ends with a parenthesis, so that a name can be taken in one way only.
+PATH_MAKERS = (
+    r"[\s(\[]*(?:(?:new\s+)?[\w.:]*(?:[pP]ath|expanduser|join|resolve|File|glob|normalize|scandir"
+    r"|list\w*|readdir\w*)\s*\(\s*|glob\s+)*"
+)
+PATH = re.compile(rf"{PATH_MAKERS}{STRING}((?:\s*[,+/.]\s*{STRING})*)")
+NAMED_PATH = re.compile(rf"{PATH_MAKERS}[$@]?([A-Za-z_]\w*)((?:\s*[,+/.]\s*{STRING})*)")
+BOUND = re.compile(r"[$@]?\b([A-Za-z_]\w*)\s*(?:=(?!=)|:=|\bin\b|\bof\b)\s*(.+)", re.DOTALL)
+READS_A_FILE = r"\bopen\b|read|load|\brun\b|exec|system|popen"
+
+DELETES = (
+    r"\b(?:rmtree|remove_tree|rm|rmSync|rmdir\w*|unlink\w*|removedirs|rm_rf?|(?<![.\w])remove"
+    r"|remove_(?:dir|entry)\w*|removeSync|emptyDir\w*|(?:os|fs|fse|file|Deno)\.remove\w*|(?:File|Files|Dir|FileUtils)\.delete\w*"
+    r"|delete-(?:file|directory)|deleteTree)\b[!?]?"
+)
+WRITES = (
+    r"\b(?:write_?[fF]ile\w*|writeTextFile\w*|append_?[fF]ile\w*|createWriteStream|makedirs|mkdir\w*"
+    r"|file_put_contents|(?:File|IO|Bun|Files)\.write\w*|touch|(?:os|fs|File|FileUtils)\.chmod\w*)\b"
+)
+_OF_FILES = r"\b(?:shutil|os|fs|fse|fsPromises|FileUtils|Files?)\.|(?<![.\w])"
+COPIES = (
+    rf"(?:{_OF_FILES})(?:copy(?:file|tree|File|2)?|cp(?:_r)?|s?y?m?link|move|mv|renames?"
+    r"|(?<=os\.)replace)(?:Sync)?\b"
+)
+MOVES = rf"(?:{_OF_FILES})(?:move|mv|renames?|(?<=os\.)replace)(?:Sync)?\b"
+METHODS = re.compile(
+    r"(.{0,300})\.(write_(?:text|bytes)|unlink|rmdir|touch|mkdir|deleteDir|delete|read_(?:text|bytes))"
+    r"\s*\("
+)
+BEFORE_A_PATH = re.compile(r"(?<![=!<>])=(?!=)|\b(?:in|return|if)\b|:\s|,\s")
+OPENS = r"\b(?:f?open|popen|file|sysopen)\b"
+READS = (
+    r"\b(?:readFile\w*|File\.read\w*|file_get_contents|read_(?:csv|json)|readlines?|slurp|File)\b"
+)
+WRITE_MODE = r"[rbt]*[wax+][bt+]*|>>?|\+[<>]"
+
+RUNS_TEXT = r"(?:(?<![.\w-])(?:exec|eval|Function|compile|loadstring)\b\s*[( ]|\(eval\))"
+# Rules that a text matches by what stands anywhere in it.
+AT_ALL = {
+    "fork-bomb": r"\bwhile\b[^\n]{0,40}\bfork\b|\bfork\s+while\b",
+    "kill-all": r"\bkill(?:pg)?\b\W{1,3}-?1\b",
+    "siding-itself": r"\bkill\b[^\n]{0,40}\b(?:p?getppid|ppid)\b",
+}
+FETCHES = (
+    r"urlopen|\brequire\(\"\d+\"\)\.get\b|\b(?:requests|httpx|http|https|axios)\.get\b|\bfetch\s*\(|URI\.open|open-uri|\bLWP\b"
+    r"|urlretrieve"
+)
+DECODES = (
+    r"b64decode|base64_decode|decode64|\batob\b|unhexlify|fromhex|rot_?13|fromCharCode|marshal"
+)
+SENDS = (
+    r"\b(?:requests|httpx|session|client|axios|https?|got)\.(?:post|put|patch)\b|\bdata\s*="
+    r"|\bbody\s*:|\b(?:sendall|sendto|sendmail|upload\w*)\b"
+)
+CONNECTS = rf"(?:\bconnect\w*\(\(|Socket\.new\()\s*{STRING}"
+SHOWS = r"\b(?:print|puts|echo|say|console\.\w+|cat|write|p|dump)\b"
+HOME = (
+    r"(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|(?:\brequire\(\"\d+\"\)\.|\b\w+\.)?\bhomedir\(\)|\bDir\.home\b"
+    r"|\bprocess\.env\.HOME\b|\$?ENV\{HOME\}"
+)
+HOME_IN_STRING = r"^(?:[#$]?\{[^}]*(?:HOME|home)[^}]*\}|\$HOME\b)"
+OF_ENVIRONMENT = (
+    rf"(?:environ(?:\.get)?|ENV|getenv|process\.env)\W{{1,3}}{STRING}|process\.env\.(\w+)"
+)
