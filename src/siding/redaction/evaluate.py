@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from siding.namedtuples import NamedTuple
 from siding.redaction.credit import Meter
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
-from siding.redaction.pairs import follows, pair_at
-from siding.redaction.plain_pairs import plain_pair
+from siding.redaction.names import meaning
+from siding.redaction.pairs import beginning_of_name, follows, pair_at, rest_of_name
+from siding.redaction.plain_pairs import is_dull, plain_pair
 from siding.redaction.span import SecretSpan
 
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
@@ -57,12 +58,18 @@ def announced(
     for at in places:
         if at < covered:
             continue
-        span = plain_pair(data, at, limit)
-        if span is None:
-            after = follows(data, at, limit)
-            if after is not None:
-                steps += _CLOSER
-                span = pair_at(data, at, after, limit, final=final)
+        left = beginning_of_name(data, at)
+        end = rest_of_name(data, at, limit).end()  # type: ignore[union-attr]
+        known = meaning(data[left:end])
+        span = None
+        # Most words of a log announce nothing, a number, or a word.
+        if known is not None and not is_dull(data, end, known):
+            span = plain_pair(data, at, left, known, limit)
+            if span is None:
+                after = follows(data, at, limit)
+                if after is not None:
+                    steps += _CLOSER
+                    span = pair_at(data, left, known, after, limit, final=final)
         if span is None and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
             steps += _PUTTY
             span = putty_lines(data, at - 11, limit, final=final)
