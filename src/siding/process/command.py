@@ -1,11 +1,40 @@
 """Values: the command to run, how its streams are connected, and how it ended."""
 
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from pathlib import Path
 
 from siding.namedtuples import NamedTuple
 
 TOKEN_VARIABLE = "SIDING_STEP_TOKEN"  # marks every process of a step in its environment
+# What the commands of Siding's own agent have in its place: the digests of the tokens.
+MARK_VARIABLE = "SIDING_STEP_MARK"
+
+
+def step_marks(env: Mapping[str, str]) -> list[str]:
+    """Return the tokens of the steps that an environment is of, or their marks; outermost first."""
+    texts = (env.get(MARK_VARIABLE, ""), env.get(TOKEN_VARIABLE, ""))
+    return [each for text in texts for each in text.split(":") if each]
+
+
+def is_marked(marks: Collection[str], token: str) -> bool:
+    """Tell whether the step with this token is among the marks."""
+    return bool(token) and bool(marks) and (token in marks or mark_of(token) in marks)
+
+
+def mark_of(token: str) -> str:
+    """Return the mark of a step, from which nobody learns its token. It is not longer."""
+    from hashlib import sha256  # few processes have marks
+
+    return sha256(token.encode()).hexdigest()[: len(token)]
+
+
+def with_marks_alone(env: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which marks stand for the tokens of steps."""
+    own = [each for each in env.get(TOKEN_VARIABLE, "").split(":") if each]
+    marks = [*filter(None, env.get(MARK_VARIABLE, "").split(":")), *map(mark_of, own)]
+    kept = {name: value for name, value in env.items() if name != TOKEN_VARIABLE}
+    return {**kept, MARK_VARIABLE: ":".join(dict.fromkeys(marks))} if marks else kept
 
 
 class Command(NamedTuple):

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from siding.namedtuples import NamedTuple
-from siding.process.command import TOKEN_VARIABLE
+from siding.process.command import MARK_VARIABLE
 from siding.process.errors import CannotStart
 from siding.process.status import ProcessStatus
 
@@ -74,9 +74,9 @@ class Job:
     ) -> "Job":
         """Start a command with `env` as its whole environment. Raises CannotStart."""
         token = os.urandom(8).hex()
-        outer = env.get(TOKEN_VARIABLE)
+        outer = env.get(MARK_VARIABLE)
         # In front: the last one is that of the run, which the other ends belong to as well.
-        marked = {**env, TOKEN_VARIABLE: f"{token}:{outer}" if outer else token}
+        marked = {**env, MARK_VARIABLE: f"{token}:{outer}" if outer else token}
         try:
             child = subprocess.Popen(
                 (*_PARENT, *argv),

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Collection
 
+from siding.process.command import is_marked
 from siding.process.status import ProcessStatus
 from siding.process.tree import ProcessTree, add_descendants, ourselves_and_above
 
@@ -88,7 +89,7 @@ class LeftTree(ProcessTree):
 
     def _carries(self, pid: int) -> bool:
         """Tell whether the run is the innermost one that a process is of, by its environment."""
-        return bool(self.token) and processes.tokens_of(pid)[-1:] == [self.token]
+        return is_marked(processes.tokens_of(pid)[-1:], self.token)
 
 
 def age_s(status: ProcessStatus) -> int:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.process.command import TOKEN_VARIABLE
+from siding.process.command import is_marked, step_marks
 from siding.process.status import ProcessStatus
 
 if TYPE_CHECKING:
@@ -71,23 +71,20 @@ def has_token(pid: int, token: str) -> bool:
 
     False for a process whose environment we may not read, because it is another user's.
     """
-    return token in tokens_of(pid)
+    return is_marked(tokens_of(pid), token)
 
 
 def tokens_of(pid: int) -> list[str]:
-    """Return the tokens that a process was started with, the outermost step's first."""
+    """Return the tokens that a process was started with, or their marks, the outermost first."""
     try:
         with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
             environment = file.read(_ENVIRONMENT_LIMIT)
     except OSError:
         return []
-    name = TOKEN_VARIABLE.encode() + b"="
-    if name not in environment:
+    if b"SIDING_STEP_" not in environment:
         return []
-    for entry in environment.split(b"\0"):
-        if entry.startswith(name):
-            return entry[len(name) :].decode(errors="replace").split(":")
-    return []
+    found = (entry.decode(errors="replace").partition("=") for entry in environment.split(b"\0"))
+    return step_marks({name: value for name, _equals, value in found})
 
 
 def age_of(status: ProcessStatus) -> float:

@@ -19,6 +19,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from siding.namedtuples import NamedTuple
@@ -53,6 +54,8 @@ class EndedProcesses(NamedTuple):
 class ProcessTree:
     """The processes of one step: those with its token, and their descendants.
 
+    ``known`` are processes of the step, as pid and start time, whatever their environment shows.
+
     With ``adopting``, make it before the step's command is started, pass the command to `watch`,
     and call `close` in the end. Then everything below the command's keeper belongs to the step.
     Without a keeper, every child of ours outside our session does: the command, and the orphans it
@@ -60,13 +63,15 @@ class ProcessTree:
     we are init), they must also have the token, or have been seen below the command before.
     """
 
-    def __init__(self, token: str, *, adopting: bool = False) -> None:
+    def __init__(
+        self, token: str, *, adopting: bool = False, known: Iterable[tuple[int, int]] = ()
+    ) -> None:
         self.safe_groups: set[int] = set()  # process groups with a member that is not of the step
         self.warden = 0  # bwrap's pid: its end ends all the others, so it gets no SIGTERM
         self._token = token
         self._adopting = adopting
         self._child: Child | None = None
-        self._seen: set[tuple[int, int]] = set()
+        self._seen: set[tuple[int, int]] = set(known)
         self._alone = os.getpid() != 1 and not _watching and processes.no_children()
         if adopting:
             for other in _watching:
@@ -134,7 +139,7 @@ class ProcessTree:
         add_descendants(found, everything, safe)
         for status in everything.values():
             carries = status.pid not in found and status.pid not in safe
-            if carries and processes.has_token(status.pid, self._token):
+            if carries and self._knows(status):
                 found[status.pid] = status
         add_descendants(found, everything, safe)
         self.safe_groups = {s.group for s in everything.values() if s.pid not in found} | {0}
@@ -266,10 +271,19 @@ def end_all(
 
 
 def end_token(
-    token: str, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
+    token: str,
+    *,
+    command: tuple[int, int] = (0, 0),
+    grace_s: float = TERM_GRACE_S,
+    kill_wait_s: float = KILL_WAIT_S,
 ) -> EndedProcesses:
-    """End the processes of the step with this token, after its recorder was killed."""
-    return end_all(ProcessTree(token), grace_s=grace_s, kill_wait_s=kill_wait_s)
+    """End the processes of the step with this token, after its recorder was killed.
+
+    `command` is the step's command, as pid and start time: one that keeps its memory from others,
+    as Siding's own agent does, shows no token.
+    """
+    tree = ProcessTree(token, known=[command] if command[0] else ())
+    return end_all(tree, grace_s=grace_s, kill_wait_s=kill_wait_s)
 
 
 def orphans_in(directory: Path, *, since: int) -> list[ProcessInfo]:

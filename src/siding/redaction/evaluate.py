@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from siding.namedtuples import NamedTuple
 from siding.redaction.credit import Meter
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
-from siding.redaction.pairs import follows, pair_at
-from siding.redaction.plain_pairs import plain_pair
+from siding.redaction.names import meaning
+from siding.redaction.pairs import beginning_of_name, follows, pair_at, rest_of_name
+from siding.redaction.plain_pairs import is_dull, plain_pair
 from siding.redaction.span import SecretSpan
 
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
@@ -14,6 +15,7 @@ _LEFT = 192  # bytes before a word that can matter
 _RIGHT = 1024  # bytes from a word on that decide where something short repeats
 _OFTEN = 16  # words after which it is worth a look whether the bytes repeat
 _LONGEST = 128  # bytes that repeat
+_BEHIND_NAME = frozenset(b"\x1b\\\"'`&%] \t:=>,")  # what can stand between name and value
 _RECENT = 8  # words in them
 # Steps, beside those for each word.
 _CLOSER, _PUTTY, _SPAN, _BLOCK = 13, 20, 4, 10
@@ -53,17 +55,29 @@ def announced(
     """
     covered = 0
     steps = 0
+    putty = b"PuTTY-User-" in data
     recent: list[Outcome] = []
     for at in places:
         if at < covered:
             continue
-        span = plain_pair(data, at, limit)
-        if span is None:
-            after = follows(data, at, limit)
-            if after is not None:
-                steps += _CLOSER
-                span = pair_at(data, at, after, limit, final=final)
-        if span is None and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
+        left = beginning_of_name(data, at)
+        end = rest_of_name(data, at, limit).end()  # type: ignore[union-attr]
+        known = meaning(data[left:end])
+        span = None
+        # Most words of a log announce nothing, a number, or a word.
+        if (
+            known is not None
+            and end < limit
+            and data[end] in _BEHIND_NAME
+            and not is_dull(data, end, known)
+        ):
+            span = plain_pair(data, at, left, known, limit)
+            if span is None:
+                after = follows(data, at, limit)
+                if after is not None:
+                    steps += _CLOSER
+                    span = pair_at(data, left, known, after, limit, final=final)
+        if span is None and putty and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
             steps += _PUTTY
             span = putty_lines(data, at - 11, limit, final=final)
             recent.clear()  # what decides here can be far away

@@ -4,7 +4,7 @@
 import re
 
 from siding.redaction.formats import token_at
-from siding.redaction.names import Meaning, Tier, meaning
+from siding.redaction.names import Meaning, Tier
 from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
 from siding.redaction.values import is_password, is_random, is_token, stands_for_one
 
@@ -29,6 +29,7 @@ _AFTER = re.compile(
     rb"|(?P<pair>[ ]?,[ ]?\\{0,6}[\"']value\\{0,6}[\"'][ ]?:[ ]?)"
     rb"|(?P<gap>[ \t]{1,16}+))" + _COLOUR
 )
+rest_of_name = re.compile(rb"[A-Za-z0-9_.-]{0,48}+").match
 follows = _AFTER.match  # the end of a name, and what a value can follow; None without it
 _OPEN = re.compile(rb"(?:[bBrRuUfF]{0,2}(?=[\"']))?(" + _QUOTE + rb")")
 _BODY = {quote: re.compile(rb"(?:[^%s\\\n\r]|\\[^\n\r])*+" % quote) for quote in (b'"', b"'", b"`")}
@@ -53,16 +54,12 @@ _PREFIXES = (b"django-insecure-", b"base64:")  # not secret: they say what kind 
 
 
 def pair_at(
-    data: bytes, at: int, after: re.Match[bytes], limit: int, *, final: bool
+    data: bytes, left: int, known: Meaning, after: re.Match[bytes], limit: int, *, final: bool
 ) -> SecretSpan | None:
-    """Return the secret whose name has the word at `at` in it; None if there is none.
+    """Return the secret of the name that begins at `left`; None if there is none.
 
-    `after`: what `follows` the word.
+    `known`: what the name says. `after`: what `follows` a word of it.
     """
-    left = beginning_of_name(data, at)
-    known = meaning(data[left : after.end(1)])
-    if known is None:
-        return None
     before = data[left - 1]
     gap = after[6] is not None
     if gap and before not in _BLANKS and data[left] != 0x2D and data[left - 2] != 0x5C:

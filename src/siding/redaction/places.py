@@ -31,6 +31,9 @@ _SIGNATURE = re.compile(
     rb"(?i)(?:[?&;]|amp;|u0026)(?:sig|signature|x-(?:amz|goog)-signature|hmac|code|state_?token)=[A-Za-z0-9%_+-]{0,80}\Z"
 )
 _SIGNATURE_ENDS = frozenset({b"sig", b"ure", b"mac", b"ode", b"ken"})
+_LAST_LETTERS = frozenset(each[-3:] for each in LAST_WORDS)
+# The last letters of all words that announce what is behind a blank or an equals sign.
+_ANNOUNCING = _LAST_LETTERS | _SIGNATURE_ENDS | {b"rer", b"sic"}
 _SIGNATURE_VALUE = re.compile(rb"[A-Za-z0-9%_+/=-]+")
 _HOOK = re.compile(
     rb"(?i)(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/"
@@ -45,7 +48,6 @@ _HOOK_PATH = re.compile(rb"[A-Za-z0-9_/@.-]+")
 _NAME_LEFT = 64
 _NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _BETWEEN = b" \t=:\"'\\>[]"  # a name and its value
-_LAST_LETTERS = frozenset(each[-3:] for each in LAST_WORDS)
 _SET = re.compile(rb"(?:ENV|ARG|set -[gxU]{1,3}|setx|config(?:ure)? set)[ \t]+[A-Za-z0-9_.-]+\Z")
 # Base64 of ASCII text: the highest bit of each byte is 0, and the first byte is no control code.
 _TEXT_STARTS = frozenset(b"IJKLMNOPQRSTUVWXYZabcdef")
@@ -86,12 +88,23 @@ def tokens(
     secret in a text that was decoded, None if there is none.
     """
     steps = 0
+    # What only a word that is nowhere in sight can announce is not looked for at each run.
+    looks, dull = (_BEFORE, b" ") if b"ookie" in data else (_WITHOUT_COOKIES, b" =")
+    is_plain = _PLAIN.match
     for start, end in runs:
         span = None
         if data[start : start + 3] in STARTS:
             span = _with_prefix(data, start, limit, final=final)
-        look = None if span is not None else _BEFORE.get(data[start - 1])
-        if look is not None:
+        before = data[start - 1]
+        look = None if span is not None else looks.get(before)
+        if (
+            look is not None
+            and before in dull
+            and data[start - 2] not in _BETWEEN
+            and data[start - 4 : start - 1].lower() not in _ANNOUNCING
+        ):
+            steps += look[1]  # nearly all: no word is before it that announces something
+        elif look is not None:
             steps += look[1]
             if steps > _OFTEN:
                 meter.spend(steps)
@@ -107,7 +120,7 @@ def tokens(
             yield span
             if span.end < end:
                 yield from _inside(data, span.end, end, limit, meter)
-        elif not _PLAIN.match(data, start, end):
+        elif not is_plain(data, start, end):
             steps += _INSIDE
             yield from _inside(data, start, end, limit, meter)
     meter.spend(steps)
@@ -127,6 +140,8 @@ def _with_prefix(data: bytes, start: int, limit: int, *, final: bool) -> SecretS
 
 def _named(data: bytes, start: int, limit: int) -> SecretSpan | None:
     """Return a long value whose name ends with a word that announces only long ones."""
+    if data[start - 2] not in _BETWEEN and data[start - 4 : start - 1].lower() not in _LAST_LETTERS:
+        return None  # nearly all: one byte is between
     left = data[max(0, start - 16) : start].rstrip(_BETWEEN)
     if left[-3:].lower() not in _LAST_LETTERS:
         return None
@@ -226,7 +241,14 @@ def _behind_blank(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 
 def _behind_colon(data: bytes, start: int, limit: int) -> SecretSpan | None:
-    return _behind_joint(data, start, limit) or _named(data, start, limit)
+    # What the tokens with a colon have next to it: checksums (`sha256:…`) have none of it.
+    if (
+        data[start - 11 : start - 1].isdigit()
+        or (data[start : start + 2] == b"AA" and data[start - 9 : start - 1].isdigit())
+        or data[start - 12 : start - 8] == b"AAAA"
+    ):
+        return _behind_joint(data, start, limit) or _named(data, start, limit)
+    return _named(data, start, limit)
 
 
 def _behind_joint(data: bytes, start: int, limit: int) -> SecretSpan | None:
@@ -285,6 +307,15 @@ def _behind_equals(data: bytes, start: int, limit: int) -> SecretSpan | None:
         if span is not None:
             return span
     return _in_cookie(data, start, limit) or _named(data, start, limit)
+
+
+def _behind_equals_alone(data: bytes, start: int, limit: int) -> SecretSpan | None:
+    """Do as `_behind_equals` where no cookie is in sight."""
+    if data[start - 4 : start - 1].lower() in _SIGNATURE_ENDS:
+        span = _signature(data, max(0, start - 120), start, limit)
+        if span is not None:
+            return span
+    return _named(data, start, limit)
 
 
 def _signature(data: bytes, left: int, start: int, limit: int) -> SecretSpan | None:
@@ -357,6 +388,7 @@ _BEFORE = {
     0x7D: (_behind_brace, 2),
     0x24: (_behind_joint, 10),  # $
 }
+_WITHOUT_COOKIES = {**_BEFORE, 0x3D: (_behind_equals_alone, 8)}
 
 
 def password_hashes(data: bytes, limit: int) -> Iterator[SecretSpan]:

@@ -9,8 +9,7 @@ and takes several times as long.
 import re
 
 from siding.redaction.formats import STARTS
-from siding.redaction.names import Tier, meaning
-from siding.redaction.pairs import beginning_of_name
+from siding.redaction.names import Meaning, Tier
 from siding.redaction.span import SecretSpan, plain_span
 from siding.redaction.values import is_surely_password, is_surely_token
 
@@ -30,17 +29,28 @@ _PAIR = re.compile(
 )
 _pair = _PAIR.match
 _IN_DOUBT = frozenset(b":/\\")  # before a name: of a mark, of a URL, an escape
-_PASSWORD, _TOKEN = Tier.PASSWORD, Tier.TOKEN
+_PASSWORD, _TOKEN, _KEY = Tier.PASSWORD, Tier.TOKEN, Tier.KEY
+# A value in JSON that is too short, or a word, to be of a name whose values a machine has made.
+_is_dull = re.compile(
+    rb"\": ?(?:(?:true|false|null|[0-9]{1,7})(?=\}|\n|, ?\")|\"[^\"\\\n]{0,7}\")"
+).match
 
 
-def plain_pair(data: bytes, at: int, limit: int) -> SecretSpan | None:
-    """Return the secret whose name has the word at `at` in it; None if that takes a closer look."""
+def is_dull(data: bytes, end: int, known: Meaning) -> bool:
+    """Return whether what is behind a name that ends at `end` is surely no secret."""
+    tier = known[0]
+    return (tier is _TOKEN or tier is _KEY) and _is_dull(data, end) is not None
+
+
+def plain_pair(
+    data: bytes, at: int, left: int, known: Meaning, limit: int
+) -> SecretSpan | None:
+    """Return the secret whose name has the word at `at` in it; None if that takes a closer look.
+
+    `left`, `known`: where the name begins, and what it says.
+    """
     found = _pair(data, at, limit)
-    if found is None:
-        return None
-    left = beginning_of_name(data, at)
-    known = meaning(data[left : found.end(1)])
-    if known is None or data[left - 1] in _IN_DOUBT:
+    if found is None or data[left - 1] in _IN_DOUBT:
         return None
     group = found.lastindex
     assert group is not None

@@ -49,6 +49,9 @@ PARTS = tuple(
 )
 OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
 _LIST = re.compile(rb"(?i)mnemon|phrase|codes")
+_OF_LISTS = frozenset(b"mMpPcC")  # what these begin with
+_K = frozenset(b"kK")
+_LOWER = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _INTERRUPTING = (b"\x1b", b"%", b"\\", b"\x00", b"\xe2", b"\xc2", b"\xef")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
@@ -112,25 +115,32 @@ def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> T
     if meter is not None:
         meter.spend(len(places))
     places.sort()
-    lists = [at for at in places if _LIST.match(data, at)]
+    lists = [at for at in places if data[at] in _OF_LISTS and _LIST.match(data, at)]
     if any(each in data for each in _PUNCTUATION):
-        return Triggers([at for at in places if _may(data, at)], lists)
+        return Triggers(_announcing(data, places), lists)
     # A netrc file has a dot in its host.
     return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
 
 
-def _may(data: bytes, at: int) -> bool:
-    """Return whether the part of a word at `at` may announce a value.
+def _announcing(data: bytes, places: list[int]) -> list[int]:
+    """Return those of the places that may announce a value.
 
     ``key:`` alone does not, nor do ``keyboard`` or the plain words in a sentence, which are in
     every second line of some output.
     """
-    if data[at] not in b"kK":
-        return True
-    behind = data[at + 3 : at + 4]
-    if behind.islower() or data[at - 1] not in _NAME:
-        return False
-    return not (behind == b" " and data[at - 3] == 0x20 and data[at + 4 : at + 5].isalnum())
+    found = []
+    last = len(data) - 4
+    for at in places:
+        if data[at] in _K:
+            if data[at - 1] not in _NAME:
+                continue
+            behind = data[at + 3] if at <= last else 0
+            if behind in _LOWER or (
+                behind == 0x20 and data[at - 3] == 0x20 and data[at + 4 : at + 5].isalnum()
+            ):
+                continue
+        found.append(at)
+    return found
 
 
 def options(data: bytes) -> list[int]:

@@ -163,7 +163,9 @@ class Rules:
         if b"@" in data and b"://" in data:
             from siding.redaction.urls import url_passwords
 
-            yield from meter.each(url_passwords(data, limit), _URL)
+            passwords = url_passwords(data, limit)
+            meter.spend(_URL * len(passwords))
+            yield from passwords
         if b"$" in data:
             from siding.redaction.places import password_hashes
 

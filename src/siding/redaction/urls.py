@@ -1,23 +1,38 @@
 """Find the passwords in URLs: ``https://name:password@host``."""
 
 import re
-from collections.abc import Iterator
 
-from siding.redaction.formats import token_at
-from siding.redaction.span import SecretSpan
-from siding.redaction.values import stands_for_one
+from siding.redaction.formats import STARTS, token_at
+from siding.redaction.span import SecretSpan, plain_span
+from siding.redaction.values import is_surely_password, stands_for_one
 
 _URL_LEFT = 512
-_URL = re.compile(rb"://[^\s\"'<>\\/?:]{0,256}:[^\s\"'<>\\/?]{3,256}@")
+# A password of letters and digits (group 1), with a host behind it, takes no closer look.
+_URL = re.compile(
+    rb"://[^\s\"'<>\\/?:]{0,256}+:(?:([A-Za-z0-9]{6,64}+)@(?=[A-Za-z0-9])"
+    rb"(?![^\s\"'<>\\/?@]{0,256}+@)|[^\s\"'<>\\/?]{3,256}@)"
+)
 _NOT_IN_USERINFO = re.compile(rb"[\s\"'<>\\/?]")
 
 
-def url_passwords(data: bytes, limit: int) -> Iterator[SecretSpan]:
-    """Yield the passwords in URLs."""
+def url_passwords(data: bytes, limit: int) -> list[SecretSpan]:
+    """Return the passwords in URLs."""
+    spans = []
     for found in _URL.finditer(data):
-        span = _url_password(data, found.end() - 1, limit)
-        if span is not None:
-            yield span
+        start, end = found.span(1)
+        if start < 0 or data[start : start + 3] in STARTS:
+            span = _url_password(data, found.end() - 1, limit)
+            if span is not None:
+                spans.append(span)
+        elif _is_password(data[start:end]):
+            at = found.start()
+            if data[at - 1 : at].isalnum():
+                spans.append(plain_span(start, end, b"url-password"))
+    return spans
+
+
+def _is_password(value: bytes) -> bool:
+    return is_surely_password(value) or not stands_for_one(value)
 
 
 def _url_password(data: bytes, at: int, limit: int) -> SecretSpan | None:

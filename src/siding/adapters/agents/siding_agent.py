@@ -20,6 +20,7 @@ NAME = PROGRAM = "siding-agent"
 VARIABLE = "SIDING_AGENT"
 TRIES_VARIABLE = "SIDING_AGENT_TRIES"  # how often a request is made when the model's server fails
 SETTINGS_VARIABLE = "SIDING_AGENT_SETTINGS"  # the settings of files, read by who has started it
+OF_THE_AGENT = (VARIABLE, SETTINGS_VARIABLE)  # its commands have no use for them
 
 # Beside its own: instructions of the person, and the kinds of subagents that they have defined.
 PLACES = AgentPlaces(readable=(".config/siding", ".claude/CLAUDE.md", ".claude/agents"))

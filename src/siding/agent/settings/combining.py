@@ -43,6 +43,7 @@ class AgentValues(NamedTuple):
     directories: tuple[str, ...] = ()
     may_bypass: bool = True
     env: Mapping[str, str] = {}
+    pass_env: tuple[str, ...] = ()
     max_dollars: float | None = None
     max_turns: int | None = None
     max_tokens: int | None = None
@@ -79,6 +80,7 @@ def _add_up(
     origins: dict[str, SettingsLayer],
 ) -> None:
     rules, directories, stop_hooks = PermissionRules(), dict[str, None](), dict[str, None]()
+    pass_env: dict[str, None] = {}
     for layer in ordered:
         said = layer.said
         rules = rules.plus(said.rules if layer.is_trusted else said.rules._replace(allow=()))
@@ -92,8 +94,9 @@ def _add_up(
                 env[name], origins[f"env.{name}"] = value, layer
         directories |= dict.fromkeys(layer.said.directories)
         stop_hooks |= dict.fromkeys(layer.said.stop_hooks)
+        pass_env |= dict.fromkeys(layer.said.pass_env)
     found |= {"rules": rules, "env": env, "directories": tuple(directories)}
-    found["stop_hooks"] = tuple(stop_hooks)
+    found |= {"stop_hooks": tuple(stop_hooks), "pass_env": tuple(pass_env)}
 
 
 def _narrow(layer: SettingsLayer, found: dict[str, Any], origins: dict[str, SettingsLayer]) -> None:
@@ -120,6 +123,7 @@ def widening(layer: SettingsLayer) -> list[str]:
     lines += [f"permissions.allow: {rule.text}" for rule in said.rules.allow]
     lines += [f"permissions.directories: {each}" for each in said.directories]
     lines += [f"env: {name}={value}" for name, value in said.env.items()]
+    lines += [f"pass_env: {each}" for each in said.pass_env]
     lines += [f"stop_hooks: {each}" for each in said.stop_hooks]
     limits = [name for name in _LIMITS if getattr(said, name) is not None]
     return lines + [f"{name}: {getattr(said, name)} (where it is more)" for name in limits]
@@ -141,6 +145,7 @@ def as_document(said: SaidSettings) -> dict[str, Any]:
         "effort": said.effort.value if isinstance(said.effort, Effort) else said.effort,
         "permissions": {k: v for k, v in permissions.items() if v not in (None, [])},
         "env": dict(said.env),
+        "pass_env": list(said.pass_env),
         "max_dollars": said.max_dollars,
         "max_turns": said.max_turns,
         "max_tokens": said.max_tokens,

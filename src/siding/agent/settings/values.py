@@ -19,6 +19,7 @@ KEYS = (
     "effort",
     "permissions",
     "env",
+    "pass_env",
     "max_dollars",
     "max_turns",
     "max_tokens",
@@ -54,6 +55,7 @@ class SaidSettings(NamedTuple):
     directories: tuple[str, ...] = ()
     bypass: bool | None = None
     env: Mapping[str, str] = {}
+    pass_env: tuple[str, ...] = ()  # keys of models that commands get as well
     max_dollars: float | None = None
     max_turns: int | None = None
     max_tokens: int | None = None
@@ -89,6 +91,7 @@ def said_in(document: object, source: str, prefix: str = "") -> SaidSettings:
         directories=permissions.paths("directories"),
         bypass=permissions.flag("bypass"),
         env=reader.variables("env"),
+        pass_env=reader.names("pass_env"),
         max_dollars=reader.dollars("max_dollars"),
         max_turns=reader.count("max_turns"),
         max_tokens=reader.count("max_tokens"),
@@ -174,6 +177,13 @@ class _Reader:
             if not isinstance(text, str) or "\0" in text:
                 raise self._wrong(f"{key}.{name}", "a text", text)
         return dict(value)
+
+    def names(self, key: str) -> tuple[str, ...]:
+        found = self._texts(key, "a list of names of variables")
+        for each in found:
+            if not _VARIABLE.match(each):
+                raise self._wrong(key, "a list of names of variables", each)
+        return found
 
     def dollars(self, key: str) -> float | None:
         value = self._values.get(key)

@@ -99,6 +99,11 @@ class Agent:
         return None if store is None else store.layout(self.session.id).transcript
 
     @property
+    def env(self) -> Mapping[str, str]:
+        """The environment of what it starts."""
+        return self._parts.place.env
+
+    @property
     def model(self) -> str:
         """The model that answers the next prompt."""
         return self._setup.name

@@ -2,10 +2,11 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from siding.adapters.agents.siding_agent import SETTINGS_VARIABLE, VARIABLE, Told, told_in
+from siding.adapters.agents.siding_agent import OF_THE_AGENT, Told, told_in
+from siding.adapters.models.credentials import credentials, without
 from siding.app.agent.broker import RunBroker
 from siding.app.place.project import find_project
 from siding.app.place.settings import Settings
@@ -17,9 +18,9 @@ from siding.namedtuples import NamedTuple
 from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 from siding.process.broker.place import SOCKET_VARIABLE
+from siding.process.command import with_marks_alone
+from siding.process.secluded import seclude
 from siding.sessions.store import SessionStore
-
-_OF_THE_AGENT = (VARIABLE, SETTINGS_VARIABLE)  # its commands have no use for them
 
 
 class Surroundings(NamedTuple):
@@ -39,24 +40,34 @@ class Surroundings(NamedTuple):
     broker: RunBroker | None
 
 
-def surroundings(app: App) -> Surroundings:
-    """Look around."""
+def surroundings(app: App, models: Sequence[str], passed: Collection[str]) -> Surroundings:
+    """Look around. `models` are those of the conversation.
+
+    Commands get the environment without what models are reached with, but for the names `passed`,
+    and without the token of the step: a mark says which step they belong to.
+    """
     told = told_in(app.env)
     workspace = Path(os.path.realpath(app.env.get("SIDING_WORKSPACE") or app.cwd))
     socket = app.env.get(SOCKET_VARIABLE, "")
     home = Path(os.path.realpath(app.env.get("HOME") or os.path.expanduser("~")))
     ground = PolicyGround(app=app, root=None, settings=Settings(), trust_json=None, cache=None)
+    env = {name: value for name, value in app.env.items() if name not in OF_THE_AGENT}
     return Surroundings(
         workspace=workspace,
         directory=_within(workspace, app.cwd),
         home=home,
         temporary=Path(tempfile.gettempdir()),
-        env={name: value for name, value in app.env.items() if name not in _OF_THE_AGENT},
+        env=with_marks_alone(without(env, models, passed)),
         store=_store(app, told),
         judging=place_for(ground, cwd=workspace, workspace=workspace, policy=Policy()),
         told=told,
         broker=RunBroker(socket) if socket else None,
     )
+
+
+def keep_to_itself(app: App, models: Sequence[str]) -> None:
+    """Hide from other processes what only this one is to have: keys, and the step's token."""
+    seclude({*credentials(app.env, models), *OF_THE_AGENT})
 
 
 def _within(workspace: Path, cwd: Path) -> Path:

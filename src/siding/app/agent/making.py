@@ -19,7 +19,7 @@ from siding.agent.setup import Setup
 from siding.app.agent.agent import Agent, Parts
 from siding.app.agent.briefing import Facts, briefing
 from siding.app.agent.following_context import FollowingContext
-from siding.app.agent.inside import Surroundings, surroundings
+from siding.app.agent.inside import Surroundings, keep_to_itself, surroundings
 from siding.app.agent.judging import RunJudge, judge_of
 from siding.app.agent.opening import Opened, cut_off, opened
 from siding.app.agent.options import Options
@@ -78,7 +78,9 @@ async def opened_agent(
     wanted = _Wanted(app, options, values, model_in_force(app, values).name, people, say)
     model = AnyModel(app.env, prices=prices_here(app))
     model.warm(wanted.name)
-    here = surroundings(app)
+    models = [each for each in (wanted.name, values.fallback_model) if each]
+    keep_to_itself(app, models)
+    here = surroundings(app, models, values.pass_env)
     source = Source(new_id=lambda: new_session_id(app), now=app.now)
     found = opened(
         here.store,

@@ -91,6 +91,8 @@ def _filled(said: str, env: Mapping[str, str]) -> str:
 class Servers:
     """Connects the servers once; one that fails costs its own tools alone.
 
+    `env` has what ``${NAME}`` stands for. The process of a server starts with the environment of
+    the agent's commands, in which no keys of models are, and the variables of its own settings.
     `of_client` returns the link to a server that lives in the program which drives the agent.
     """
 
@@ -162,7 +164,7 @@ class Servers:
             return self._of_client(settings.name)
         if settings.kind == _OF_A_PROCESS:
             argv = [self._filled(each) for each in settings.argv]
-            env = {**self._env, **self._all_filled(settings.env)}
+            env = {**self._agent.env, **self._all_filled(settings.env)}
             return await ProcessLink.started(argv, env=env, cwd=str(self._agent.workspace))
         if settings.kind == _BY_HTTP:
             url = self._filled(settings.url)

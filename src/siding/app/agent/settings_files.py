@@ -157,6 +157,7 @@ def setting_lines(values: AgentValues) -> list[SettingLine]:
     for kind, rules in values.rules._asdict().items():
         lines += [SettingLine(f"permissions.{kind}", rule.text, "", rule.source) for rule in rules]
     lines += [SettingLine("permissions.directories", each, "", "") for each in values.directories]
+    lines += [SettingLine("pass_env", each, "", "") for each in values.pass_env]
     lines += [SettingLine("stop_hooks", each, "", "") for each in values.stop_hooks]
     return lines
 

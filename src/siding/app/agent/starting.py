@@ -13,7 +13,7 @@ from siding.app.place.wiring import App
 from siding.app.sessions.keeping import kept_here
 from siding.errors import SidingError, UsageError
 from siding.namedtuples import NamedTuple
-from siding.process.command import TOKEN_VARIABLE
+from siding.process.command import step_marks
 
 # Model of an agent that is given none, by the variable that has the key of its provider.
 _USUAL = (
@@ -37,7 +37,7 @@ class NoProgram(SidingError):
 
 def is_inside(app: App) -> bool:
     """Return whether this process belongs to a run: then it is the agent, and starts none."""
-    return bool(app.env.get(TOKEN_VARIABLE))
+    return bool(step_marks(app.env))
 
 
 def command_of(app: App, words: Sequence[str]) -> tuple[str, ...]:

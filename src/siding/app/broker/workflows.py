@@ -29,11 +29,12 @@ from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intents
 from siding.process.broker.place import SOCKET_VARIABLE
 from siding.process.capture import start
-from siding.process.command import TOKEN_VARIABLE
+from siding.process.command import MARK_VARIABLE, TOKEN_VARIABLE
 from siding.workflows.script import MAX_SOURCE_BYTES
 
 _OF_THE_RUN = {
     TOKEN_VARIABLE,
+    MARK_VARIABLE,
     SOCKET_VARIABLE,
     "SIDING_TASK_ID",
     "SIDING_RUN_ID",

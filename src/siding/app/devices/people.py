@@ -1,7 +1,7 @@
 """Devices are a person's to pair and to remove: no command inside a run may."""
 
 from siding.app.place.projects import known_projects
-from siding.app.place.sandbox_inside import HomeHidden, home_is_hidden
+from siding.app.place.sandbox_inside import HomeHidden, home_is_hidden, is_in_step
 from siding.app.place.wiring import App
 from siding.app.recording.calling_step import InsideStep, calling_steps
 from siding.devices.store import DeviceStore
@@ -17,7 +17,7 @@ def devices_for_people(app: App, what: str) -> DeviceStore:
     """
     if home_is_hidden(app):
         raise HomeHidden("this step runs in a sandbox, which has no devices", hint=_HINT)
-    inside = bool(app.env.get("SIDING_STEP_TOKEN")) or any(
+    inside = is_in_step(app) or any(
         found.project is not None and calling_steps(found.project) for found in known_projects(app)
     )
     if inside:

@@ -112,10 +112,10 @@ def refuse_inside(project: Project, task_id: TaskId, live: list[Run]) -> None:
     """Raise TaskBusy if this command runs inside one of these runs: it would stop itself."""
     if not live:
         return
-    from siding.process.command import TOKEN_VARIABLE
+    from siding.process.command import is_marked, step_marks
 
-    tokens = project.app.env.get(TOKEN_VARIABLE, "").split(":")
-    if any(run.token in tokens or _is_above_us(run.host.pid) for run in live):
+    marks = step_marks(project.app.env)
+    if any(is_marked(marks, run.token) or _is_above_us(run.host.pid) for run in live):
         raise _busy_with_us(project, task_id)
 
 

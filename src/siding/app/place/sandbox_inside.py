@@ -1,13 +1,19 @@
-"""Detect that this command runs inside a sandboxed step, where Siding's home is hidden."""
+"""Detect that this command runs inside a step, or in a sandbox, where Siding's home is hidden."""
 
 from siding.app.place.wiring import App
 from siding.errors import SidingError
+from siding.process.command import step_marks
 
 
 class HomeHidden(SidingError):
     """The command runs in a sandbox that hides the project."""
 
     code = "home_hidden"
+
+
+def is_in_step(app: App) -> bool:
+    """Return whether the environment says that this command runs inside a step."""
+    return bool(step_marks(app.env))
 
 
 def home_is_hidden(app: App) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from siding.app.place.events import PolicyBlocked
 from siding.app.place.project import Project
 from siding.app.place.redaction import printable
+from siding.app.place.sandbox_inside import is_in_step
 from siding.app.policy.advice import how_to_only_warn, how_to_run_a_line
 from siding.app.policy.hooks import Hook
 from siding.app.policy.in_force import InForce, environment_for, ground_of, place_for, policy_in
@@ -37,7 +38,7 @@ def judge_run(
     """
     in_force = policy_in(ground_of(project))
     # A command that was started inside a step comes from an agent, which must not answer.
-    inside = bool(project.app.env.get("SIDING_STEP_TOKEN"))
+    inside = is_in_step(project.app)
     if allow:
         _check_allow(project, in_force, allow, inside=inside)
     verdict = _judge(project, run, in_force)

@@ -14,6 +14,7 @@ from siding.ids import step_id
 from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intent, Intents
 from siding.namedtuples import NamedTuple
+from siding.process.command import is_marked, step_marks
 
 
 class CallingStep(NamedTuple):
@@ -38,7 +39,7 @@ class InsideStep(SidingError):
 
 def calling_steps(project: Project) -> tuple[CallingStep, ...]:
     """Return the steps that this process runs in; several if one step runs inside another."""
-    tokens = _tokens(project)
+    tokens = frozenset(step_marks(project.app.env))
     under_way = _under_way(project)
     if under_way:  # else the ancestors need not be read
         from siding.process.tree import ancestors
@@ -85,14 +86,9 @@ def refuse_inside_any_step(app: App, what: str, *, hint: str) -> None:
         project = None
     if project is not None:
         refuse_inside_step(project, what, hint=hint)
-    elif app.env.get("SIDING_STEP_TOKEN"):
+    elif step_marks(app.env):
         raise InsideStep(f"this command runs inside a task's step, and {what}", hint=hint)
 
 
-def _tokens(project: Project) -> frozenset[str]:
-    text = project.app.env.get("SIDING_STEP_TOKEN", "")
-    return frozenset(each for each in text.split(":") if each)
-
-
 def _holds(intent: Intent, tokens: frozenset[str], above: frozenset[int]) -> bool:
-    return (bool(intent.token) and intent.token in tokens) or intent.pid in above
+    return is_marked(tokens, intent.token) or intent.pid in above

@@ -11,7 +11,7 @@ from siding.errors import SidingError, UsageError
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.process import terminal
-from siding.process.command import TOKEN_VARIABLE, WindowSize
+from siding.process.command import WindowSize, is_marked, step_marks
 from siding.process.control import frames
 from siding.process.control.client import Connection, HostGone, Refused
 from siding.process.control.keys import UnknownKey, key_bytes, text_bytes
@@ -261,7 +261,7 @@ def _goes_on(runs: Runs, run: Run) -> bool:
 
 def _refuse_itself(project: Project, run: Run) -> None:
     """Refuse a run that this command is inside of: what it shows would be shown again, for ever."""
-    if run.token in project.app.env.get(TOKEN_VARIABLE, "").split(":"):
+    if is_marked(step_marks(project.app.env), run.token):
         raise UsageError(
             f"this is inside run {run.id}, which cannot attach to itself or type into itself",
             hint="do it in another terminal",

@@ -9,6 +9,7 @@ from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import siding
+from siding.adapters.agents import siding_agent
 from siding.app.place.project import Project
 from siding.app.sandbox.caches import CACHES, env_of, staged
 from siding.app.sandbox.conversations import with_conversations
@@ -43,6 +44,7 @@ from siding.process.sandbox.values import (
     Places,
     Quarantine,
     SandboxRequirements,
+    Secluded,
     StagedCache,
     View,
 )
@@ -148,6 +150,7 @@ def plan_launch(
     launch = _launch(recorder, found, view, network, command, places)._replace(
         room=asked.memory, stays_root=stays_root(program)
     )
+    launch = launch._replace(secluded=_secluded(program, command))
     of_git = () if prepared is None else _GIT_ENVIRONMENT
     launch = launch._replace(env=(*launch.env, *caches.env, *of_git))
     report = SandboxReport(
@@ -168,6 +171,16 @@ def plan_launch(
         notes=tuple(notes),
         caches=caches.directory,
     )
+
+
+def _secluded(program: str, command: Command) -> Secluded | None:
+    """Return what Siding's own agent has for itself; other agents share theirs with commands."""
+    if program != siding_agent.NAME:
+        return None
+    from siding.adapters.models.credentials import ALL
+
+    names = tuple(name for name in (*ALL, *siding_agent.OF_THE_AGENT) if name in command.env)
+    return Secluded(os.path.realpath(sys.executable), names)
 
 
 def _requirements(

@@ -25,9 +25,9 @@ _KEEPER_S = 5.0  # it gives what it ends two seconds to tidy up
 
 def finish_run(ground: Ground, intent: Intent) -> Draft:
     """End the processes of a cut-off run; return the draft of its step, with its output."""
-    left = end_token(intent.token) if intent.token else None
     draft = intent.draft
     run = _run_of(ground.layout, draft)
+    left = end_token(intent.token, command=_command_of(run)) if intent.token else None
     await_keeper(run)
     if run is not None and (fate := Runs(ground.layout).fate(run)) is not None:
         draft = _without_host(draft, fate)
@@ -68,8 +68,15 @@ def _run_of(layout: TaskLayout, draft: Draft) -> Run | None:
 def end_what_is_left(run: Run) -> None:
     """End the processes of a run whose host died, unless the machine was started again since."""
     if run.token and (not run.boot or run.boot == boot_id()):
-        end_token(run.token)
+        end_token(run.token, command=_command_of(run))
     await_keeper(run)
+
+
+def _command_of(run: Run | None) -> tuple[int, int]:
+    """Return the pid and start time of a run's command; (0, 0) if this boot knows none."""
+    if run is None or run.boot != boot_id():
+        return (0, 0)
+    return run.command.pid, run.command.started
 
 
 def await_keeper(run: Run | None) -> None:

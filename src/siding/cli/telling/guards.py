@@ -5,6 +5,7 @@ import sys
 import termios
 
 from siding.app.place.project import Project, ensure_project
+from siding.app.place.sandbox_inside import is_in_step
 from siding.app.policy.guard import Guard, agent_of, answer_guard, can_be_guarded, guard
 from siding.app.running.request import RunRequest
 from siding.app.sandbox.sandbox import is_guard_open
@@ -30,7 +31,7 @@ def ask_guard_once(context: Context, request: RunRequest) -> None:
     program = request.argv[0]
     if not can_be_guarded(agent_of(program)) or guard(context.app) is not Guard.UNASKED:
         return
-    if context.app.env.get("SIDING_STEP_TOKEN"):  # it would be an agent that answers
+    if is_in_step(context.app):  # it would be an agent that answers
         return
     project, _made = ensure_project(context.app)
     if is_person_there() and is_guard_open(project, request.sandbox, program):

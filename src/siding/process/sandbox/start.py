@@ -5,15 +5,16 @@ child restricts itself before it execs the command. As much as possible is prepa
 where an error can still be raised.
 """
 
+import fcntl
 import os
 import stat
 import sys
 from contextlib import ExitStack
 
 from siding.files.durable import write_all
-from siding.process.command import Command
+from siding.process.command import TOKEN_VARIABLE, Command, with_marks_alone
 from siding.process.lookup import Program
-from siding.process.sandbox import bwrap, handing_out, kernel, landlock
+from siding.process.sandbox import bwrap, handing_in, handing_out, kernel, landlock
 from siding.process.sandbox.cgroup import RunGroup
 from siding.process.sandbox.values import Engine, Kind, Launch, Network, View
 from siding.process.spawn_plan import Enter, SpawnPlan
@@ -130,19 +131,44 @@ class Sandboxed:
         for mount in launch.view.mounts:
             if mount.kind is Kind.COPY and (content := _content(mount.origin)) is not None:
                 copies[mount.path] = self._held(_in_memory(content))
+        env, handed_in = self._handed_in(command.env)
         outer = bwrap.arguments(
             launch, cwd=str(command.cwd), status_fd=status, seccomp_fd=seccomp, copies=copies
         )
         setsid = [launch.setsid, *(["--ctty"] if tty else [])]
-        argv = (*outer, *setsid, *_first_inside(launch), program.path, *command.argv[1:])
+        first = (*_first_inside(launch), *self._hands_in(handed_in))
+        argv = (*outer, *setsid, *first, program.path, *command.argv[1:])
         return SpawnPlan(
-            command=command._replace(argv=argv),
+            command=command._replace(argv=argv, env=env),
             program=Program(launch.bwrap),
             enter=self._scope() if launch.scoped and launch.network is Network.ON else None,
-            keep=(*keep, *copies.values()),
+            keep=(*keep, *copies.values(), *handed_in),
             takes_terminal=tty,
             is_warden=True,
         )
+
+    def _handed_in(self, env: dict[str, str]) -> tuple[dict[str, str], tuple[int, ...]]:
+        """Return the environment of bwrap, and the pipe with what the command gets beside it."""
+        secluded = self.launch.secluded
+        if secluded is None:
+            return env, ()
+        apart = {name: env[name] for name in (*secluded.names, TOKEN_VARIABLE) if name in env}
+        rest = {name: value for name, value in env.items() if name not in secluded.names}
+        reading, writing = os.pipe2(os.O_CLOEXEC)
+        self._held(reading)
+        with open(writing, "wb", buffering=0) as pipe:
+            data = b"".join(os.fsencode(f"{name}={value}\0") for name, value in apart.items())
+            fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, max(len(data), 1 << 16))  # nobody reads yet
+            write_all(writing, data)
+            pipe.flush()
+        return with_marks_alone(rest), (reading,)
+
+    def _hands_in(self, pipe: tuple[int, ...]) -> tuple[str, ...]:
+        """Return the words of what takes the variables inside, and becomes the command."""
+        if self.launch.secluded is None:
+            return ()
+        python = self.launch.secluded.python
+        return (python, "-S", "-E", "-I", handing_in.__file__, *map(str, pipe), "--")
 
     def _scope(self) -> Enter:
         """Return a function that blocks abstract sockets outside.

@@ -131,6 +131,16 @@ class Handover(NamedTuple):
     ports: tuple[int, ...]
 
 
+class Secluded(NamedTuple):
+    """Variables of the environment that the command gets and nobody else inside can read.
+
+    The token of the step is one of them by itself.
+    """
+
+    python: str  # the interpreter that hands them in, an absolute path
+    names: tuple[str, ...]
+
+
 class Launch(NamedTuple):
     """All that starting a sandbox needs.
 
@@ -154,6 +164,7 @@ class Launch(NamedTuple):
     room: int | None = None  # bytes that each EMPTY directory may hold; a tmpfs lives in memory
     env: tuple[tuple[str, str], ...] = ()
     handover: Handover | None = None  # of listeners, before the command begins
+    secluded: Secluded | None = None
 
 
 def is_within(path: str, directory: str) -> bool:

@@ -37,7 +37,7 @@ _PLAIN = (
 )
 _SECRET = (
     ("ANTHROPIC_VERTEX_ACCESS_TOKEN", "vertex: a token for a gateway"),
-    (TOKEN_VARIABLE, "within a run: what it proves itself by"),
+    (TOKEN_VARIABLE, "within a run: the step that it belongs to"),
     (TOLD, "within a run: what the agent was told"),
 )
 
