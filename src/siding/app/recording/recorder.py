@@ -111,6 +111,7 @@ class Recorder:
         self.snapshots = TaskSnapshots(project, workspace, hold=hold)
         self.anchor = anchor_keeper(project, task)
         self.redaction = redaction or project.redaction
+        self.not_handed_over: tuple[str, ...] = ()  # of a sandboxed run that lives: what, and why
         self.last_state: LastState | None = None  # if the workspace counts as in that state
         self._seen: Capture | None = None
         self._is_frozen = False
@@ -135,11 +136,19 @@ class Recorder:
             return self.seen
         self.project.app.tell("taking a snapshot of the workspace")
         try:
+            self._hand_over()
             step = step_id(number) if number else "base"
             self._seen = self.snapshots.capture(step=step, kind=kind, keep=keep)
         finally:
             self.project.app.tell("")
         return self._seen
+
+    def _hand_over(self) -> None:
+        """Let the state that is recorded have what a sandboxed run committed until now."""
+        if self.layout.sandbox_lock.exists():
+            from siding.app.unfinished.sandbox_commits import hand_over_living
+
+            self.not_handed_over = hand_over_living(self.project, self.layout)
 
     def freeze(self, state: Capture | None = None) -> None:
         """Stop taking snapshots: from now on the workspace counts as `state`, or as `seen`.
