@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from siding.ledger.details.run import RunDetail
     from siding.ledger.figures import DiffFigures
     from siding.ledger.reports import IsolationReport, PolicyEvent
+    from siding.ledger.run_turns import RunTurns
     from siding.ledger.traps import Trap
 
 STEP_VERSION = 1
@@ -206,6 +207,16 @@ class Step(NamedTuple):
     def turn(self) -> str:
         """The agent's own id of the prompt whose turn, or a part of it, the step is; "" if none."""
         return text(self.line.get("turn")) if self.turn_of else ""
+
+    @property
+    def turns(self) -> "RunTurns | None":
+        """What the turns of a run changed, whose line this is; None if it had none, or an earlier
+        version recorded it."""
+        if not (self.run and self.line.get("turns")):
+            return None
+        from siding.ledger.run_turns import RunTurns
+
+        return RunTurns.from_record(self.line["turns"])
 
     @property
     def run_name(self) -> str:

@@ -52,6 +52,7 @@ from siding.tasks.task import Task
 if TYPE_CHECKING:
     from siding.app.recording.last_state import LastState
     from siding.git.snapshots.patches import DiffStat
+    from siding.ledger.run_turns import RunTurns
     from siding.ledger.traps import Trap
 
 OUTSIDE = "changes made outside Siding"
@@ -390,6 +391,7 @@ class Recorder:
             beside=self._beside(intent),
             patch_sha256=patch.sha256,
             traps=(*self._traps(intent, patch.stat), *self._left(intent, after)),
+            turns=self._turns(intent),
         )
         step = self.ledger.append(
             line.as_record(),
@@ -405,6 +407,14 @@ class Recorder:
         tidy_store(self.project)
         self.project.events.emit(StepRecorded(self.task, self.workspace, step))
         return step
+
+    def _turns(self, intent: Intent) -> "RunTurns | None":
+        detail = intent.draft.detail
+        if not isinstance(detail, RunDetail) or not detail.run or not detail.since:
+            return None
+        from siding.ledger.run_turns import turns_of_run
+
+        return turns_of_run(self.ledger, detail.run, detail.since)
 
     def _traps(self, intent: Intent, stat: "DiffStat | None") -> "tuple[Trap, ...]":
         # An apply leaves nothing in the workspace.
