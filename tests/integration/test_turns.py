@@ -309,8 +309,10 @@ def test_a_run_tells_what_its_turns_changed(task: Sandbox, tmp_path: Path) -> No
     assert "passed over step 0003" in undone
     assert "it changed nothing after its last turn, 0002" in undone
 
-    said = task.siding("run", "--", "sh", "-c", f"echo 4 >four; {turn}; echo 5 >five").stderr
-    assert b"exit 0 \xc2\xb7 1 file in 1 turn (0005), then 1 file +1 -0" in said
+    said = task.siding(
+        "run", "--", "sh", "-c", f"echo 4 >four; {turn}; echo 5 >five"
+    ).stderr.decode()
+    assert "exit 0 · 1 file in 1 turn (0005), then 1 file +1 -0" in said
     task.siding("verify")
 
 

@@ -11,7 +11,7 @@ from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.ledger.details.apply import ApplyDetail
-    from siding.ledger.run_turns import RunTurns
+    from siding.ledger.figures import RunTurns
 
 
 class LedgerLine(NamedTuple):

@@ -1,40 +1,15 @@
 """What the turns of a run changed: its own line has only what changed after the last of them."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
+from siding.ledger.figures import RunTurns
 from siding.ledger.kinds import BASE
-from siding.namedtuples import NamedTuple
-from siding.storage.fields import mapping, strings, whole
-
-if TYPE_CHECKING:
-    from siding.ledger.step import Step
-    from siding.ledger.store import Ledger
+from siding.ledger.present_line import present_line
+from siding.ledger.step import Step
+from siding.ledger.store import Ledger
 
 _NAMED = 50
 
 
-class RunTurns(NamedTuple):
-    """The turns of a run that led to its end: how many, how many files they changed, and the ids of
-    the newest of their steps, oldest first."""
-
-    number: int
-    files: int
-    steps: tuple[str, ...]
-
-    @classmethod
-    def from_record(cls, value: object) -> "RunTurns | None":
-        found = mapping(value)
-        number = whole(found.get("number"))
-        if not number:
-            return None
-        return cls(number, whole(found.get("files")), strings(found.get("steps")))
-
-    def as_record(self) -> Mapping[str, Any]:
-        return {"number": self.number, "files": self.files, "steps": list(self.steps)}
-
-
-def turns_of_run(ledger: "Ledger", run: str, since: str) -> RunTurns | None:
+def turns_of_run(ledger: Ledger, run: str, since: str) -> RunTurns | None:
     """Return what the turns of a run changed that began after the step `since`; None without any.
 
     Turns that were undone since do not count. The cost follows the steps that were recorded while
@@ -44,8 +19,6 @@ def turns_of_run(ledger: "Ledger", run: str, since: str) -> RunTurns | None:
     began = 0 if since == BASE else int(since) if since.isdecimal() else None
     if newest is None or began is None or newest.number <= began:
         return None
-    from siding.ledger.present_line import present_line
-
     steps = ledger.tail(newest.number - began)
     line = present_line(steps).line
     made = [step for step in steps if step.number in line and run_of_turn(step) == run]
@@ -57,7 +30,7 @@ def turns_of_run(ledger: "Ledger", run: str, since: str) -> RunTurns | None:
     return RunTurns(len(prompts), max(len(files), *(step.files for step in made)), ids)
 
 
-def run_of_turn(step: "Step") -> str:
+def run_of_turn(step: Step) -> str:
     """Return the run that a step is a turn of: it says so, or this run alone lived meanwhile."""
     if step.turn_of:
         return step.turn_of

@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from siding.ledger.details.reversal import Reversal
     from siding.ledger.details.rollback import RollbackDetail
     from siding.ledger.details.run import RunDetail
-    from siding.ledger.figures import DiffFigures
+    from siding.ledger.figures import DiffFigures, RunTurns
     from siding.ledger.reports import IsolationReport, PolicyEvent
-    from siding.ledger.run_turns import RunTurns
     from siding.ledger.traps import Trap
 
 STEP_VERSION = 1
@@ -214,7 +213,7 @@ class Step(NamedTuple):
         version recorded it."""
         if not (self.run and self.line.get("turns")):
             return None
-        from siding.ledger.run_turns import RunTurns
+        from siding.ledger.figures import RunTurns
 
         return RunTurns.from_record(self.line["turns"])
 

@@ -52,7 +52,7 @@ from siding.tasks.task import Task
 if TYPE_CHECKING:
     from siding.app.recording.last_state import LastState
     from siding.git.snapshots.patches import DiffStat
-    from siding.ledger.run_turns import RunTurns
+    from siding.ledger.figures import RunTurns
     from siding.ledger.traps import Trap
 
 OUTSIDE = "changes made outside Siding"
