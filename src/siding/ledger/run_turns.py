@@ -3,7 +3,6 @@
 from siding.ledger.figures import RunTurns
 from siding.ledger.kinds import BASE
 from siding.ledger.present_line import present_line
-from siding.ledger.step import Step
 from siding.ledger.store import Ledger
 
 _NAMED = 50
@@ -21,19 +20,10 @@ def turns_of_run(ledger: Ledger, run: str, since: str) -> RunTurns | None:
         return None
     steps = ledger.tail(newest.number - began)
     line = present_line(steps).line
-    made = [step for step in steps if step.number in line and run_of_turn(step) == run]
+    made = [step for step in steps if step.number in line and step.run_of_turn == run]
     if not made:
         return None
     prompts = {(step.turn or step.id) for step in made}
     files = {name for step in made for name in step.diff_stat.file_list}
     ids = tuple(step.id for step in made[-_NAMED:])
     return RunTurns(len(prompts), max(len(files), *(step.files for step in made)), ids)
-
-
-def run_of_turn(step: Step) -> str:
-    """Return the run that a step is a turn of: it says so, or this run alone lived meanwhile."""
-    if step.turn_of:
-        return step.turn_of
-    detail = step.as_checkpoint
-    is_of_one = detail is not None and detail.origin == "running" and len(step.beside) == 1
-    return step.beside[0] if is_of_one else ""

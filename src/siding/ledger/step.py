@@ -203,6 +203,16 @@ class Step(NamedTuple):
         return text(self.line.get("run")) or (self.agent and text(self.line.get("session")))
 
     @property
+    def run_of_turn(self) -> str:
+        """The id of the run that the step is a turn of: it says so, or this run alone lived
+        meanwhile."""
+        if self.turn_of:
+            return self.turn_of
+        detail = self.as_checkpoint
+        is_of_one = detail is not None and detail.origin == "running" and len(self.beside) == 1
+        return self.beside[0] if is_of_one else ""
+
+    @property
     def turn(self) -> str:
         """The agent's own id of the prompt whose turn, or a part of it, the step is; "" if none."""
         return text(self.line.get("turn")) if self.turn_of else ""

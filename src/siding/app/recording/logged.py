@@ -10,7 +10,6 @@ from siding.ledger.details.run import BASE
 from siding.ledger.graph import Drawn, drawn
 from siding.ledger.kinds import StepStatus
 from siding.ledger.present_line import PresentLine, present_line
-from siding.ledger.run_turns import run_of_turn
 from siding.ledger.step import Step
 from siding.ledger.store import Tail
 from siding.namedtuples import NamedTuple
@@ -98,7 +97,7 @@ def folded(steps: Sequence[Step], alive: Collection[str]) -> Folded:
     kept: list[Step] = []
     turns: dict[str, list[Step]] = {}
     for step in steps:
-        run = run_of_turn(step)
+        run = step.run_of_turn
         if run and (run in alive or step.number < runs.get(run, 0)):
             turns.setdefault(run, []).append(step)
         else:
