@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from bwrap import needs_bwrap
 from prepared import prepared
 from sandbox import SIDING, Sandbox, alive
 from siding.app.acts import pausing
@@ -415,23 +414,6 @@ def test_the_caller_that_is_ended_lets_the_run_go_on(task: Sandbox) -> None:
             before = size(ticks)
             wait_until(lambda was=before: size(ticks) != was)  # type: ignore[misc]
     task.siding("checkpoint", "-m", "after")
-    task.siding("verify")
-
-
-@needs_bwrap
-def test_beside_a_sandboxed_run_only_files_go_back(task: Sandbox) -> None:
-    there = task.workspace()
-    with living(task, "sh", "-c", TICKING, options=("--sandbox",)):
-        wait_until(lambda: size(there / "ticks") > 100)
-        done = task.siding("rollback", "--base", status=1)
-        assert b"works on a copy of its git directory" in done.stderr
-        assert (there / "one").exists()
-        done = task.siding("rollback", "--base", "--files")
-        assert PAUSED in done.stderr
-        assert not (there / "one").exists()
-        wait_until(lambda: size(there / "ticks") > 0)
-    back = [step for step in task.steps() if step["kind"] == "rollback"][-1]
-    assert_went_there(task, back)
     task.siding("verify")
 
 

@@ -289,3 +289,41 @@ def test_a_retry_goes_back_to_where_a_run_with_turns_began(task: Sandbox, first:
     task.siding("undo")
     assert (task.workspace() / "out").read_text() == "1\n2\n3\n"
     task.siding("verify")
+
+
+def test_a_run_tells_what_its_turns_changed(task: Sandbox, tmp_path: Path) -> None:
+    put_program(tmp_path / "bin")
+    task.env["PATH"] = f"{tmp_path / 'bin'}:{task.env['PATH']}"
+    turn = 'siding checkpoint -q --run "$SIDING_RUN_ID"'
+    script = f"echo 1 >one; {turn}; echo 2 >>one; echo 2 >two; {turn}"
+    said = task.siding("run", "--", "sh", "-c", script).stderr.decode()
+    told = "2 files in 2 turns (0001-0002)"
+    assert f"step 0003 · exit 0 · {told} · " in said
+    assert f"changed   {told}\n" in task.siding("show").stdout.decode()
+    assert told in task.siding("status").stdout.decode()
+    line = task.steps()[-1]
+    assert line["turns"] == {"number": 2, "files": 2, "steps": ["0001", "0002"]}
+    rows = task.siding("log").stdout.decode().splitlines()
+    assert rows[1].endswith("  2 in turns")
+    undone = task.siding("undo").stderr.decode()
+    assert "passed over step 0003" in undone
+    assert "it changed nothing after its last turn, 0002" in undone
+
+    said = task.siding(
+        "run", "--", "sh", "-c", f"echo 4 >four; {turn}; echo 5 >five"
+    ).stderr.decode()
+    assert "exit 0 · 1 file in 1 turn (0005), then 1 file +1 -0" in said
+    task.siding("verify")
+
+
+def test_a_run_that_was_cut_off_tells_it_too_and_begins_again_where_it_began(task: Sandbox) -> None:
+    script = f"echo 1 >one; {WAITS}"
+    with living(task, "--checkpoint-quiet", "0.5s", "--", "sh", "-c", script) as host:
+        wait_for_steps(task, 1)
+        host.kill()
+    task.siding("checkpoint", "-m", "after")
+    cut_off = task.steps()[1]
+    assert (cut_off["status"], cut_off["since"]) == ("interrupted", "base")
+    assert cut_off["turns"] == {"number": 1, "files": 1, "steps": ["0001"]}
+    task.siding("retry", "2", "--", "sh", "-c", "ls >there")
+    assert "one" not in (task.workspace() / "there").read_text().split()

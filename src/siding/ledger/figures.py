@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from siding.git.paths import quote_path
 from siding.git.snapshots.coverage import LISTED
 from siding.namedtuples import NamedTuple
-from siding.storage.fields import mapping, whole, words
+from siding.storage.fields import mapping, strings, whole, words
 
 if TYPE_CHECKING:
     from siding.git.snapshots.modes import ModeChange
@@ -41,6 +41,26 @@ class DiffFigures(NamedTuple):
 
     def as_record(self) -> dict[str, Any]:
         return self._asdict() | {"file_list": list(self.file_list)}
+
+
+class RunTurns(NamedTuple):
+    """The turns of a run that led to its end: how many, how many files they changed, and the ids of
+    the newest of their steps, oldest first."""
+
+    number: int
+    files: int
+    steps: tuple[str, ...]
+
+    @classmethod
+    def from_record(cls, value: object) -> "RunTurns | None":
+        found = mapping(value)
+        number = whole(found.get("number"))
+        if not number:
+            return None
+        return cls(number, whole(found.get("files")), strings(found.get("steps")))
+
+    def as_record(self) -> dict[str, Any]:
+        return {"number": self.number, "files": self.files, "steps": list(self.steps)}
 
 
 class ModeFigure(NamedTuple):

@@ -11,6 +11,7 @@ from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.ledger.details.apply import ApplyDetail
+    from siding.ledger.figures import RunTurns
 
 
 class LedgerLine(NamedTuple):
@@ -32,6 +33,7 @@ class LedgerLine(NamedTuple):
     beside: tuple[str, ...] = ()  # the ids of the other runs that lived when the step ended
     patch_sha256: str = ""
     traps: tuple[Trap, ...] = ()
+    turns: "RunTurns | None" = None  # of a run: what its turns changed
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields of the line. Fields that every line has are present even if empty."""
@@ -63,6 +65,8 @@ class LedgerLine(NamedTuple):
             record["act"] = intent.act
         if self.beside:
             record["beside"] = list(self.beside)
+        if self.turns is not None:
+            record["turns"] = self.turns.as_record()
         if self.patch_sha256:
             record["patch_sha256"] = self.patch_sha256
         if self.commits:

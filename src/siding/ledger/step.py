@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from siding.ledger.details.reversal import Reversal
     from siding.ledger.details.rollback import RollbackDetail
     from siding.ledger.details.run import RunDetail
-    from siding.ledger.figures import DiffFigures
+    from siding.ledger.figures import DiffFigures, RunTurns
     from siding.ledger.reports import IsolationReport, PolicyEvent
     from siding.ledger.traps import Trap
 
@@ -203,9 +203,29 @@ class Step(NamedTuple):
         return text(self.line.get("run")) or (self.agent and text(self.line.get("session")))
 
     @property
+    def run_of_turn(self) -> str:
+        """The id of the run that the step is a turn of: it says so, or this run alone lived
+        meanwhile."""
+        if self.turn_of:
+            return self.turn_of
+        detail = self.as_checkpoint
+        is_of_one = detail is not None and detail.origin == "running" and len(self.beside) == 1
+        return self.beside[0] if is_of_one else ""
+
+    @property
     def turn(self) -> str:
         """The agent's own id of the prompt whose turn, or a part of it, the step is; "" if none."""
         return text(self.line.get("turn")) if self.turn_of else ""
+
+    @property
+    def turns(self) -> "RunTurns | None":
+        """What the turns of a run changed, whose line this is; None if it had none, or an earlier
+        version recorded it."""
+        if not (self.run and self.line.get("turns")):
+            return None
+        from siding.ledger.figures import RunTurns
+
+        return RunTurns.from_record(self.line["turns"])
 
     @property
     def run_name(self) -> str:

@@ -1,5 +1,6 @@
 """Let processes go on that an act stopped before it was killed."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from siding.process.identity import boot_id
@@ -19,10 +20,14 @@ def let_what_was_left_go_on(layout: TaskLayout) -> int:
 
 
 class PauseOfTask:
-    """The pause of a task's runs, as the host of one of them sees it."""
+    """The pause of a task's runs, as the host of one of them sees it.
 
-    def __init__(self, layout: TaskLayout) -> None:
+    `first` is what has to be done before processes that were left paused go on.
+    """
+
+    def __init__(self, layout: TaskLayout, first: Callable[[], None]) -> None:
         self._layout = layout
+        self._first = first
 
     def is_there(self) -> bool:
         """Tell whether an act has stopped the processes of the task's runs."""
@@ -36,6 +41,7 @@ class PauseOfTask:
         with suppress(OSError, LockBusy):
             lock = FileLock(self._layout.lock).acquire(timeout_s=0)
             try:
+                self._first()
                 let_what_was_left_go_on(self._layout)
             finally:
                 lock.release()

@@ -83,6 +83,11 @@ class TaskLayout(NamedTuple):
         return self.root / "sandbox.lock"
 
     @property
+    def sandbox_dir(self) -> Path:
+        """What git writes during sandboxed runs: objects, branches, a copy of the git directory."""
+        return self.root / "sandbox"
+
+    @property
     def sandboxed_json(self) -> Path:
         """Since when the task has had sandboxed runs; missing if it had none."""
         return self.root / "sandboxed.json"

@@ -1,8 +1,11 @@
 """`siding retry`: back to before a step and its command again, which is one act."""
 
+from pathlib import Path
+
 import pytest
 
 from sandbox import Sandbox
+from warm import put_program
 
 from .desk import Desk
 from .parts import parts_of
@@ -155,3 +158,46 @@ def test_a_checkpoint_can_be_replaced_by_a_run(desk: Desk) -> None:
     assert desk.read("b") == b"run\n"
     desk.undo()
     assert desk.read("b") == b"2"
+
+
+REPORTS = """
+find . -type f -not -path ./.git | sort | xargs sha1sum >"$SEEN/$(ls "$SEEN" | wc -l)"
+echo "$SIDING_RUN_ID" >>attempts
+siding checkpoint -q --run "$SIDING_RUN_ID"
+echo "$SIDING_RUN_ID" >>"after a turn"
+siding checkpoint -q --run "$SIDING_RUN_ID"
+"""
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        ["retry"],
+        ["undo", "undo", "undo", "redo"],
+        ["rollback --base"],
+        ["retry", "undo", "redo", "retry"],
+        ["run -- touch other", "undo"],
+        ["apply --no-close"],
+    ],
+    ids=", ".join,
+)
+def test_each_attempt_of_a_run_with_turns_begins_where_the_first_one_did(
+    desk: Desk, tmp_path: Path, between: list[str]
+) -> None:
+    put_program(tmp_path / "bin")
+    (tmp_path / "seen").mkdir()
+    desk.sandbox.env["PATH"] = f"{tmp_path / 'bin'}:{desk.sandbox.env['PATH']}"
+    desk.sandbox.env["SEEN"] = str(tmp_path / "seen")
+    desk.shell("echo 1 >one")
+    desk.shell("echo 2 >two")
+    desk.undo()  # what the first attempt begins after is no step of the line
+    siding(desk, "run", "--", "sh", "-c", REPORTS)
+    attempt = desk.steps()[-1].id
+    for command in between:
+        siding(desk, *command.split())
+    siding(desk, "retry", attempt)
+    siding(desk, "retry")
+    first, *again = [path.read_text() for path in sorted((tmp_path / "seen").iterdir())]
+    assert "./one" in first
+    assert set(again) == {first}
+    assert len(again) == 2 + between.count("retry")

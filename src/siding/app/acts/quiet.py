@@ -112,6 +112,11 @@ def _git_locks(project: Project, workspace: Workspace, pids: list[int]) -> Itera
         *(common / "refs" / "heads" / f"{branch}.lock" for branch in sorted(branches)),
         common / "packed-refs.lock",
     ]
+    layout = project.task_layout(workspace.task_id)
+    if layout.sandbox_lock.exists():
+        from siding.app.unfinished.sandbox_commits import locks_of_living
+
+        locks += locks_of_living(layout)
     gits = [name for name in map(name_of, pids) if name.startswith("git ")]
     for lock in locks:
         if os.path.lexists(lock):

@@ -11,6 +11,7 @@ from pathlib import Path
 from siding.app.acts.pause import Paused
 from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
 from siding.app.back.git_part import plan_git_part, returning_with_files, state_at
+from siding.app.back.sandbox_part import refuse_git_of_its_own, sandbox_following
 from siding.app.back.survey import (
     ASIDE,
     Destination,
@@ -24,7 +25,6 @@ from siding.app.back.survey import (
 from siding.app.place.trash import fresh_trash
 from siding.app.recording.recorder import Recorder
 from siding.app.unfinished.displaced_files import spare_room
-from siding.errors import SidingError
 from siding.git.paths import is_selected, quote_path
 from siding.git.restoring.aside import move_in, move_out
 from siding.git.restoring.displaced import DISPLACED, KEPT, KeptFile, keep_unrecorded, names_of
@@ -47,13 +47,6 @@ from siding.ledger.intents import Intent
 from siding.ledger.kinds import ALL_PARTS
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
-from siding.storage.locks import FileLock
-
-
-class GitOfItsOwn(SidingError):
-    """A sandboxed run works on a copy of the workspace's git directory, which would not go back."""
-
-    code = "git_of_its_own"
 
 
 class Going(NamedTuple):
@@ -135,7 +128,7 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         going = self.going(work)
         recorder = work.recorder
         if going.request.takes_all:
-            _refuse_git_of_its_own(work)
+            refuse_git_of_its_own(work)
         seen, snapshots = recorder.seen, recorder.snapshots
         here = Here(snapshots.store, snapshots.root, seen.tree, seen.coverage, seen.modes)
         found = survey(work.project, work.task.id, here, going.destination, going.request)
@@ -172,6 +165,7 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         expect(store, task_id, changes.writes, keep_fds=snapshots.keep_fds)
         with (
             staged(store, root, changes, place / DISPLACED) as contents,
+            sandbox_following(work, found.git),
             returning_with_files(work, found.git, token=intent.act, reason=self.what),
         ):
             if going := sorted({*found.aside, *found.blocked}):
@@ -206,16 +200,6 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
                 kept_in=home / plan.place / DISPLACED / KEPT,
                 paused=work.pause.paused,
             ),
-        )
-
-
-def _refuse_git_of_its_own(work: Work) -> None:
-    runs = work.pause.paused.runs
-    if runs and FileLock(work.recorder.layout.sandbox_lock).is_locked():
-        raise GitOfItsOwn(
-            f"a sandboxed run of task {work.task.id} works on a copy of its git directory, which "
-            "cannot go back with the workspace",
-            hint="--stop ends the runs first; `siding rollback --files` takes files alone",
         )
 
 

@@ -5,7 +5,7 @@ works in it. An act that would change the workspace under a run that lives pause
 or waits."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from siding.app.place.project import Project
@@ -105,6 +105,11 @@ def _let_go_on(layout: TaskLayout) -> None:
     if PausedFile(layout).is_there():
         from siding.runs.left_paused import let_what_was_left_go_on
 
+        if layout.sandbox_lock.exists():
+            from siding.git.quarantine.living import follow
+
+            with suppress(OSError):  # what stays as it was is said when it is taken over
+                follow(layout.sandbox_dir)
         let_what_was_left_go_on(layout)
 
 

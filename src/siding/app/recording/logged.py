@@ -97,7 +97,7 @@ def folded(steps: Sequence[Step], alive: Collection[str]) -> Folded:
     kept: list[Step] = []
     turns: dict[str, list[Step]] = {}
     for step in steps:
-        run = _run_of_turn(step)
+        run = step.run_of_turn
         if run and (run in alive or step.number < runs.get(run, 0)):
             turns.setdefault(run, []).append(step)
         else:
@@ -124,15 +124,6 @@ def logged_folded(
     runs = {step.run for step in shown} | alive
     turns = {run: each for run, each in found.turns.items() if run in runs}
     return Logged(task, shown, present_line(tail.steps)), turns
-
-
-def _run_of_turn(step: Step) -> str:
-    """Return the run that a step is a turn of: it says so, or this run alone lived meanwhile."""
-    if step.turn_of:
-        return step.turn_of
-    detail = step.as_checkpoint
-    is_of_one = detail is not None and detail.origin == "running" and len(step.beside) == 1
-    return step.beside[0] if is_of_one else ""
 
 
 def _began_within(tail: Tail, step: Step) -> bool:

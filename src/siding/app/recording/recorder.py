@@ -52,6 +52,7 @@ from siding.tasks.task import Task
 if TYPE_CHECKING:
     from siding.app.recording.last_state import LastState
     from siding.git.snapshots.patches import DiffStat
+    from siding.ledger.figures import RunTurns
     from siding.ledger.traps import Trap
 
 OUTSIDE = "changes made outside Siding"
@@ -111,6 +112,7 @@ class Recorder:
         self.snapshots = TaskSnapshots(project, workspace, hold=hold)
         self.anchor = anchor_keeper(project, task)
         self.redaction = redaction or project.redaction
+        self.not_handed_over: tuple[str, ...] = ()  # of a sandboxed run that lives: what, and why
         self.last_state: LastState | None = None  # if the workspace counts as in that state
         self._seen: Capture | None = None
         self._is_frozen = False
@@ -135,11 +137,19 @@ class Recorder:
             return self.seen
         self.project.app.tell("taking a snapshot of the workspace")
         try:
+            self._hand_over()
             step = step_id(number) if number else "base"
             self._seen = self.snapshots.capture(step=step, kind=kind, keep=keep)
         finally:
             self.project.app.tell("")
         return self._seen
+
+    def _hand_over(self) -> None:
+        """Let the state that is recorded have what a sandboxed run committed until now."""
+        if self.layout.sandbox_lock.exists():
+            from siding.app.unfinished.sandbox_commits import hand_over_living
+
+            self.not_handed_over = hand_over_living(self.project, self.layout)
 
     def freeze(self, state: Capture | None = None) -> None:
         """Stop taking snapshots: from now on the workspace counts as `state`, or as `seen`.
@@ -381,6 +391,7 @@ class Recorder:
             beside=self._beside(intent),
             patch_sha256=patch.sha256,
             traps=(*self._traps(intent, patch.stat), *self._left(intent, after)),
+            turns=self._turns(intent),
         )
         step = self.ledger.append(
             line.as_record(),
@@ -396,6 +407,14 @@ class Recorder:
         tidy_store(self.project)
         self.project.events.emit(StepRecorded(self.task, self.workspace, step))
         return step
+
+    def _turns(self, intent: Intent) -> "RunTurns | None":
+        detail = intent.draft.detail
+        if not isinstance(detail, RunDetail) or not detail.run or not detail.since:
+            return None
+        from siding.ledger.run_turns import turns_of_run
+
+        return turns_of_run(self.ledger, detail.run, detail.since)
 
     def _traps(self, intent: Intent, stat: "DiffStat | None") -> "tuple[Trap, ...]":
         # An apply leaves nothing in the workspace.

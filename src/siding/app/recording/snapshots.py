@@ -231,7 +231,18 @@ class TaskSnapshots:
             limits=CaptureLimits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
             documents=partial(read_documents, self._project.task_layout(task_id).root),
             keep_fds=self.keep_fds,
+            of_sandbox=self._of_sandbox(),
         )
+
+    def _of_sandbox(self) -> Path | None:
+        """Return the git directory of a sandboxed run that lives in the workspace."""
+        layout = self._project.task_layout(self._workspace.task_id)
+        if not layout.sandbox_lock.exists():
+            return None
+        from siding.app.unfinished.sandbox_commits import living_quarantine
+
+        living = living_quarantine(layout)
+        return None if living is None else living.copy
 
 
 def tidy_store(project: "Project") -> None:

@@ -61,6 +61,7 @@ from siding.process.tree import ProcessTree
 from siding.runs.left_paused import PauseOfTask
 from siding.runs.run import ProcessMark, Run
 from siding.runs.store import LiveRun
+from siding.storage.layout import TaskLayout
 from siding.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -384,7 +385,7 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
             control=Control(live.socket, at_once=terminal.out is None),
             requests=terminal.requests,
             door=door,
-            pause=PauseOfTask(recorder.layout),
+            pause=PauseOfTask(recorder.layout, first=partial(_follow_in_sandbox, recorder.layout)),
             looks=looks,
             beside=beside,
             survival=survival,
@@ -419,6 +420,13 @@ def _write_down_left(recorder: Recorder, run: Run, left: tuple[ProcessInfo, ...]
     from siding.app.unfinished.left_running import write_down_left
 
     write_down_left(recorder.project, recorder.layout, run, left, recorder.redaction)
+
+
+def _follow_in_sandbox(layout: TaskLayout) -> None:
+    """Bring the copy of the git directory in a sandbox to where a killed act led."""
+    from siding.app.unfinished.sandbox_commits import follow_in_sandbox
+
+    follow_in_sandbox(layout)
 
 
 def _ends_with_command(sandbox: RunSandbox | None) -> bool:

@@ -148,9 +148,10 @@ class BackToBefore(RestoreAct[Restored | None]):
 def _before(project: Project, task: Task, steps: list[Step], found: Step) -> Before:
     """Return the state before a step. Of a run with turns that is the one in which it began."""
     by_number = {step.number: step for step in steps}
-    on = present_line(steps).on(found.number)
-    began = _where_it_began(found, by_number, on)
-    if began == on or began is None:
+    line = present_line(steps)
+    on = line.on(found.number)
+    began = _where_it_began(found, line)
+    if began == on:
         if found.parent is None:
             raise NotFound(f"step {found.id} does not say what was before it")
         there = by_number.get(on)
@@ -158,23 +159,26 @@ def _before(project: Project, task: Task, steps: list[Step], found: Step) -> Bef
     if began == 0:
         workspace = require_workspace(project, task)
         return Before(0, workspace.base_snapshot, None)
-    step = by_number[began]
-    assert step.snapshot is not None
+    step = by_number.get(began)
+    if step is None or step.snapshot is None:
+        raise NotFound(f"the state in which step {found.id} began is not recorded")
     return Before(began, step.snapshot, step.coverage)
 
 
-def _where_it_began(found: Step, by_number: dict[int, Step], on: int) -> int | None:
-    """Return the number of the step after which a run began, 0 for the base, if `found` stands on
-    it; else None: somebody has gone elsewhere while it ran."""
+def _where_it_began(found: Step, line: PresentLine) -> int:
+    """Return the number of the newest step below `found` that was there when its run began.
+
+    `since` itself may not be below it: an undo, a redo or a rollback only leads to another step,
+    and somebody may have gone back while the run lived.
+    """
+    on = line.on(found.number)
     detail = found.as_run
     if detail is None or not detail.since.replace(BASE, "0").isdecimal():
         return on
-    line = present_line([by_number[number] for number in sorted(by_number) if number <= on])
-    began = 0 if detail.since == BASE else int(detail.since)
-    step = by_number.get(began)
-    if began and (began not in line.line or step is None or step.snapshot is None):
-        return None
-    return began
+    newest = 0 if detail.since == BASE else int(detail.since)
+    while on > newest:
+        on = line.on(on)
+    return on
 
 
 def _newest_run(steps: list[Step], line: PresentLine, task: Task) -> Step:

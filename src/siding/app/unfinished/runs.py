@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from siding.app.unfinished.ground import Ground
-from siding.ledger.details.run import RunDetail
+from siding.ledger.details.run import BASE, RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.kinds import StepStatus
@@ -45,9 +45,19 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
 
         take_over_leftover(ground.project, ground.layout, ground.workspace)
     detail = detail._replace(
-        requests=_own_requests(ground.layout, intent), wire=_own_wire(ground.layout, intent, detail)
+        since=detail.since or _since(ground, run),
+        requests=_own_requests(ground.layout, intent),
+        wire=_own_wire(ground.layout, intent, detail),
     )
     return draft._replace(detail=_with_what_was_left(detail, found, left))
+
+
+def _since(ground: Ground, run: Run | None) -> str:
+    """Return the step after which a run began, if others were recorded while it lived."""
+    newest = Ledger(ground.layout.ledger_jsonl).last()
+    if run is None or newest is None or newest.id == run.since:
+        return ""
+    return run.since or BASE
 
 
 def _without_host(draft: Draft, fate: int) -> Draft:

@@ -1,14 +1,26 @@
-"""Take the commits that were made inside a sandbox over into the repository, after the run."""
+"""Take the commits that were made inside a sandbox over into the repository.
+
+That is done after the run, and while it lives whenever its workspace is recorded.
+"""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from siding.app.place.locks import TaskBusy, holding_git, holding_task
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.regular import read_bytes
+from siding.git.quarantine.living import follow, hand_over, has_news, locks_in
 from siding.git.quarantine.objects import discard
-from siding.git.quarantine.run import REFUSED, WHY, PreparedQuarantine, leftover, set_aside
+from siding.git.quarantine.run import (
+    REFUSED,
+    WHY,
+    PreparedQuarantine,
+    is_in_use,
+    leftover,
+    set_aside,
+)
 from siding.git.quarantine.takeover import Taken, take_over
 from siding.ids import TaskId
 from siding.storage.layout import TaskLayout
@@ -26,10 +38,49 @@ def take_over_commits(
     """
     try:
         with holding_git(project, "taking over commits of a sandbox"):
-            return take_over(project.repository, prepared, Path(workspace.git_dir))
+            follow(prepared.root)  # if an act was killed before the copy followed it
+            # Not what it was in the beginning: commits were handed over while the run lived.
+            left = leftover(prepared.root) or prepared
+            return take_over(project.repository, left, Path(workspace.git_dir))
     except (SidingError, OSError) as error:
         said = f"commits were not taken over: {error}; the next sandboxed run tries again"
         return Taken(branches=(), refused=(said,))
+
+
+def living_quarantine(task: TaskLayout) -> PreparedQuarantine | None:
+    """Return the quarantine in which a sandboxed run works that lives; None if there is none."""
+    root = quarantine_of(task)
+    if not is_in_use(root) or not quarantine_lock(task).is_locked():
+        return None
+    found = leftover(root)
+    return None if found is None or found.place is None else found
+
+
+def locks_of_living(task: TaskLayout) -> list[Path]:
+    """Return the locks that git holds in the quarantine of a run that lives."""
+    return [] if living_quarantine(task) is None else locks_in(quarantine_of(task))
+
+
+def hand_over_living(project: Project, task: TaskLayout) -> tuple[str, ...]:
+    """Take over what a sandboxed run that lives committed so far; return what could not be.
+
+    The caller holds the task's lock. What fails is tried again at the run's end at the latest.
+    """
+    prepared = living_quarantine(task)
+    if prepared is None or not has_news(prepared):
+        return ()
+    try:
+        with holding_git(project, "taking over commits of a sandbox"):
+            prepared = living_quarantine(task)  # the run may have ended meanwhile
+            return () if prepared is None else hand_over(project.repository, prepared)
+    except (SidingError, OSError) as error:
+        return (str(error),)
+
+
+def follow_in_sandbox(task: TaskLayout) -> None:
+    """Bring a run's copy of the git directory to where an act led that was killed before it did."""
+    with suppress(OSError):  # what stays in the copy as it was is said when it is taken over
+        follow(quarantine_of(task))
 
 
 def take_over_leftover(project: Project, task: TaskLayout, workspace: Workspace) -> tuple[str, ...]:
@@ -71,7 +122,7 @@ def make_way(project: Project, task: TaskLayout, workspace: Workspace) -> tuple[
 
 def quarantine_of(task: TaskLayout) -> Path:
     """Return the directory into which git writes objects and refs during sandboxed runs."""
-    return task.root / "sandbox"
+    return task.sandbox_dir
 
 
 def quarantine_lock(task: TaskLayout) -> FileLock:

@@ -46,7 +46,8 @@ def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
     for first in done.settled:
         screen.note(f"{task_step(done.task.name, first.id)} · {first.title} (recorded first)")
     for each in done.passed:
-        screen.note(f"passed over step {each.id} ({each.title}): it changed nothing")
+        since = "" if each.turns is None else f" after its last turn, {each.turns.steps[-1]}"
+        screen.note(f"passed over step {each.id} ({each.title}): it changed nothing{since}")
     if done.restored is not None:
         tell_restored(screen, done.task.name, done.restored, done.what)
     elif done.reopened is not None:

@@ -15,7 +15,7 @@ from siding.app.place.project import require_project
 from siding.app.running.attach import Left, Watched, Watching, attach, control_key, watch
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
-from siding.cli.screen.words import changes_of, size, task_name, task_step
+from siding.cli.screen.words import changes_with_turns, size, task_name, task_step
 from siding.cli.telling.beside import say_left
 
 DETACH_KEY = "ctrl-]"
@@ -73,7 +73,7 @@ def _say_last(context: Context, watching: Watching, watched: Watched) -> int:
     if step is None:
         screen.note(f"{task_name(watching.task.name)} · {run.id} · exit {watched.exit_code}")
     else:
-        change = changes_of(step)
+        change = changes_with_turns(step)
         how = f"{step.status} · exit {watched.exit_code} · {change}"
         screen.note(f"{task_step(watching.task.name, step.id)} · {how}")
     return watched.exit_code

@@ -107,6 +107,36 @@ def changes_of(step: Figures) -> str:
     return changes(step.files, step.additions, step.deletions, step.modes)
 
 
+class TurnFigures(Protocol):
+    """The figures of the turns of a run."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def files(self) -> int: ...
+    @property
+    def steps(self) -> tuple[str, ...]: ...
+
+
+class RunFigures(Figures, Protocol):
+    """The figures of a step that may be a run with turns."""
+
+    @property
+    def turns(self) -> TurnFigures | None: ...
+
+
+def changes_with_turns(step: RunFigures) -> str:
+    """Return what a step changed: ``1 file in 2 turns (0001-0002)`` if the turns of a run did."""
+    turns = step.turns
+    if turns is None:
+        return changes_of(step)
+    first, last = turns.steps[0], turns.steps[-1]
+    where = first if first == last else f"{first}-{last}"
+    by_turns = f"{counted(turns.files, 'file')} in {counted(turns.number, 'turn')} ({where})"
+    own = changes_of(step)
+    return by_turns if own == changes(0, 0, 0) else f"{by_turns}, then {own}"
+
+
 def task_name(name: str) -> str:
     """Return a task's name, shortened, for the beginning of a line about the task."""
     return shorten(inert(name), NAME_COLUMNS)

@@ -9,7 +9,7 @@ from siding.app.recording.steps import Step
 from siding.app.running.run import Ending, RunResult, Terminal, choose_stdin
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
-from siding.cli.screen.words import changes_of, counted, duration, task_step
+from siding.cli.screen.words import changes_of, changes_with_turns, counted, duration, task_step
 from siding.cli.telling.isolation import say_isolation
 from siding.cli.telling.rulings import say_ruling
 from siding.cli.telling.sandbox_flags import say_sandbox
@@ -159,7 +159,7 @@ def _say_step(context: Context, result: RunResult) -> None:
         "blocked": _blocked_by(result),
     }.get(step.status, f"exit {step.exit_code}")
     colour = "green" if step.status == "completed" else "red"
-    change = changes_of(step)
+    change = changes_with_turns(step)
     screen = context.screen
     screen.note(
         f"{task_step(result.task.name, step.id)} · {how} · {change} · {duration(step.duration_ms)}",

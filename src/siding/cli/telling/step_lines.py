@@ -8,7 +8,7 @@ from siding.app.recording.asked import Asked
 from siding.app.recording.step_commits import StepCommit
 from siding.app.recording.steps import Step
 from siding.app.usage.brief import brief, usage_of
-from siding.cli.screen.words import changes_of, counted, duration, local_time
+from siding.cli.screen.words import changes_with_turns, counted, duration, local_time
 from siding.cli.telling.isolation import isolation_lines
 from siding.cli.telling.traps import trap_lines
 
@@ -42,7 +42,7 @@ def step_lines(
         *_agent(found),
         *(("note", each) for each in (run.notes if run else ())),
         *_kept(found, home),
-        ("changed", changes_of(found)),
+        ("changed", changes_with_turns(found)),
         *_files(found),
         ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
         ("freed", freed or ""),

@@ -6,7 +6,7 @@ from siding.app.recording.status import TaskStatus, status
 from siding.app.unfinished.live_workflows import LiveWorkflow, live_workflows
 from siding.cli.formats import print_json
 from siding.cli.screen.screen import Screen, inert, shorten
-from siding.cli.screen.words import ago, changes_of, counted, duration, port_range
+from siding.cli.screen.words import ago, changes_with_turns, counted, duration, port_range
 from siding.errors import NoActiveTask
 
 
@@ -60,7 +60,7 @@ def _lines(found: TaskStatus, root: str) -> list[tuple[str, str]]:
         lines.append(("steps", "none yet; `siding run -- COMMAND` makes one"))
     else:
         last = found.last
-        change = changes_of(last)
+        change = changes_with_turns(last)
         lines.append(("steps", str(found.steps)))
         how = _how(last.status, last.exit_code)
         lines.append(

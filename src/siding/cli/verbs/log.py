@@ -213,6 +213,8 @@ def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
         change = "modes"  # only permissions changed
     elif not step.files and (step.links or step.directories):
         change = "links" if step.links else "directories"
+    if step.turns is not None:
+        change = f"{step.turns.files} in turns" + ("" if change == "-" else f", {change}")
     marks = ["" if step.complete else " (incomplete)", " (freed)" if freed else ""]
     return (
         f"({step.id})" if left_behind else step.id,

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from siding.git.command import Place
@@ -35,10 +36,14 @@ class Gathered(NamedTuple):
     junk: tuple[str, ...]
 
 
-def gather(repository: Repository, root: Path) -> Gathered:
-    """Move files named like objects out of the quarantine in `root`. Safe to repeat."""
+def gather(repository: Repository, root: Path, *, keep: bool = False) -> Gathered:
+    """Move files named like objects out of the quarantine in `root`. Safe to repeat.
+
+    With `keep` they stay where they are as well, for a git that lives there. Such a file could
+    still be written to; what is given to the repository is read once, and checked afterwards.
+    """
     store = root / "taken"
-    _move_objects(root / "objects", store)
+    _move_objects(root / "objects", store, keep=keep)
     if not store.is_dir():
         return Gathered(store=None, junk=())
     for pack in sorted((store / "pack").glob("*.pack")):
@@ -114,8 +119,8 @@ def open_up(directory: Path) -> None:
                 os.chmod(folder, 0o700)
 
 
-def _move_objects(objects: Path, store: Path) -> None:
-    """Move plain files with the names of objects to a directory the run never saw."""
+def _move_objects(objects: Path, store: Path, *, keep: bool) -> None:
+    """Move plain files with the names of objects to a directory the run never saw, or link them."""
     open_up(objects)
     for fan in _entries(objects):
         if _FAN.fullmatch(fan.name) or fan.name == "pack":
@@ -123,8 +128,13 @@ def _move_objects(objects: Path, store: Path) -> None:
             for entry in _entries(Path(fan.path)) if fan.is_dir(follow_symlinks=False) else ():
                 if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                     (store / fan.name).mkdir(mode=0o700, parents=True, exist_ok=True)
-                    os.chmod(entry.path, 0o600)
-                    os.rename(entry.path, store / fan.name / entry.name)
+                    made = store / fan.name / entry.name
+                    if keep:
+                        with suppress(FileExistsError):
+                            os.link(entry.path, made, follow_symlinks=False)
+                    else:
+                        os.chmod(entry.path, 0o600)
+                        os.rename(entry.path, made)
 
 
 def _indexed(repository: Repository, pack: Path) -> bool:

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -69,6 +69,29 @@ class Before(NamedTuple):
     token: str  # under which locks and files of ours are found again
 
 
+class HandedOver(NamedTuple):
+    """What was taken over already while the run went on, so that it is not taken for another's.
+
+    `branches` are where branches were moved to, `head` is what HEAD was set to, and `index_digest`
+    that of the index that was put in place: each is written down before it is done. `copy_index` is
+    the hash of the copy's index that was taken over; what was put in place lacks parts that only
+    make git faster. `outer_log` and `copy_log` are bytes of HEAD's log in the workspace's git
+    directory and in the copy that belong to what was taken over. `said` are sentences for the
+    person.
+    """
+
+    branches: Mapping[str, str] = {}
+    head: str = ""
+    index_digest: str = ""
+    copy_index: str = ""
+    outer_log: int = 0
+    copy_log: int = 0
+    said: tuple[str, ...] = ()
+
+
+NOTHING_YET = HandedOver()
+
+
 class QuarantineContent(NamedTuple):
     """What the run changed in its copy, as far as it is well formed.
 
@@ -81,6 +104,8 @@ class QuarantineContent(NamedTuple):
     staged: frozenset[str] = frozenset()  # blobs that the index did not name before
     bad_index: str = ""
     log: tuple[bytes, ...] = ()
+    copy_index: str = ""  # the hash of the copy's index as it was found
+    log_end: int = 0  # bytes of the copy's log that were looked at
     operation: frozenset[str] = frozenset()  # objects that an unfinished operation needs
 
     @property
@@ -120,21 +145,26 @@ def state_of(git_dir: Path) -> Before:
     )
 
 
-def left_in(copy: Path, before: Before, hash_bytes: int) -> QuarantineContent:
-    """Return what the run changed in its copy."""
+def left_in(
+    copy: Path, before: Before, hash_bytes: int, handed: HandedOver = NOTHING_YET
+) -> QuarantineContent:
+    """Return what the run changed in its copy, and what of it was not taken over yet."""
     head = _text(read_small(copy / "HEAD", 4096))
     index, bad = None, ""
-    if _digest(copy / "index") != before.index_digest:
+    digest = _digest(copy / "index")
+    if digest not in (before.index_digest, handed.copy_index or before.index_digest):
         try:
             index = read_index(copy, hash_bytes)
         except BadIndex as error:
             bad = str(error)
     return QuarantineContent(
         head=None if head == before.head else head,
+        log_end=log_size(copy),
         new_index=index,
+        copy_index=digest,
         staged=frozenset() if index is None else index.blobs - _blobs_before(before, hash_bytes),
         bad_index=bad,
-        log=_new_lines(copy, before),
+        log=_new_lines(copy, before, handed),
         operation=frozenset(_objects_of_operation(copy)) if _unfinished(copy) else frozenset(),
     )
 
@@ -165,13 +195,31 @@ def left_behind(copy: Path, git_dir: Path) -> tuple[str, ...]:
     return tuple(said)
 
 
-def put_head(before: Before, head: str) -> bool:
+def log_size(git_dir: Path) -> int:
+    """Return the bytes of HEAD's log."""
+    try:
+        return (git_dir / "logs" / "HEAD").lstat().st_size
+    except OSError:
+        return 0
+
+
+def head_text(git_dir: Path) -> str:
+    """Return the content of HEAD."""
+    return _text(read_small(git_dir / "HEAD", 4096))
+
+
+def index_digest(git_dir: Path) -> str:
+    """Return the hash of the index, "" if there is none."""
+    return _digest(git_dir / "index")
+
+
+def put_head(before: Before, head: str, handed: HandedOver = NOTHING_YET) -> bool:
     """Write HEAD, durably. Returns False if it was changed outside the run meanwhile."""
     git_dir = Path(before.git_dir)
     current = _text(read_small(git_dir / "HEAD", 4096))
     if current == head:
         return True
-    if current != before.head:
+    if current not in (before.head, handed.head or before.head):
         return False
     made = git_dir / f"siding-head-{before.token}"
     write_and_rename(made, git_dir / "HEAD", _bytes(head) + b"\n", mode=0o644)
@@ -179,7 +227,13 @@ def put_head(before: Before, head: str) -> bool:
     return True
 
 
-def put_index(before: Before, data: bytes, *, mtime_ns: int | None = None) -> bool:
+def put_index(
+    before: Before,
+    data: bytes,
+    *,
+    mtime_ns: int | None = None,
+    handed: HandedOver = NOTHING_YET,
+) -> bool:
     """Replace the index under git's lock. Returns False if it was changed outside the run
     meanwhile.
 
@@ -190,7 +244,7 @@ def put_index(before: Before, data: bytes, *, mtime_ns: int | None = None) -> bo
     now = _digest(place.git_dir / "index")
     if now == sha256_hex(data):
         return True
-    if now != before.index_digest:
+    if now not in (before.index_digest, handed.index_digest or before.index_digest):
         return False
     lock = take_lock(place, before.token)
     try:
@@ -220,13 +274,13 @@ def index_of_head(repository: Repository, before: Before) -> bytes:
         discard_index(place, before.token)
 
 
-def put_log(before: Before, lines: Iterable[bytes]) -> None:
+def put_log(before: Before, lines: Iterable[bytes], handed: HandedOver = NOTHING_YET) -> None:
     """Append lines to HEAD's log. Safe to repeat after an interruption."""
     data = b"".join(lines)
     git_dir = Path(before.git_dir)
     if not data or not is_directory(git_dir / "logs"):
         return
-    there = _read_log(git_dir)[before.log :]
+    there = _read_log(git_dir)[handed.outer_log or before.log :]
     if there.startswith(data):
         return
     data = data.removeprefix(there)  # what we wrote already when we were killed
@@ -346,13 +400,13 @@ def _blobs_before(before: Before, hash_bytes: int) -> frozenset[str]:
         return frozenset()
 
 
-def _new_lines(copy: Path, before: Before) -> tuple[bytes, ...]:
+def _new_lines(copy: Path, before: Before, handed: HandedOver) -> tuple[bytes, ...]:
     if not is_directory(copy / "logs"):
         return ()
     data = _read_log(copy)
     if data[: before.log] != _read_log(Path(before.git_dir))[: before.log]:
         return ()  # it was rewritten: what is ours stays
-    lines = data[before.log :].splitlines(keepends=True)
+    lines = data[handed.copy_log or before.log :].splitlines(keepends=True)
     return tuple(line for line in lines[-_NEWEST_LINES:] if _LOG_LINE.fullmatch(line))
 
 

@@ -23,7 +23,7 @@ from siding.git import refs
 from siding.git.discovery import read_settings
 from siding.git.errors import GitError
 from siding.git.quarantine.objects import discard, open_up
-from siding.git.quarantine.place import Before, copy_git_dir
+from siding.git.quarantine.place import Before, HandedOver, copy_git_dir
 from siding.git.repository import Repository
 from siding.namedtuples import NamedTuple
 
@@ -31,6 +31,7 @@ REFUSED = "refused"  # where a quarantine goes that cannot be taken over, below 
 WHY = "why.txt"
 _MOST_BRANCHES = 10_000
 _STATE = "quarantine.json"
+_HANDED = "handed-over.json"  # beside it: versions before would not read a state with more fields
 _MADE = "branches"
 _BOOKMARKS = "bookmarks.json"
 
@@ -44,6 +45,7 @@ class PreparedQuarantine(NamedTuple):
     before: dict[str, str]  # loose branches, by name below refs/heads
     own: dict[str, str]  # the task's branch, and those its runs made: where they were, or ""
     place: Before | None = None  # None: as versions before left it, without a copy
+    handed: HandedOver = HandedOver()
 
     @property
     def copy(self) -> Path:
@@ -77,13 +79,44 @@ def prepare(
     _copy, place = copy_git_dir(git_dir, root, own_settings=own_settings)
     names = {branch, *made_branches(root)}  # not what HEAD says: the run may write that
     own = {name: str(refs.read_ref(paths.common_dir, f"refs/heads/{name}") or "") for name in names}
-    told = {"before": before, "own": own, "place": place._asdict()}
-    # Not flushed: this serves after a kill. After a power cut git's own files may be lost, too.
-    (root / (_STATE + ".new")).write_bytes(json.dumps(told).encode())
-    os.replace(root / (_STATE + ".new"), root / _STATE)
-    return PreparedQuarantine(
+    (root / _HANDED).unlink(missing_ok=True)
+    prepared = PreparedQuarantine(
         root=root, objects=objects, heads=heads, before=before, own=own, place=place
     )
+    write_state(prepared)
+    return prepared
+
+
+def write_state(prepared: PreparedQuarantine) -> None:
+    """Write where the branches and the workspace's git directory were.
+
+    Not flushed: this serves after a kill. After a power cut git's own files may be lost, too.
+    """
+    place = None if prepared.place is None else prepared.place._asdict()
+    told = {"before": prepared.before, "own": prepared.own, "place": place}
+    _replace(prepared.root / _STATE, told)
+
+
+def write_handed(prepared: PreparedQuarantine) -> None:
+    """Write what was, or is about to be, taken over while the run goes on."""
+    _replace(prepared.root / _HANDED, prepared.handed._asdict())
+
+
+def _replace(path: Path, told: object) -> None:
+    new = path.with_name(f"{path.name}.new")
+    new.write_bytes(json.dumps(told).encode())
+    os.replace(new, path)
+
+
+def _handed(root: Path) -> HandedOver:
+    told = json.loads(read_small(root / _HANDED, 1 << 24) or b"{}")
+    told["said"] = tuple(told.get("said", ()))
+    return HandedOver(**told)
+
+
+def is_in_use(root: Path) -> bool:
+    """Tell whether there is a quarantine in which a run works, or that has to be taken over."""
+    return (root / _STATE).exists()
 
 
 def leftover(root: Path) -> PreparedQuarantine | None:
@@ -98,6 +131,7 @@ def leftover(root: Path) -> PreparedQuarantine | None:
             objects=root / "objects",
             heads=root / "heads",
             place=None if place is None else Before(**place),
+            handed=_handed(root),
             **told,
         )
     except (ValueError, TypeError, AttributeError):
@@ -107,6 +141,7 @@ def leftover(root: Path) -> PreparedQuarantine | None:
 def forget(prepared: PreparedQuarantine) -> None:
     """Note that the quarantine was taken over: `leftover` returns None from now on."""
     (prepared.root / _STATE).unlink(missing_ok=True)
+    (prepared.root / _HANDED).unlink(missing_ok=True)
 
 
 def set_aside(root: Path, why: list[str]) -> Path:
@@ -120,7 +155,7 @@ def set_aside(root: Path, why: list[str]) -> Path:
     kept = root / REFUSED / f"{number:04d}"
     make_dirs(kept)
     (kept / WHY).write_text("".join(f"{line}\n" for line in why), encoding="utf-8")
-    for name in ("objects", "taken", "heads", "worktree", _STATE):
+    for name in ("objects", "taken", "heads", "worktree", _HANDED, _STATE):
         open_up(root / name)
         if os.path.lexists(root / name):
             (root / name).rename(kept / name)

@@ -1,11 +1,14 @@
 """Take over what a sandboxed run committed: objects, branches, and its workspace's git directory.
 
+That is done when the run has ended, and before each snapshot while it lives (`hand_over`), so that
+a recorded state has the commits that were made until then.
+
 The order makes this safe to interrupt and repeat: objects come before refs that name them, then
 branches, then the index and HEAD. The state file is removed last (`forget`).
 """
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from siding.files.durable import flush_dir
@@ -16,11 +19,15 @@ from siding.git.command import Place
 from siding.git.quarantine.objects import absent, discard, gather, give_reachable, open_up
 from siding.git.quarantine.place import (
     Before,
+    HandedOver,
     QuarantineContent,
     check_head,
+    head_text,
+    index_digest,
     index_of_head,
     left_behind,
     left_in,
+    log_size,
     named_by,
     put_head,
     put_index,
@@ -38,8 +45,11 @@ from siding.git.quarantine.run import (
     remember_branch,
     set_aside,
     write_bookmarks,
+    write_handed,
+    write_state,
 )
 from siding.git.repository import Repository
+from siding.hashing import sha256_hex
 from siding.namedtuples import NamedTuple
 
 _MOST_CARRIED = 20  # objects of an unfinished rebase or merge
@@ -61,7 +71,7 @@ def take_over(repository: Repository, prepared: PreparedQuarantine, git_dir: Pat
     `git_dir` is the workspace's git directory. Earlier versions let a run write its index and log
     there; a quarantine of such a version is handled, too.
     """
-    act = _TakeOver(repository, prepared)
+    act = TakeOver(repository, prepared)
     act.give_objects(() if prepared.place else _lacking(repository, git_dir))
     act.move_branches()
     if prepared.place is not None:
@@ -76,11 +86,16 @@ def _lacking(repository: Repository, git_dir: Path) -> list[set[str]]:
     return [set(found.blobs), *({sha} for sha in sorted(found.commits))]
 
 
-class _TakeOver:
-    """The steps of one takeover, with the sentences for the person that they collect."""
+class TakeOver:
+    """The steps of one takeover, with the sentences for the person that they collect.
 
-    def __init__(self, repository: Repository, prepared: PreparedQuarantine) -> None:
-        self._repository, self._prepared = repository, prepared
+    While the run lives, the quarantine is left as it is.
+    """
+
+    def __init__(
+        self, repository: Repository, prepared: PreparedQuarantine, *, lives: bool = False
+    ) -> None:
+        self._repository, self._prepared, self._lives = repository, prepared, lives
         for directory in (prepared.heads, prepared.copy):
             open_up(directory)
         self._after = read_branches(prepared.heads)
@@ -88,16 +103,17 @@ class _TakeOver:
         if prepared.place is not None:
             sweep(prepared.place)
             hash_bytes = repository.paths.hash_size // 2
-            self._left = left_in(prepared.copy, prepared.place, hash_bytes)
+            self._left = left_in(prepared.copy, prepared.place, hash_bytes, prepared.handed)
         self._head = check_head(self._left.head or "")
         self._whole: frozenset[str] = frozenset()
         self._bookmarks: dict[str, str] = {}
         self._moved: list[str] = []
-        self._said: list[str] = []
+        self._said: list[str] = list(prepared.handed.said)
         self._broken: list[str] = []
+        self._beside: dict[str, str] = {}  # branches that somebody else moved, and what was said
 
     def give_objects(self, more: Sequence[set[str]]) -> None:
-        gathered = gather(self._repository, self._prepared.root)
+        gathered = gather(self._repository, self._prepared.root, keep=self._lives)
         self._broken += gathered.junk
         left, commit = self._left, self._head[1]
         tips = [sha for name, sha in sorted(self._after.items()) if self._was(name) != sha]
@@ -136,7 +152,7 @@ class _TakeOver:
             return
         if name not in own and current is not None:
             self._said.append(f"branch {name!r} was not moved: it is not this task's")
-        elif current != (own.get(name) or None):
+        elif current != (own.get(name) or None) and not self._was_handed(name, current):
             self._keep_beside(name, sha)
         elif sha not in self._whole:
             self._broken.append(f"branch {name!r} was not moved: its commits are not complete")
@@ -160,6 +176,11 @@ class _TakeOver:
                 remember_branch(self._prepared.root, kept)
                 said += f"; what the run committed is branch {kept!r}"
         self._said.append(said)
+        self._beside[name] = said
+
+    def _was_handed(self, name: str, sha: str | None) -> bool:
+        """Tell whether we moved the branch there ourselves, and were killed before we noted it."""
+        return sha is not None and self._prepared.handed.branches.get(name) == sha
 
     def _adds_nothing(self, sha: str) -> bool:
         done = self._repository.git.attempt(
@@ -182,7 +203,8 @@ class _TakeOver:
         moved = self._moved or _commit_of(self._repository, place) != commit
         self._put_index(place, moved=bool(moved))
         self._put_log(place)
-        self._said += left_behind(self._prepared.copy, Path(place.git_dir))
+        if not self._lives:
+            self._said += left_behind(self._prepared.copy, Path(place.git_dir))
 
     def repair(self, git_dir: Path) -> None:
         kept = self._prepared.root / REFUSED / "before-repair"
@@ -192,13 +214,13 @@ class _TakeOver:
         branch, commit = self._head
         own = {*self._prepared.own, *self._moved}
         if branch is not None and branch in own and self._exists(branch):
-            taken = put_head(place, f"ref: refs/heads/{branch}")
+            taken = put_head(place, f"ref: refs/heads/{branch}", self._prepared.handed)
         elif (
             commit is not None
             and commit in self._whole
             and not absent(self._repository, [commit], "commit")
         ):
-            taken = put_head(place, commit)
+            taken = put_head(place, commit, self._prepared.handed)
         else:
             named = f"branch {branch!r}, none of this task's" if branch else repr(head[:80])
             self._said.append(f"the workspace's HEAD stays where it was: the run set it to {named}")
@@ -211,7 +233,8 @@ class _TakeOver:
         unknown = absent(self._repository, logged, "commit") | (logged - self._whole)
         if unknown:
             self._broken.append("lines of HEAD's log were left out: they name what is not there")
-        put_log(place, [each for each in self._left.log if unknown.isdisjoint(named_by(each))])
+        lines = [each for each in self._left.log if unknown.isdisjoint(named_by(each))]
+        put_log(place, lines, self._prepared.handed)
 
     def _exists(self, branch: str) -> bool:
         return refs.read_ref(self._repository.paths.common_dir, f"refs/heads/{branch}") is not None
@@ -223,7 +246,9 @@ class _TakeOver:
                 gone = absent(self._repository, left.staged, "blob")
                 if not gone:
                     written = (self._prepared.copy / "index").lstat().st_mtime_ns
-                    if not put_index(place, left.new_index.data, mtime_ns=written):
+                    handed = self._prepared.handed
+                    data = left.new_index.data
+                    if not put_index(place, data, mtime_ns=written, handed=handed):
                         self._said.append(
                             "what the run staged was not taken over: somebody else "
                             "changed the index meanwhile"
@@ -232,10 +257,66 @@ class _TakeOver:
                 bad = "it names files that are not there"
             if bad:
                 self._broken.append(f"the index was not taken over: {bad}; no file was changed")
-                if moved:
+                if moved and not self._lives:
                     put_index(place, index_of_head(self._repository, place))
         except IndexLocked as error:
             self._said.append(f"what the run staged was not taken over: {error.message}")
+
+    def hand_over(self, place: Before) -> tuple[str, ...]:
+        """Do all of it for a run that lives. Returns what could not be taken over, and why.
+
+        What is going to be moved is written down first, so that after a kill nobody takes it for
+        the work of somebody else.
+        """
+        left, prepared = self._left, self._prepared
+        self.give_objects(())
+        index = left.new_index
+        self._prepared = prepared._replace(
+            handed=prepared.handed._replace(
+                branches={name: sha for name, sha in self._after.items() if self._was(name) != sha},
+                head=left.head or "",
+                index_digest="" if index is None else sha256_hex(index.data),
+            )
+        )
+        write_handed(self._prepared)
+        self.move_branches()
+        self.put_back(place)
+        discard(prepared.root / "taken")
+        return (*self._broken, *self._note_what_was_done(place))
+
+    def _note_what_was_done(self, place: Before) -> Iterator[str]:
+        """Write down what the quarantine differs from, from now on; yield what stays behind."""
+        prepared, left = self._prepared, self._left
+        common, git_dir = self._repository.paths.common_dir, Path(place.git_dir)
+        before, own = dict(prepared.before), dict(prepared.own)
+        for name, sha in self._after.items():
+            is_there = refs.read_ref(common, f"refs/heads/{name}") == sha
+            if is_there or name in self._bookmarks or name in self._beside:
+                before[name] = sha
+            if is_there and (name in own or name in self._moved):
+                own[name] = sha
+        if left.head is not None:
+            if head_text(git_dir) == left.head:
+                place = place._replace(head=left.head)
+            else:
+                yield f"the run set its HEAD to {left.head[:80]!r}, which is none of this task's"
+        copy_index = prepared.handed.copy_index
+        if left.new_index is not None:
+            digest = sha256_hex(left.new_index.data)
+            if index_digest(git_dir) == digest:
+                place = place._replace(index_digest=digest)
+                copy_index = left.copy_index
+            else:
+                yield "what the run staged is not what is staged outside"
+        handed = HandedOver(
+            copy_index=copy_index,
+            outer_log=log_size(git_dir),
+            copy_log=left.log_end,
+            said=(*prepared.handed.said, *self._beside.values()),
+        )
+        done = prepared._replace(before=before, own=own, place=place, handed=handed)
+        write_state(done)
+        write_handed(done)
 
     def end(self) -> Taken:
         prepared = self._prepared

@@ -23,10 +23,11 @@ from siding.git.applying.sparse import apply_rules, is_sparse
 from siding.git.command import Place
 from siding.git.errors import GitError, SnapshotDamaged, SnapshotFailed, said_by
 from siding.git.repository import Repository
+from siding.git.restoring.small_files import TEMPORARY
 from siding.git.returning.intended import add_intended, discard_intended
 from siding.git.returning.objects import give_what_is_named
 from siding.git.returning.plan import GitReturn
-from siding.git.returning.small_files import TEMPORARY, plan_small_files, replace_small_files
+from siding.git.returning.small_files import plan_small_files, replace_small_files
 from siding.git.settings import load_settings
 from siding.git.snapshots.git_state import FLAGS, NOTHING, GitState, IndexEntry
 from siding.git.snapshots.store import SnapshotStore
@@ -71,7 +72,8 @@ def returning(work: Returning, plan: GitReturn, is_same: Callable[[], bool]) -> 
                 "HEAD or the index of the workspace is being changed by somebody else",
                 hint="nothing was done; end what works in there, then try again",
             )
-        small_files = plan_small_files(work.store, plan.present, plan.wanted)
+        present, wanted = plan.present.files_outside, plan.wanted.files_outside
+        small_files = plan_small_files(work.store, present, wanted)
         give_what_is_named(work.repository, work.store, plan)
         _move_refs(work, plan)
         # From here on something is changed, and no error of `REFUSED` is raised any more.

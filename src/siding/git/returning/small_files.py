@@ -1,23 +1,16 @@
-"""Replace the small files that unfinished git commands leave in a workspace's git directory.
-
-An agent may write there, so no link is followed: directories are opened one by one.
-"""
+"""Replace the small files that unfinished git commands leave in a workspace's git directory."""
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from siding.files.durable import flush, write_all
 from siding.git.errors import SnapshotDamaged
+from siding.git.restoring.small_files import put_small_file, remove_small_file
 from siding.git.snapshots.git_look import LARGEST_FILE
-from siding.git.snapshots.git_state import GitDetails
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.treewalk import OpenTree
+from siding.ids import Sha
 from siding.namedtuples import NamedTuple
-
-TEMPORARY = "siding-small-file"
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SmallFiles(NamedTuple):
@@ -27,20 +20,22 @@ class SmallFiles(NamedTuple):
     removed: tuple[str, ...]
 
 
-def plan_small_files(store: SnapshotStore, present: GitDetails, wanted: GitDetails) -> SmallFiles:
-    """Return how the small files of `present` become those of `wanted`.
+def plan_small_files(
+    store: SnapshotStore, present: Mapping[str, Sha], wanted: Mapping[str, Sha]
+) -> SmallFiles:
+    """Return how the small files `present` become the `wanted` ones.
 
     The contents are read now, before anything is changed. Raises SnapshotDamaged if one is lost.
     """
     written: dict[str, bytes] = {}
-    for name, sha in wanted.files.items():
-        if present.files.get(name) == sha:
+    for name, sha in wanted.items():
+        if present.get(name) == sha:
             continue
         data = store.read_blob(sha, LARGEST_FILE)
         if data is None:
             raise SnapshotDamaged(f"{name} of that state is lost")
         written[name] = data
-    return SmallFiles(written, tuple(sorted(present.files.keys() - wanted.files.keys())))
+    return SmallFiles(written, tuple(sorted(present.keys() - wanted.keys())))
 
 
 def replace_small_files(git_dir: Path, plan: SmallFiles) -> None:
@@ -49,42 +44,6 @@ def replace_small_files(git_dir: Path, plan: SmallFiles) -> None:
         return
     with OpenTree(git_dir) as tree:
         for name in reversed(plan.removed):
-            _remove(tree, os.fsencode(name))
+            remove_small_file(tree, os.fsencode(name))
         for name, data in sorted(plan.written.items()):
-            _write(tree, os.fsencode(name), data)
-
-
-def _write(tree: OpenTree, path: bytes, data: bytes) -> None:
-    above, name = os.path.split(path)
-    directory = tree.make(above) if above else tree.open(b"")
-    top = tree.open(b"")
-    with suppress(FileNotFoundError):
-        os.unlink(TEMPORARY, dir_fd=top)
-    fd = os.open(TEMPORARY, _NEW, 0o644, dir_fd=top)
-    try:
-        write_all(fd, data)
-        flush(fd)
-    finally:
-        os.close(fd)
-    os.rename(TEMPORARY, name, src_dir_fd=top, dst_dir_fd=directory)
-    flush(directory)
-
-
-def _remove(tree: OpenTree, path: bytes) -> None:
-    """Remove a file, and the directories that are empty without it."""
-    above, name = os.path.split(path)
-    try:
-        directory = tree.open(above)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    with suppress(FileNotFoundError):
-        os.unlink(name, dir_fd=directory)
-    flush(directory)
-    while above and above != b"refs":
-        tree.forget(above)
-        parent, name = os.path.split(above)
-        try:
-            os.rmdir(name, dir_fd=tree.open(parent))
-        except OSError:  # it has other files
-            return
-        above = parent
+            put_small_file(tree, os.fsencode(name), data)

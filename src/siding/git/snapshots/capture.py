@@ -53,6 +53,7 @@ class CaptureRequest(NamedTuple):
     ``documents`` returns the task's documents that go with its state, by their names. ``keep_fds``
     stay open in every git process that writes: one of them holds the task's lock, so that a git
     that outlives us keeps it. ``keep`` are commits of the store that live as long as the snapshot.
+    ``of_sandbox`` is the git directory of a sandboxed run that lives in the worktree.
     """
 
     task_id: TaskId
@@ -66,6 +67,7 @@ class CaptureRequest(NamedTuple):
     documents: Callable[[], Mapping[str, bytes]] = dict
     keep_fds: Sequence[int] = ()
     keep: Sequence[Sha] = ()
+    of_sandbox: Path | None = None
 
 
 class Capture(NamedTuple):
@@ -430,6 +432,7 @@ class CaptureWork:
             self.task.path / "git",
             request.git_dir,
             request.root.path,
+            of_sandbox=request.of_sandbox,
             keep_fds=request.keep_fds,
         )
         stored = look.store_details(

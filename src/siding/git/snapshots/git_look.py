@@ -16,7 +16,7 @@ from siding.git.command import Place, output_of
 from siding.git.errors import CommandFailed, SnapshotDamaged
 from siding.git.index_file import FlaggedEntry, read_flagged
 from siding.git.snapshots import patches
-from siding.git.snapshots.git_state import GitDetails, IndexEntry, commits_named_in
+from siding.git.snapshots.git_state import SANDBOX, GitDetails, IndexEntry, commits_named_in
 from siding.git.snapshots.store import SnapshotStore
 from siding.hashing import sha256_hex
 from siding.ids import Sha
@@ -55,12 +55,14 @@ class GitLook:
         git_dir: Path,
         root: Path,
         *,
+        of_sandbox: Path | None = None,
         keep_fds: Sequence[int] = (),
     ) -> None:
         self._store = store
         self._memory = memory
         self._keep_fds = keep_fds
         self._git_dir = git_dir
+        self._of_sandbox = of_sandbox  # the git directory of a sandboxed run that lives
         self._place = Place(git_dir=git_dir, common_dir=store.repository.common_dir, work_tree=root)
 
     def store_details(
@@ -92,7 +94,10 @@ class GitLook:
         at: int,
     ) -> StoredDetails:
         mark = _mark(self._git_dir / "index")
-        small = dict(self._small_files())
+        small = dict(_small_files(self._git_dir))
+        if self._of_sandbox is not None:
+            inside = dict(_small_files(self._of_sandbox)).items()
+            small |= {f"{SANDBOX}{name}": data for name, data in inside if small.get(name) != data}
         files = [*sorted(small.items()), *sorted(documents.items())]
         key = [mark, head, sha256_hex(repr(files).encode())]
         known = cache_file.load(self._memory, _FORM)
@@ -153,29 +158,6 @@ class GitLook:
         )
         return [_conflict(line) for line in output.split(b"\0")[:-1]]
 
-    def _small_files(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the files of an unfinished git command, by their names in the git directory."""
-        names = [name for name in os.listdir(self._git_dir) if name in _UNFINISHED]
-        waiting = [*names, *_REFS]
-        left = MOST_FILES
-        while waiting:
-            name = waiting.pop()
-            path = self._git_dir / name
-            left -= 1
-            if left < 0:
-                raise ValueError("what git has left there is not small")
-            try:
-                found = os.lstat(path)
-            except FileNotFoundError:
-                continue
-            if stat.S_ISDIR(found.st_mode):
-                waiting += [f"{name}/{each}" for each in os.listdir(path)]
-            elif stat.S_ISREG(found.st_mode):
-                data = read_small(path, LARGEST_FILE + 1)
-                if data is None or len(data) > LARGEST_FILE:
-                    raise ValueError(f"{name} is not small")
-                yield name, data
-
     def _written(self, files: Mapping[str, bytes]) -> dict[str, Sha]:
         """Store files; return their ids by their names."""
         store, form = self._store, self._store.repository.object_format
@@ -216,6 +198,30 @@ class GitLook:
         commits = commits_among(self._store, named)
         self._pack(commits, revisions=True, without=f"^{tip}\n")
         return tuple(commits)
+
+
+def _small_files(git_dir: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of an unfinished git command, by their names in the git directory."""
+    names = [name for name in os.listdir(git_dir) if name in _UNFINISHED]
+    waiting = [*names, *_REFS]
+    left = MOST_FILES
+    while waiting:
+        name = waiting.pop()
+        path = git_dir / name
+        left -= 1
+        if left < 0:
+            raise ValueError("what git has left there is not small")
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            continue
+        if stat.S_ISDIR(found.st_mode):
+            waiting += [f"{name}/{each}" for each in os.listdir(path)]
+        elif stat.S_ISREG(found.st_mode):
+            data = read_small(path, LARGEST_FILE + 1)
+            if data is None or len(data) > LARGEST_FILE:
+                raise ValueError(f"{name} is not small")
+            yield name, data
 
 
 def commits_among(store: SnapshotStore, shas: Sequence[Sha]) -> list[Sha]:

@@ -20,6 +20,7 @@ from siding.namedtuples import NamedTuple
 
 DETACHED = "(detached)"  # no branch can have this name
 NOTHING = "000000"  # the mode of an entry that the index does not have and HEAD has
+SANDBOX = "sandbox/"  # before the names of files in the git directory of a sandboxed run
 FLAGS = {"a": "assume-unchanged", "i": "intent-to-add", "s": "skip-worktree"}
 _TITLE = "git state"
 _TRAILER = re.compile(r"^(Head|Branch|Tip|Git): (.+)$", re.MULTILINE)
@@ -44,7 +45,9 @@ class GitDetails(NamedTuple):
     """What the index has differently from HEAD, and the contents of files by their names.
 
     `entries` is None if there is no index file. `files` are git's small files, by their names in
-    the git directory; `documents` are the task's, by their names in the task's directory.
+    the git directory; `documents` are the task's, by their names in the task's directory. A
+    sandboxed run that lives has a git directory of its own: what it has differently in there is
+    named with `SANDBOX` before it.
     """
 
     entries: tuple[IndexEntry, ...] | None = ()
@@ -55,6 +58,17 @@ class GitDetails(NamedTuple):
     def is_plain(self) -> bool:
         """Whether there is nothing to record: the index is as HEAD, and nothing is unfinished."""
         return self.entries == () and not self.files and not self.documents
+
+    @property
+    def files_outside(self) -> dict[str, Sha]:
+        """Return the files of the workspace's own git directory."""
+        return {name: s for name, s in self.files.items() if not name.startswith(SANDBOX)}
+
+    @property
+    def files_in_sandbox(self) -> dict[str, Sha]:
+        """Return the files that the git directory of a sandboxed run has."""
+        own = {name: s for name, s in self.files.items() if name.startswith(SANDBOX)}
+        return self.files_outside | {name.removeprefix(SANDBOX): s for name, s in own.items()}
 
     @property
     def staged(self) -> set[Sha]:
