@@ -87,6 +87,7 @@ def _text(gone: Sequence[ReportedTurn], back: Sequence[ReportedTurn], *, moved: 
 
 
 def _named(turns: Sequence[ReportedTurn]) -> str:
-    shown = [f"“{first_line(turn.detail.prompt)}”" for turn in turns[-_NAMED:]]
-    left = len(turns) - len(shown)
+    prompts = [each for turn in turns for each in turn.detail.prompts]
+    shown = [f"“{first_line(each)}”" for each in prompts[-_NAMED:]]
+    left = len(prompts) - len(shown)
     return ", ".join([*([f"{left} earlier prompts"] if left else []), *shown])

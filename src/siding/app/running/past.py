@@ -9,7 +9,7 @@ from siding.ledger.turns import ReportedTurn, reported_turns
 from siding.namedtuples import NamedTuple
 from siding.process.broker.place import SOCKET_VARIABLE, past_beside
 from siding.process.command import Command
-from siding.runs.reported import first_line
+from siding.runs.reported import title_of
 
 
 class Resumed(NamedTuple):
@@ -50,10 +50,11 @@ def resumed(work: Work, adapter: Adapter, command: Command, *, is_sandboxed: boo
         return Resumed(command.argv, f"the conversation has turns that were taken back ({error})")
     if found is None:
         return Resumed(command.argv)
-    prompt = first_line(next(e.detail.prompt for e in turns if e.detail.turn == found.first))
+    prompt = title_of(next(e.detail.prompts for e in turns if e.detail.turn == found.first))
     return Resumed(found.argv, f"its conversation went on from before {prompt!r}, taken back since")
 
 
 def _past(turn: ReportedTurn) -> PastTurn:
     detail = turn.detail
-    return PastTurn(detail.turn, detail.prompt, Path(detail.transcript), turn.stands)
+    later = detail.later_prompts
+    return PastTurn(detail.turn, detail.prompt, Path(detail.transcript), turn.stands, later)
