@@ -42,6 +42,9 @@ class Reported(NamedTuple):
     in_turn: bool = False  # the turn of the newest prompt is not over
     is_kept: bool = False  # that turn has a step already, and has gone on since
     woken_by: str = ""  # what has ended in the background, if that turn goes on because of it
+    copy: str = ""  # the conversation that is a copy without what was taken back
+    copy_of: str = ""  # and of which one
+    without: str = ""  # the agent's own id of the first turn that it leaves out
     waits: str = ""  # what it waits for a person for
     waits_since: str = ""  # ISO 8601
     judged: int = 0  # commands that it was about to run
@@ -71,6 +74,9 @@ class Reported(NamedTuple):
             in_turn=record.get("in_turn") is True,
             is_kept=record.get("is_kept") is True,
             woken_by=text(record.get("woken_by")),
+            copy=text(record.get("copy")),
+            copy_of=text(record.get("copy_of")),
+            without=text(record.get("without")),
             waits=text(record.get("waits")),
             waits_since=text(record.get("waits_since")),
             judged=whole(record.get("judged")),
@@ -84,6 +90,11 @@ class Reported(NamedTuple):
     def is_late(self, turn: str) -> bool:
         """Tell whether the end of a turn is that of another than the one under way."""
         return bool(turn and self.answers) and turn != self.answers
+
+    @property
+    def is_in_copy(self) -> bool:
+        """Whether the newest conversation is the copy."""
+        return bool(self.copy_of) and self.session == self.copy
 
     def is_of_turn(self, turn: str) -> bool:
         """Tell whether a prompt was typed while a turn goes on, and is of it: it has its id.

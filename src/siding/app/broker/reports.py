@@ -61,7 +61,8 @@ def report(desk: Desk, request: Request) -> Noted:
         now = _MOMENTS[said.moment](desk, adapter, before, _known(desk, said))
         told = News("", now.seen)
         if said.moment is Moment.PROMPT:
-            told = news_of(desk.project.ledger(desk.task.id), before, said.session)
+            known = _of_session(desk, before, said)
+            told = news_of(desk.project.ledger(desk.task.id), known)
             now = _named(desk, before, now, said)._replace(seen=told.seen)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     if said.moment in (Moment.STOPPED, Moment.FAILED):
@@ -92,7 +93,8 @@ def _of_session(desk: Desk, now: Reported, said: Report) -> Reported:
     clean = desk.project.redaction.text
     session = clean(said.session)[:_LONGEST_SHOWN] or now.session
     transcript = clean(said.transcript)[:LONGEST_PROMPT] or now.transcript
-    return now._replace(session=session, transcript=transcript)
+    copy = now.copy or (session if now.copy_of else "")  # it begins with that conversation
+    return now._replace(session=session, transcript=transcript, copy=copy)
 
 
 def _named(desk: Desk, before: Reported, now: Reported, said: Report) -> Reported:

@@ -67,7 +67,7 @@ def _prompt(
         _record(project, task, name, adapter, before, said._replace(unwritten=False))
     else:
         settle_before_turn(project, task.id, name)
-    told = news(project.ledger(task.id), before, said.session)
+    told = news(project.ledger(task.id), before._replace(session=said.session))
     # What the conversation has used until now is not of this turn.
     now = with_used_since(project.app, _EVER, now)
     now = now._replace(in_turn=True, turn=said.turn, answers=said.turn, seen=told.seen)

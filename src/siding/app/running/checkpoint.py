@@ -60,6 +60,8 @@ class TurnWords(NamedTuple):
     turn: str = ""
     transcript: str = ""
     call: str = ""
+    copy_of: str = ""  # the conversation that this one is a copy of, and what it leaves out
+    without: str = ""
     used: Callable[[], Usage] = dict  # is called when the snapshot was taken
     since: str = ""  # ISO 8601: when the prompt came, if the turn was under way since then
     until: Callable[[], str] | None = None  # tells when it ended, "" if nobody knows; None: now
@@ -81,6 +83,8 @@ def words_of_turn(
         found.session,
         found.turn,
         found.transcript,
+        copy_of=found.copy_of if found.is_in_copy else "",
+        without=found.without if found.is_in_copy else "",
         used=used,
         since=found.prompted_at,
         until=None if is_told else partial(_last_time, found.transcript),
@@ -197,6 +201,8 @@ def _detail(recorder: Recorder, words: TurnWords, moment: str, untitled: str) ->
         turn=clean(words.turn),
         transcript=clean(words.transcript),
         call=clean(words.call),
+        copy_of=clean(words.copy_of),
+        without=clean(words.without),
     )
 
 

@@ -17,6 +17,8 @@ class Resumed(NamedTuple):
 
     argv: tuple[str, ...]
     note: str = ""
+    copy_of: str = ""  # the conversation of which it is a copy
+    without: str = ""  # the id of the first turn that the copy leaves out
 
 
 def resumed(work: Work, adapter: Adapter, command: Command, *, is_sandboxed: bool) -> Resumed:
@@ -51,7 +53,8 @@ def resumed(work: Work, adapter: Adapter, command: Command, *, is_sandboxed: boo
     if found is None:
         return Resumed(command.argv)
     prompt = title_of(next(e.detail.prompts for e in turns if e.detail.turn == found.first))
-    return Resumed(found.argv, f"its conversation went on from before {prompt!r}, taken back since")
+    note = f"its conversation went on from before {prompt!r}, taken back since"
+    return Resumed(found.argv, note, past.session, found.first)
 
 
 def _past(turn: ReportedTurn) -> PastTurn:

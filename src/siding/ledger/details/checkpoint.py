@@ -28,6 +28,8 @@ class CheckpointDetail(NamedTuple):
     prompt: str = ""  # what the agent was asked in this turn, as far as it was kept
     later_prompts: tuple[str, ...] = ()  # what it was asked besides, while the turn ran
     session: str = ""  # the agent's own id of the conversation
+    copy_of: str = ""  # and of the one that it is a copy of, as far as that stood then
+    without: str = ""  # and of the first prompt that the copy leaves out
     turn: str = ""  # and of the prompt
     call: str = ""  # and of the tool's call, if the step is that of one
     transcript: str = ""  # the conversation's file, as the agent saw it
@@ -55,6 +57,8 @@ class CheckpointDetail(NamedTuple):
             prompt=text(record.get("prompt")),
             later_prompts=words(record.get("later_prompts")),
             session=text(record.get("session")),
+            copy_of=text(record.get("copy_of")),
+            without=text(record.get("without")),
             turn=text(record.get("turn")),
             call=text(record.get("call")),
             transcript=text(record.get("transcript")),
@@ -71,6 +75,8 @@ class CheckpointDetail(NamedTuple):
             prompt=self.prompt,
             later_prompts=list(self.later_prompts),
             session=self.session,
+            copy_of=self.copy_of,
+            without=self.without,
             turn=self.turn,
             call=self.call,
             transcript=self.transcript,
