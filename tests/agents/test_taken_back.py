@@ -36,6 +36,12 @@ def heard(agent: AgentAtWork) -> list[str]:
     return [word for word in WORDS if f"the {word}" in sent]
 
 
+def sent(agent: AgentAtWork) -> str:
+    """What the model was sent last."""
+    assert agent.model is not None
+    return json.dumps(agent.model.requests[-1], ensure_ascii=False)
+
+
 def files(agent: AgentAtWork) -> list[str]:
     return [word for word in WORDS if (agent.task.workspace() / word).exists()]
 
@@ -65,6 +71,17 @@ class TestGoneOnWith:
         assert b"taken back since" in forgetting.task.siding("show").stdout
         assert old.read_bytes() == kept
         assert forgetting.turns[-1]["session"] != session
+
+        for act in ("undo", "redo", "undo"):  # of the way back; the copy does not have what is done again
+            forgetting.task.siding(act)
+        assert files(forgetting) == list(WORDS[:3])
+        forgetting.says(["I see."])
+        forgetting.goes_on("", f"Now the {WORDS[3]}")
+        assert heard(forgetting) == ["aardvark", "buffalo", "cormorant", "dromedary"]
+        assert "Done again, as you left it: your work on “Make the cormorant”." in sent(forgetting)
+        forgetting.says(["I see."])
+        forgetting.goes_on(forgetting.turns[-1]["session"], "And now?")  # it knows
+        assert sent(forgetting).count("Done again") == 1
 
     def test_the_copy_can_be_gone_back_in_as_well_and_to_the_beginning(
         self, forgetting: AgentAtWork

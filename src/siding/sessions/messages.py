@@ -7,6 +7,7 @@ from typing import Any
 
 from siding.sessions.kinds import (
     ASSISTANT,
+    ATTACHMENT,
     COMPACT_BOUNDARY,
     SNIP_BOUNDARY,
     SNIP_MARKER,
@@ -41,6 +42,32 @@ def blocks_of(record: Record) -> list[Record]:
 def blocks_of_type(record: Record, kind: str) -> list[Record]:
     """Return the blocks of one type."""
     return [block for block in blocks_of(record) if block.get("type") == kind]
+
+
+def queued_prompt(record: Record) -> str:
+    """Return what a person typed while the model worked, and the model got in that turn; else "".
+
+    Claude Code writes it as an attachment. The news that a shell in the background has ended is one
+    as well, of another mode.
+    """
+    attachment = record.get("attachment")
+    if record.get("type") != ATTACHMENT or not isinstance(attachment, dict):
+        return ""
+    if attachment.get("type") != "queued_command" or attachment.get("commandMode") != "prompt":
+        return ""
+    origin = attachment.get("origin")
+    if isinstance(origin, dict) and origin.get("kind") not in (None, "human"):
+        return ""
+    return text_of({"message": {"content": attachment.get("prompt")}})
+
+
+def as_said(record: Record) -> Record:
+    """Return the record as a message of the person if it is one that was typed meanwhile."""
+    typed = queued_prompt(record)
+    if not typed:
+        return record
+    rest = {name: value for name, value in record.items() if name != "attachment"}
+    return {**rest, "type": USER, "message": {"role": USER, "content": typed}}
 
 
 def text_of(record: Record) -> str:

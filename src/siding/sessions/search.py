@@ -22,14 +22,16 @@ from siding.namedtuples import NamedTuple
 from siding.sessions.forms import Form
 from siding.sessions.heads import TOO_ODD, parsed
 from siding.sessions.homes.texts import MOST_TEXT, codex_words, gemini_words
-from siding.sessions.kinds import CHAIN_TYPES
+from siding.sessions.kinds import ATTACHMENT, CHAIN_TYPES, USER
 from siding.sessions.layout import SessionLayout
+from siding.sessions.messages import queued_prompt
 from siding.sessions.reading.listing import shortened
 from siding.sessions.reading.locate import lines_from, read_at
 from siding.storage.codec import NotJson
 
-VERSION = 2
+VERSION = 3
 _MARK_BYTES = 64
+_QUEUED = b'"queued_command"'  # what a person typed while the model worked
 _BATCH = 2000
 _SCHEMA = """
 create table if not exists files (
@@ -356,11 +358,22 @@ class _Found(msgspec.Struct, gc=False):
 _DECODER = msgspec.json.Decoder(_Found)
 
 
+def _queued(raw: bytes) -> tuple[str, str, str] | None:
+    try:
+        record = parsed(raw)
+    except NotJson:
+        return None
+    said, moment = queued_prompt(record)[:MOST_TEXT], record.get("timestamp")
+    return (USER, moment if isinstance(moment, str) else "", said) if said else None
+
+
 def _searchable(raw: bytes) -> tuple[str, str, str] | None:
     try:
         found = _DECODER.decode(raw)
     except TOO_ODD:
         return None
+    if found.type == ATTACHMENT and _QUEUED in raw:
+        return _queued(raw)
     if found.type not in CHAIN_TYPES or found.message is None:
         return None
     text = " ".join(_words(found.message.get("content")))[:MOST_TEXT]

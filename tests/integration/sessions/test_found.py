@@ -228,3 +228,35 @@ def test_a_session_is_shown_where_no_copy_can_be_kept(sandbox: Sandbox) -> None:
     caches.write_text("in the way", encoding="utf-8")
     assert b"the quagga ran" in sandbox.siding("session", "show").stdout
     assert b"the quagga ran" in sandbox.siding("session", "search", "quagga").stdout
+
+
+def test_a_prompt_that_was_typed_while_the_model_worked_is_shown_and_found(
+    sandbox: Sandbox,
+) -> None:
+    """Claude Code writes it as an attachment, not as a message."""
+    path = put(home_of(sandbox), "claude", 1, cwd=str(sandbox.repo), prompt="zebra")
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    said = [at for at, record in enumerate(records) if record.get("type") in ("user", "assistant")]
+    at = said[1]
+    queued = {"type": "queued_command", "commandMode": "prompt", "prompt": "and an okapi"}
+    attached = records[at] | {"type": "attachment", "uuid": "queued", "attachment": queued}
+    del attached["message"]
+    note = {**queued, "commandMode": "task-notification", "prompt": "a shell has ended"}
+    noted = attached | {"uuid": "noted", "parentUuid": "queued", "attachment": note}
+    attached["parentUuid"] = records[at]["uuid"]
+    records[said[2]]["parentUuid"] = "noted"
+    records[at + 1 : at + 1] = [attached, noted]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+    name = session_id(1)
+    (row,) = sandbox.json("session", "list", "--format", "json")
+    shown = sandbox.siding("session", "show", name).stdout.decode()
+    assert "and an okapi" in shown
+    assert "a shell has ended" not in shown
+    assert shown.index("zebra") < shown.index("and an okapi")
+    (hit,) = sandbox.json("session", "search", "okapi", "--format", "json")
+    assert hit["session_id"] == name
+    sandbox.siding("session", "export", name, "--to", "codex", "-o", "out")
+    (written,) = (sandbox.repo / "out").rglob("*.jsonl")
+    assert "and an okapi" in written.read_text()
+    assert row["messages"] == 4

@@ -8,14 +8,21 @@ lets the tool run. The exit status 2 blocks in both.
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from siding.adapters.agents import claude_past
 from siding.adapters.agents.hook_words import CALLED, JUDGED, Hooked, Words, merged
-from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach, Report
+from siding.adapters.agents.port import (
+    PERSON_S,
+    Injection,
+    Moment,
+    Reach,
+    Report,
+)
 from siding.adapters.agents.tool_words import Tools, fetched, read, written
 from siding.process.sandbox.homes import AgentPlaces, below
+from siding.sessions.queued import TypedMeanwhile, typed_in
 from siding.storage.fields import mapping
 
 PLACES = AgentPlaces(
@@ -97,6 +104,9 @@ class Claude(Hooked):
         said = super().read(payload)
         ends = said is not None and said.moment in (Moment.STOPPED, Moment.FAILED)
         return said._replace(unwritten=True) if said is not None and ends else said
+
+    def typed_in(self, lines: Iterable[bytes], /) -> TypedMeanwhile:
+        return typed_in(lines)
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
         program, rest = argv[0], argv[1:]

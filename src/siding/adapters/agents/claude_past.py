@@ -40,6 +40,7 @@ _COMPARED = 200  # characters of a prompt
 class _Prompt(NamedTuple):
     head: MessageHead
     turn: PastTurn | None  # None: nobody reported it
+    said: str = ""
 
 
 class _Given(NamedTuple):
@@ -171,23 +172,51 @@ def _prompts(
         if head.kind != USER or head.answers:
             continue
         line = transcript.raw(head.offset, head.size)
-        if head.uuid not in known and not _is_typed(line):
+        said = _typed(line)
+        if head.uuid not in known and said is None:
             continue
         turn = _turn_in(line)
         if head.uuid in known or turn not in (b"", group):
-            found.append(_Prompt(head, known.get(head.uuid)))
+            found.append(_Prompt(head, known.get(head.uuid), said or ""))
         group = turn or group
+    return _in_turns(found)
+
+
+def _in_turns(prompts: list[_Prompt]) -> list[_Prompt]:
+    """Give the prompts that were typed while Claude Code worked to the turn that they are of.
+
+    If it has begun with them by itself, each is a message with an id of its own, which nobody has
+    reported: they stand before or behind the message of the turn, and have its words.
+    """
+    found = list(prompts)
+    for towards in (1, -1):
+        order = range(len(found)) if towards == 1 else range(len(found) - 1, -1, -1)
+        for at in order:
+            beside = at - towards
+            if found[at].turn is None and 0 <= beside < len(found):
+                near = found[beside].turn
+                if near is not None and _is_of(found[at].said, near):
+                    found[at] = found[at]._replace(turn=near)
     return found
 
 
-def _is_typed(line: bytes) -> bool:
+def _is_of(said: str, turn: PastTurn) -> bool:
+    words = said.strip()[:_COMPARED]
+    return bool(words and turn.later) and any(
+        each.strip().startswith(words) for each in (turn.prompt, *turn.later)
+    )
+
+
+def _typed(line: bytes) -> str | None:
+    """Return what a person typed, as a message has it; None if it is the agent's own."""
     try:
         message = parse_object(line)
     except NotJson:
-        return True
+        return ""
     if message.get("isMeta") or message.get("isCompactSummary"):
-        return False
-    return not text_of(message).lstrip().startswith(_NOT_TYPED)
+        return None
+    said = text_of(message)
+    return None if said.lstrip().startswith(_NOT_TYPED) else said
 
 
 def _copy(past: Past, first: MessageHead) -> None:

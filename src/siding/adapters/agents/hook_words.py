@@ -1,16 +1,27 @@
 """The words of hooks that Claude Code began and others have taken over, read and answered."""
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from siding.adapters.agents.port import Answer, Moment, Past, Report, Shortened
+from siding.adapters.agents.port import (
+    Answer,
+    Moment,
+    Past,
+    Report,
+    Shortened,
+)
 from siding.adapters.agents.tool_words import NO_TOOLS, Tools, use_of
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import mapping, mappings, text
 
+if TYPE_CHECKING:
+    from siding.sessions.queued import TypedMeanwhile
+
 JUDGED, CALLED = "PreToolUse", "PostToolUse"
 _NOT_TYPED = "<task-notification>"  # a shell in the background has ended
+_SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 
 
 class Words(NamedTuple):
@@ -64,6 +75,9 @@ class Hooked:
         denied = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         return Answer(_specific(self._words.judged, **denied))
 
+    def typed_in(self, _lines: Iterable[bytes], /) -> "TypedMeanwhile | None":
+        return None
+
     def continues(self, argv: tuple[str, ...]) -> str | None:
         return self._continues(argv)
 
@@ -76,6 +90,7 @@ def read_hook(payload: Mapping[str, Any], words: Words) -> Report | None:
     name = text(payload.get("hook_event_name"))
     session, transcript = text(payload.get("session_id")), text(payload.get("transcript_path"))
     turn = text(payload.get("prompt_id")) or text(payload.get("turn_id"))
+    own = "" if payload.get("agent_id") else turn  # a helper's call may name a prompt of its own
     if name == words.judged:
         tool, given = text(payload.get("tool_name")), mapping(payload.get("tool_input"))
         use = use_of(words.tools, tool, given)
@@ -84,7 +99,7 @@ def read_hook(payload: Mapping[str, Any], words: Words) -> Report | None:
         return Report(
             Moment.TOOL,
             session,
-            turn,
+            own,
             transcript,
             command=text(given.get("command")) if tool == words.shell else "",
             uses=use,
@@ -93,14 +108,24 @@ def read_hook(payload: Mapping[str, Any], words: Words) -> Report | None:
         )
     if name == words.called:
         call, done = text(payload.get("tool_use_id")), _done(payload, words.shell)
-        return Report(Moment.CALLED, session, turn, transcript, text=done, call=call)
+        return Report(Moment.CALLED, session, own, transcript, text=done, call=call)
     if name not in words.moments or _has_helpers(payload):
         return None
     said = text(payload.get("prompt")) or text(payload.get("message"))
     typed = not said.lstrip().startswith(_NOT_TYPED)
+    if not typed:
+        summary = _SUMMARY.search(said)
+        said = summary[1].strip() if summary else "work in the background has ended"
     is_new = payload.get("source") == "startup"
     return Report(
-        words.moments[name], session, turn, transcript, text=said, by_person=typed, is_new=is_new
+        words.moments[name],
+        session,
+        turn,
+        transcript,
+        text=said,
+        by_person=typed,
+        is_new=is_new,
+        last_words=text(payload.get("last_assistant_message")),
     )
 
 

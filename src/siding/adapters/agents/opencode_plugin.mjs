@@ -84,6 +84,7 @@ export const Siding = async ({ client, directory }) => {
   const created = new Set()
   const parents = new Map() // of each conversation: "" of one that a person has
   const greetings = new Map()
+  const running = new Map() // of each conversation: the turn under way
 
   async function parent(session) {
     if (!parents.has(session)) {
@@ -109,6 +110,7 @@ export const Siding = async ({ client, directory }) => {
     } else if (type === "session.idle" || type === "session.error") {
       const session = properties.sessionID
       if (!session || (await parent(session))) return
+      running.delete(session)
       const failed = type === "session.error" && properties.error?.name !== "MessageAbortedError"
       await tell({ moment: failed ? "failed" : "stopped", session })
     } else if (type === "permission.asked") {
@@ -133,7 +135,9 @@ export const Siding = async ({ client, directory }) => {
       }
       const typed = parts.filter((part) => part.type === "text" && !part.synthetic)
       const text = asGiven(typed.map((part) => part.text).join("\n"))
-      const prompt = { moment: "prompt", session, turn: message.id, text }
+      // What is typed while a turn runs, the model gets in that turn.
+      if (!running.has(session)) running.set(session, message.id)
+      const prompt = { moment: "prompt", session, turn: running.get(session), text }
       const { tell: news } = await tell(prompt, WANTED.has("holds") ? 0 : PATIENCE_MS)
       if (!news) return
       const id = `${parts.at(-1)?.id ?? "prt_"}0` // parts are sorted by their ids

@@ -9,13 +9,24 @@ The answer is nothing, or an object: `tell` is for the model, `deny` keeps a com
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from siding.adapters.agents.port import Answer, Injection, Moment, Past, Reach, Report, Shortened
+from siding.adapters.agents.port import (
+    Answer,
+    Injection,
+    Moment,
+    Past,
+    Reach,
+    Report,
+    Shortened,
+)
 from siding.adapters.agents.tool_words import Field, deleted, fetched, patched, read, written
 from siding.policy.tool_use import ToolUse
 from siding.storage.fields import text
+
+if TYPE_CHECKING:
+    from siding.sessions.queued import TypedMeanwhile
 
 _MOMENTS = {moment.value: moment for moment in Moment}
 
@@ -66,6 +77,9 @@ class Plain:
 
     def denied(self, reason: str) -> Answer:
         return Answer(json.dumps({"deny": reason}))
+
+    def typed_in(self, _lines: Iterable[bytes], /) -> "TypedMeanwhile | None":
+        return None
 
     def continues(self, _argv: tuple[str, ...], /) -> str | None:
         return None  # nobody has said how its conversations are shortened

@@ -7,14 +7,17 @@ a conversation without what was taken back. All of it but that last is pure, and
 file of the agent's.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
 from siding.policy.tool_use import ToolUse
+
+if TYPE_CHECKING:
+    from siding.sessions.queued import TypedMeanwhile
 
 PERSON_S = 24 * 3600  # how long an agent waits for a person
 
@@ -43,6 +46,7 @@ class Report(NamedTuple):
     by_person: bool = True  # of a prompt: somebody has typed it
     unwritten: bool = False  # what was said last may not be in the transcript for some time
     followed: bool = False  # seen in what the agent writes: it does not wait for an answer
+    last_words: str = ""  # of the end of a turn: what the model said last, as the transcript has it
     is_new: bool = False  # of a session: the conversation begins with it
     command: str = ""  # of the shell as a tool: its line
     uses: ToolUse | None = None  # of another tool: what it does to files and the network
@@ -107,6 +111,7 @@ class PastTurn(NamedTuple):
     prompt: str  # without secrets, and perhaps cut
     transcript: Path  # the file that it was written to
     stands: bool  # it was not taken back
+    later: tuple[str, ...] = ()  # prompts that were typed while it ran
 
 
 class Past(NamedTuple):
@@ -174,6 +179,13 @@ class Adapter(Protocol):
 
         Only prompts after the newest one that stands are left out. None if there is none of them.
         Raises CannotShorten, OSError.
+        """
+        ...
+
+    def typed_in(self, lines: Iterable[bytes]) -> "TypedMeanwhile | None":
+        """Return what a person typed while a turn ran; `lines` are the transcript's since it began.
+
+        None: the transcript does not say more than the agent has reported.
         """
         ...
 

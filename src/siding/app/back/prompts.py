@@ -9,10 +9,10 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import NotFound, SidingError
-from siding.ids import step_number
+from siding.ids import Sha, step_number
 from siding.ledger.turns import ReportedTurn, reported_turns
 from siding.namedtuples import NamedTuple
-from siding.runs.reported import first_line
+from siding.runs.reported import title_of
 from siding.runs.store import Runs
 from siding.tasks.task import Task
 
@@ -36,7 +36,7 @@ class Prompt(NamedTuple):
 
     @property
     def title(self) -> str:
-        return first_line(self.turn.detail.prompt)
+        return title_of(self.turn.detail.prompts)
 
     @property
     def before(self) -> str | None:
@@ -100,13 +100,14 @@ def changed_in(project: Project, found: Prompts, prompt: Prompt) -> Changed:
     Where there are none this is in the step; else git compares the two snapshots. If they are gone,
     it is what came after the last call.
     """
-    step, began = prompt.turn.step, prompt.turn.detail.returns
+    step, last = prompt.turn.step, prompt.turn.last
+    began = prompt.turn.detail.returns or (step.parent if last != step else "")
     workspace = project.registry.of_task(found.task.id)
-    if began and step.snapshot and workspace is not None:
+    if began and last.snapshot and workspace is not None:
         with suppress(SidingError):
             snapshots = TaskSnapshots(project, workspace)
-            stat = snapshots.diff_stat(began, step.snapshot)
-            modes = snapshots.mode_figures(began, step.snapshot, None)
+            stat = snapshots.diff_stat(Sha(began), Sha(last.snapshot))
+            modes = snapshots.mode_figures(Sha(began), Sha(last.snapshot), None)
             return Changed(
                 files=stat.files,
                 additions=stat.additions,

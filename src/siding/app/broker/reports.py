@@ -16,13 +16,14 @@ from siding.app.broker.request import BadRequest, Request
 from siding.app.broker.taken_back import News
 from siding.app.broker.taken_back import news as news_of
 from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_turn, words_of_turn
-from siding.app.usage.of_run import UsedInTurn
+from siding.app.running.typed import LONGEST_PROMPT, TypedInTurn
+from siding.app.usage.of_run import UsedInTurn, with_used_since
+from siding.app.usage.written import size_of
 from siding.app.waiting.inbox import agent_entry
 from siding.app.waiting.notifications import notify
 from siding.namedtuples import NamedTuple
 from siding.runs.reported import Reported, first_line, read_reported, write_reported
 
-_LONGEST_PROMPT = 4000  # characters that are kept
 _LONGEST_SHOWN = 400
 
 GREETING = (
@@ -57,15 +58,12 @@ def report(desk: Desk, request: Request) -> Noted:
         held(desk, is_prompt=True)
     with REPORTING:
         before = read_reported(desk.layout, desk.run.id) or Reported()
-        now = _MOMENTS[said.moment](desk, before, _known(desk, said))
+        now = _MOMENTS[said.moment](desk, adapter, before, _known(desk, said))
         told = News("", now.seen)
         if said.moment is Moment.PROMPT:
-            told = news_of(desk.project.ledger(desk.task.id), before, said.session)
-            # An agent that has no name for it gets one: the steps of a turn are one act.
-            turn = said.turn[:_LONGEST_SHOWN] or f"{desk.run.id}.{now.prompts}"
-            turn = now.turn if _is_of_turn(before, said) else turn
-            answers = said.turn[:_LONGEST_SHOWN]
-            now = now._replace(turn=turn, answers=answers, seen=told.seen)
+            known = _of_session(desk, before, said)
+            told = news_of(desk.project.ledger(desk.task.id), known)
+            now = _named(desk, before, now, said)._replace(seen=told.seen)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     if said.moment in (Moment.STOPPED, Moment.FAILED):
         noticed(desk)
@@ -88,63 +86,88 @@ def _told(desk: Desk, adapter: Adapter, said: Report, news: str, *, is_first: bo
 
 def _known(desk: Desk, said: Report) -> Report:
     """Return the report without secrets, and no longer than what is kept."""
-    return said._replace(text=desk.project.redaction.text(said.text)[:_LONGEST_PROMPT])
+    return said._replace(text=desk.project.redaction.text(said.text)[:LONGEST_PROMPT])
 
 
 def _of_session(desk: Desk, now: Reported, said: Report) -> Reported:
     clean = desk.project.redaction.text
     session = clean(said.session)[:_LONGEST_SHOWN] or now.session
-    transcript = clean(said.transcript)[:_LONGEST_PROMPT] or now.transcript
-    return now._replace(session=session, transcript=transcript)
+    transcript = clean(said.transcript)[:LONGEST_PROMPT] or now.transcript
+    copy = now.copy or (session if now.copy_of else "")  # it begins with that conversation
+    return now._replace(session=session, transcript=transcript, copy=copy)
 
 
-def _session(_desk: Desk, before: Reported, said: Report) -> Reported:
+def _named(desk: Desk, before: Reported, now: Reported, said: Report) -> Reported:
+    """Return what is known of the turn of a prompt with the agent's own ids of both.
+
+    An agent that has no name for it gets one: the steps of a turn are one act.
+    """
+    answers = said.turn[:_LONGEST_SHOWN]
+    if not said.by_person and before.prompts:
+        return now._replace(answers=answers)  # of the newest prompt
+    if now.later:
+        return now  # it was typed while that turn runs
+    return now._replace(turn=answers or f"{desk.run.id}.{now.prompts}", answers=answers)
+
+
+def _session(_desk: Desk, _adapter: Adapter, before: Reported, said: Report) -> Reported:
     return before._replace(waits="", is_new=said.is_new and not before.prompts)
 
 
-def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
-    if _is_of_turn(before, said):
-        return before._replace(waits="")
+def _prompt(desk: Desk, adapter: Adapter, before: Reported, said: Report) -> Reported:
+    if before.in_turn and not said.by_person:
+        return before._replace(waits="")  # such as the end of a helper: it is of the turn under way
+    if not said.by_person:
+        if not before.prompts:
+            _settle(desk)
+        return before.woken(said.text[:_LONGEST_SHOWN], desk.app.now())
+    if before.is_of_turn(said.turn[:_LONGEST_SHOWN]):
+        later = (*before.later, said.text)  # typed while that turn runs
+        return before._replace(later=later, prompts=before.prompts + 1, waits="")
     if before.in_turn:
         # Its end was not reported: the person has interrupted it.
-        before = _record(desk, before, Moment.PROMPT, unwritten=False)
+        before, _next = _record(desk, adapter, before, said._replace(unwritten=False))
     else:
         _settle(desk)
-    if not said.by_person:
-        return before._replace(in_turn=True, waits="")
-    count = before.prompts + 1
-    before = before._replace(prompt=said.text, prompts=count, prompted_at=desk.app.now())
-    return before._replace(in_turn=True, is_kept=False, waits="")
+    known = _of_session(desk, before, said)
+    # What was used between two turns is of none.
+    before = with_used_since(desk.app, desk.run.started_at, known)
+    return _begun(desk, before, (said.text,))._replace(prompts=before.prompts + 1)
 
 
-def _is_of_turn(before: Reported, said: Report) -> bool:
-    """Tell whether what nobody has typed, such as the end of a helper, is of the turn under way."""
-    return before.in_turn and not said.by_person
+def _begun(desk: Desk, before: Reported, prompts: tuple[str, ...]) -> Reported:
+    """Return what is known as a turn begins, with one prompt or several."""
+    return before.begun(prompts, desk.app.now(), size_of(before.transcript))
 
 
-def _over(desk: Desk, before: Reported, said: Report) -> Reported:
+def _over(desk: Desk, adapter: Adapter, before: Reported, said: Report) -> Reported:
+    before = before.gone_on(said.turn[:_LONGEST_SHOWN])
     if before.is_late(said.turn):
         return before  # its agent did not wait until the report of it had arrived
-    if before.in_turn:
-        known = _of_session(desk, before, said)
-        before = _record(desk, known, said.moment, unwritten=said.unwritten)
-    return before._replace(in_turn=False, waits="")
+    if not before.in_turn:
+        return before._replace(waits="")
+    before, next_ones = _record(desk, adapter, _of_session(desk, before, said), said)
+    if next_ones:
+        # The agent begins with them by itself, and reports no prompt.
+        return _begun(desk, before, next_ones)._replace(turn="", answers="")
+    return before._replace(in_turn=False, later=(), waits="")
 
 
-def _waits(desk: Desk, before: Reported, said: Report) -> Reported:
+def _waits(desk: Desk, _adapter: Adapter, before: Reported, said: Report) -> Reported:
     waits = said.text[:_LONGEST_SHOWN] or "waits for you"
     return before._replace(waits=waits, waits_since=desk.app.now())
 
 
-def _goes_on(_desk: Desk, before: Reported, said: Report) -> Reported:
+def _goes_on(_desk: Desk, _adapter: Adapter, before: Reported, said: Report) -> Reported:
     if said.followed and before.prompts and not before.in_turn:
         # It had asked for a confirmation, say, and that looked like the end of the turn.
         before = before._replace(in_turn=True, is_kept=True)
     return before._replace(waits="")
 
 
-def _called(desk: Desk, before: Reported, said: Report) -> Reported:
+def _called(desk: Desk, _adapter: Adapter, before: Reported, said: Report) -> Reported:
     """Record what a tool has changed as a step within the turn, if that is set."""
+    before = before.gone_on(said.turn[:_LONGEST_SHOWN])
     if before.in_turn and desk.run.is_recorded and desk.project.settings.agents_steps == "call":
         title = first_line(said.text) or "a tool"
         call = said.call[:_LONGEST_SHOWN]
@@ -164,19 +187,31 @@ _MOMENTS = {
 }
 
 
-def _record(desk: Desk, before: Reported, moment: Moment, *, unwritten: bool) -> Reported:
-    """Record a turn as a step: each prompt has its own, whether or not a file changed.
+def _record(
+    desk: Desk, adapter: Adapter, before: Reported, said: Report, *, has_gone_on: bool = False
+) -> tuple[Reported, tuple[str, ...]]:
+    """Record a turn as a step: each has its own, whether or not a file changed.
 
     A run that makes no step (`--no-record`) has no turns. Returns what was reported, with what the
-    agent has used until now.
+    agent has used until now, and the prompts with which it begins its next turn.
     """
+    before = before if before.turn else before._replace(turn=f"{desk.run.id}.{before.prompts}")
     if not desk.run.is_recorded:
-        return before
-    used = UsedInTurn(desk.app, desk.run.started_at, before, unwritten=unwritten)
-    words = words_of_turn(before, used, moment.value)
+        return before, ()
+    used = UsedInTurn(
+        desk.app,
+        desk.run.started_at,
+        before,
+        unwritten=said.unwritten,
+        last_words=said.last_words,
+    )
+    clean = desk.project.redaction.text
+    typed = TypedInTurn(desk.app, adapter, before, clean, has_gone_on=has_gone_on)
+    words = words_of_turn(before, used, said.moment.value, typed)
     ids = desk.task.id, desk.run.id
-    record_turn(desk.project, *ids, moment.value, words, only_if_changed=before.is_kept)
-    return used.after
+    record_turn(desk.project, *ids, said.moment.value, words, only_if_changed=before.is_kept)
+    more = len(typed.taken) + len(typed.next_ones) - len(before.later)
+    return used.after._replace(prompts=max(1, before.prompts + more)), typed.next_ones
 
 
 def _settle(desk: Desk) -> None:
@@ -190,6 +225,8 @@ def _tool(desk: Desk, adapter: Adapter, said: Report) -> Noted:
     over = held(desk)
     if over:
         return Noted(adapter.denied(over), {"action": "limit", "runs": False, "reason": over})
+    with REPORTING:
+        _split(desk, adapter, said)
     verdict = judged(desk, said)
     with REPORTING:
         before = read_reported(desk.layout, desk.run.id) or Reported()
@@ -202,6 +239,22 @@ def _tool(desk: Desk, adapter: Adapter, said: Report) -> Noted:
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     answer = Answer() if verdict.runs else adapter.denied(verdict.reason)
     return Noted(answer, _brief(verdict))
+
+
+def _split(desk: Desk, adapter: Adapter, said: Report) -> None:
+    """Record the turn that a person has interrupted, if the agent has gone on by itself since.
+
+    That is known in time only where its tools are judged before they run.
+    """
+    before = read_reported(desk.layout, desk.run.id)
+    turn = said.turn[:_LONGEST_SHOWN]
+    if before is None or before.gone_on(turn) == before:
+        return
+    if before.answers:
+        ended = Report(Moment.PROMPT)
+        before, next_ones = _record(desk, adapter, before, ended, has_gone_on=True)
+        before = _begun(desk, before, next_ones or before.later)._replace(turn="", answers="")
+    write_reported(desk.layout, desk.run.id, before.gone_on(turn))
 
 
 def _brief(verdict: Judged) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 Its conversation still has those turns. Without a word it would believe that what it did is there.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from siding.ledger.conversations import Copied, conversation_of
 from siding.ledger.step import Step, StepStatus
 from siding.ledger.store import Ledger
 from siding.ledger.turns import ReportedTurn, reported_turns
@@ -29,7 +30,7 @@ class News(NamedTuple):
     seen: int
 
 
-def news(ledger: Ledger, before: Reported, session: str) -> News:
+def news(ledger: Ledger, before: Reported) -> News:
     """Return what an agent has to know as a prompt begins.
 
     The whole ledger is read (10,000 steps: 0.4 s) only if the task went back somewhere since the
@@ -43,16 +44,37 @@ def news(ledger: Ledger, before: Reported, session: str) -> News:
     if is_known:
         return News("", newest.number)
     steps = list(ledger.steps())
-    now = [turn for turn in reported_turns(steps) if turn.detail.session == session]
+    copied = Copied(before.copy_of, before.without) if before.is_in_copy else Copied()
+    talk = conversation_of(reported_turns(steps), before.session, copied)
     if is_first:
-        text = _text(_newest_gone(now), [], moved=False)
-        return News(text, newest.number)
-    until = [step for step in steps if step.number <= before.seen]
-    stood = {turn.step.number: turn.stands for turn in reported_turns(until)}
-    # A turn that was recorded since then is not in `stood`: the agent believes that it stands.
-    gone = [turn for turn in now if stood.get(turn.step.number, True) and not turn.stands]
-    back = [turn for turn in now if turn.stands and not stood.get(turn.step.number, True)]
-    return News(_text(gone, back, moved=True), newest.number)
+        seen = talk.own[-1].step.number - 1 if talk.own else 0  # as it was prompted last
+        stood = _stood(steps, seen)
+        gone, moved = _newest_gone(talk.inside), False
+    else:
+        stood = _stood(steps, before.seen)
+        # A turn that was recorded since then is not in `stood`: the agent believes that it stands.
+        gone = [turn for turn in talk.inside if _stands_in(stood, turn) and not turn.stands]
+        moved = True
+    # Of what a copy leaves out the agent only knows what it was told.
+    gone += [turn for turn in talk.left_out if stood.get(turn.step.number) and not turn.stands]
+    missed = [turn for turn in talk.left_out if turn.step.number not in stood] if is_first else []
+    back = [
+        turn
+        for turn in (*talk.left_out, *talk.inside)
+        if turn.stands and (stood.get(turn.step.number) is False or turn in missed)
+    ]
+    gone.sort(key=lambda turn: turn.step.number)
+    return News(_text(gone, back, moved=moved), newest.number)
+
+
+def _stood(steps: Sequence[Step], seen: int) -> dict[int, bool]:
+    """Return of each turn that there was at the step with the number `seen` whether it stood."""
+    until = [step for step in steps if step.number <= seen]
+    return {turn.step.number: turn.stands for turn in reported_turns(until)}
+
+
+def _stands_in(stood: Mapping[int, bool], turn: ReportedTurn) -> bool:
+    return stood.get(turn.step.number, True)
 
 
 def went_back(newest_first: Iterable[Step], seen: int) -> bool:
@@ -87,6 +109,7 @@ def _text(gone: Sequence[ReportedTurn], back: Sequence[ReportedTurn], *, moved: 
 
 
 def _named(turns: Sequence[ReportedTurn]) -> str:
-    shown = [f"“{first_line(turn.detail.prompt)}”" for turn in turns[-_NAMED:]]
-    left = len(turns) - len(shown)
+    prompts = [each for turn in turns for each in turn.detail.prompts]
+    shown = [f"“{first_line(each)}”" for each in prompts[-_NAMED:]]
+    left = len(prompts) - len(shown)
     return ", ".join([*([f"{left} earlier prompts"] if left else []), *shown])

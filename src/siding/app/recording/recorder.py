@@ -270,7 +270,8 @@ class Recorder:
         if only_if_changed and now.snapshot == intent.parent:
             return None
         told = intent.draft if later is None else later(intent.draft)
-        intent = intent._replace(parent=intent.parent or now.snapshot, draft=told.completed())
+        told = told if told.status else told.completed()
+        intent = intent._replace(parent=intent.parent or now.snapshot, draft=told)
         self._write_intent(intent)  # from here on, the next command finishes it after a crash
         return self._write_down(intent, now)
 

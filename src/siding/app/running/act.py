@@ -17,7 +17,14 @@ from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
-from siding.app.running.agents import end_turn, noted, reporting_of, told, with_report
+from siding.app.running.agents import (
+    begin_report,
+    end_turn,
+    noted,
+    reporting_of,
+    told,
+    with_report,
+)
 from siding.app.running.background_gc import background_gc
 from siding.app.running.broker import (
     OpensDoor,
@@ -162,6 +169,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         if self._live is None:
             return Ended(intent, refused(intent.draft, plan.sandbox), RunOutcome())
         command = told(marked(plan.command, self._live.run), plan.reports)
+        begin_report(recorder.layout, self._live.run, plan.reports)
         watch = Watch(recorder, recorder.intents.path(intent), plan.sandbox.launch)
         before = _run_hooks(recorder, "pre_run", command)
         if any(hook.exit_code != 0 for hook in before.hooks):

@@ -1,6 +1,7 @@
 """The agent of a run, as far as every run needs to know it; `reporting` has the rest."""
 
 import os
+from contextlib import suppress
 
 from siding.adapters.agents.table import BY_PROGRAM
 from siding.app.acts.skeleton import Work
@@ -52,6 +53,17 @@ def told(command: Command, reports: Reporting | None) -> Command:
     if reports is None:
         return command
     return command._replace(argv=reports.argv, env={**command.env, **reports.env})
+
+
+def begin_report(layout: TaskLayout, run: Run, reports: Reporting | None) -> None:
+    """Note, for what its agent reports later, of which conversation it goes on with a copy."""
+    if reports is None or not reports.copy_of:
+        return
+    from siding.runs.reported import Reported, write_reported
+
+    with suppress(OSError):
+        begun = Reported(copy_of=reports.copy_of, without=reports.without)
+        write_reported(layout, run.id, begun)
 
 
 def noted(outcome: Outcome, reports: Reporting | None) -> Outcome:

@@ -16,11 +16,11 @@ from siding.ids import TaskId
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
-from siding.ledger.step import Step
+from siding.ledger.step import Step, StepStatus
 from siding.ledger.store import Ledger
 from siding.ledger.usage import Usage
 from siding.namedtuples import NamedTuple
-from siding.runs.reported import Reported, first_line
+from siding.runs.reported import Reported, first_line, title_of
 from siding.runs.run import is_run_id
 from siding.runs.store import WIRE, Runs
 from siding.tasks.task import Task
@@ -40,6 +40,12 @@ __all__ = [
 ]
 
 ENDED = "ended"  # the moment of a turn that was under way when the command of its run ended
+# How a turn ended whose agent has not said that it has stopped.
+_STATUS = {
+    Moment.PROMPT.value: StepStatus.INTERRUPTED,
+    ENDED: StepStatus.INTERRUPTED,
+    Moment.FAILED.value: StepStatus.FAILED,
+}
 TURN = "turn"  # the origin of a checkpoint that is a turn of a run
 
 
@@ -54,23 +60,42 @@ class TurnWords(NamedTuple):
     turn: str = ""
     transcript: str = ""
     call: str = ""
+    copy_of: str = ""  # the conversation that this one is a copy of, and what it leaves out
+    without: str = ""
     used: Callable[[], Usage] = dict  # is called when the snapshot was taken
     since: str = ""  # ISO 8601: when the prompt came, if the turn was under way since then
+    until: Callable[[], str] | None = None  # tells when it ended, "" if nobody knows; None: now
+    later: Callable[[], tuple[str, ...]] = tuple  # prompts that were typed while it ran
 
 
-def words_of_turn(found: Reported, used: Callable[[], Usage], moment: str) -> TurnWords:
-    """Return what is said of the turn that an agent has under way."""
-    # One whose end was not reported is over since nobody knows when: the person may have paused.
-    since = "" if moment == Moment.PROMPT.value else found.prompted_at
+def words_of_turn(
+    found: Reported, used: Callable[[], Usage], moment: str, later: Callable[[], tuple[str, ...]]
+) -> TurnWords:
+    """Return what is said of the turn that an agent has under way.
+
+    A step of what came of a turn in the background names that: its prompt is in an earlier step.
+    """
+    # One whose end was not reported may be over for long: the person has paused.
+    is_told = moment != Moment.PROMPT.value
     return TurnWords(
-        first_line(found.prompt),
-        found.prompt,
+        found.woken_by or first_line(found.prompt),
+        "" if found.woken_by else found.prompt,
         found.session,
         found.turn,
         found.transcript,
+        copy_of=found.copy_of if found.is_in_copy else "",
+        without=found.without if found.is_in_copy else "",
         used=used,
-        since=since,
+        since=found.prompted_at,
+        until=None if is_told else partial(_last_time, found.transcript),
+        later=later,
     )
+
+
+def _last_time(transcript: str) -> str:
+    from siding.app.usage.written import last_time_in  # only where an agent's turn was interrupted
+
+    return last_time_in(transcript)
 
 
 class Turn(NamedTuple):
@@ -131,7 +156,13 @@ def record_turn(
 
 
 def record_turn_alone(
-    project: Project, task: Task, agent: str, moment: str, words: TurnWords
+    project: Project,
+    task: Task,
+    agent: str,
+    moment: str,
+    words: TurnWords,
+    *,
+    only_if_changed: bool = False,
 ) -> Turn:
     """Record the workspace as a turn of an agent that was started there without a run."""
     with (
@@ -139,9 +170,10 @@ def record_turn_alone(
         working(project, task.id, hold, settle=Recorder.settle_interrupted) as work,
     ):
         detail = _detail(work.recorder, words, moment, f"turn of {agent} ({moment})")
+        began_with = _began_with(work.recorder.ledger, words.session, words.turn)
         step = work.recorder.record_as(
-            detail,
-            only_if_changed=False,
+            detail._replace(returns=began_with),
+            only_if_changed=only_if_changed,
             agent=agent,
             later=partial(_with_used, words, project.app.now),
         )
@@ -169,15 +201,24 @@ def _detail(recorder: Recorder, words: TurnWords, moment: str, untitled: str) ->
         turn=clean(words.turn),
         transcript=clean(words.transcript),
         call=clean(words.call),
+        copy_of=clean(words.copy_of),
+        without=clean(words.without),
     )
 
 
 def _with_used(words: TurnWords, now: Callable[[], str], draft: Draft) -> Draft:
     """Return the draft with what was used in the turn, and how long it took."""
     assert isinstance(draft.detail, CheckpointDetail)
-    detail = draft.detail._replace(usage=words.used())
-    took_ms = milliseconds_between(words.since, now()) if words.since else draft.duration_ms
-    return draft._replace(detail=detail, duration_ms=took_ms)
+    detail = draft.detail._replace(usage=words.used())  # it waits until the transcript is written
+    later = words.later()
+    if later and detail.prompt.strip():
+        detail = detail._replace(later_prompts=later, message=title_of((detail.prompt, *later)))
+    until = now() if words.until is None else words.until()
+    took_ms = draft.duration_ms
+    if words.since and until > words.since:
+        took_ms = milliseconds_between(words.since, until)
+    status = _STATUS.get(detail.moment, StepStatus.COMPLETED)
+    return draft._replace(detail=detail, duration_ms=took_ms, status=status.value)
 
 
 def _with_what_was_used(recorder: Recorder, run_id: str, words: TurnWords, draft: Draft) -> Draft:
@@ -206,12 +247,14 @@ def _is_over(ledger: Ledger, run_id: str, turn: str, *, unless_ended: bool) -> b
     return made.moment == ENDED or (unless_ended and made.turn == turn and bool(made.prompt))
 
 
-def _began_with(ledger: Ledger, run_id: str, turn: str) -> str:
-    """Return the snapshot that a turn began with, if the newest steps are of it; else ""."""
+def _began_with(ledger: Ledger, owner: str, turn: str) -> str:
+    """Return the snapshot that a turn began with, if the newest steps are of it; else "".
+
+    `owner` is the run, or the conversation of an agent that was started without one.
+    """
     found = ""
     for step in ledger.newest_first() if turn else ():
-        made = step.as_checkpoint
-        if made is None or (made.run, made.turn) != (run_id, turn):
+        if (step.turn_of, step.turn) != (owner, turn):
             break
         found = step.parent or ""
     return found

@@ -4,8 +4,10 @@ An agent that gives up, or is interrupted or killed, does not say that its turn 
 until then belongs to its prompt all the same.
 """
 
+from siding.adapters.agents.table import adapter_of
 from siding.app.place.project import Project
 from siding.app.running.checkpoint import ENDED, record_turn, words_of_turn
+from siding.app.running.typed import TypedInTurn
 from siding.app.usage.of_run import UsedInTurn
 from siding.errors import SidingError
 from siding.ids import TaskId
@@ -22,8 +24,10 @@ def record_last_turn(project: Project, task_id: TaskId, run: Run) -> None:
     found = read_reported(layout, run.id)
     if found is None or not found.in_turn or not run.is_recorded:
         return
-    used = UsedInTurn(project.app, run.started_at, found, unwritten=False)
-    words = words_of_turn(found, used, ENDED)
+    used = UsedInTurn(project.app, run.started_at, found)
+    adapter = adapter_of(run.agent) if run.agent else None
+    later = TypedInTurn(project.app, adapter, found, project.redaction.text)
+    words = words_of_turn(found, used, ENDED, later)
     try:
         record_turn(
             project,

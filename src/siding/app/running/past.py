@@ -9,7 +9,7 @@ from siding.ledger.turns import ReportedTurn, reported_turns
 from siding.namedtuples import NamedTuple
 from siding.process.broker.place import SOCKET_VARIABLE, past_beside
 from siding.process.command import Command
-from siding.runs.reported import first_line
+from siding.runs.reported import title_of
 
 
 class Resumed(NamedTuple):
@@ -17,6 +17,8 @@ class Resumed(NamedTuple):
 
     argv: tuple[str, ...]
     note: str = ""
+    copy_of: str = ""  # the conversation of which it is a copy
+    without: str = ""  # the id of the first turn that the copy leaves out
 
 
 def resumed(work: Work, adapter: Adapter, command: Command, *, is_sandboxed: bool) -> Resumed:
@@ -50,10 +52,12 @@ def resumed(work: Work, adapter: Adapter, command: Command, *, is_sandboxed: boo
         return Resumed(command.argv, f"the conversation has turns that were taken back ({error})")
     if found is None:
         return Resumed(command.argv)
-    prompt = first_line(next(e.detail.prompt for e in turns if e.detail.turn == found.first))
-    return Resumed(found.argv, f"its conversation went on from before {prompt!r}, taken back since")
+    prompt = title_of(next(e.detail.prompts for e in turns if e.detail.turn == found.first))
+    note = f"its conversation went on from before {prompt!r}, taken back since"
+    return Resumed(found.argv, note, past.session, found.first)
 
 
 def _past(turn: ReportedTurn) -> PastTurn:
     detail = turn.detail
-    return PastTurn(detail.turn, detail.prompt, Path(detail.transcript), turn.stands)
+    later = detail.later_prompts
+    return PastTurn(detail.turn, detail.prompt, Path(detail.transcript), turn.stands, later)

@@ -85,7 +85,15 @@ def reporting(
     if (found.why_not or found.unjudged) and wanted == "require":
         raise _cannot_judge(found.why_not or found.unjudged)
     judged = wanted if judges and not (found.why_not or found.unjudged) else "off"
-    return Reporting(found.argv, judged, found.why_not, goes_on.note, found.env)
+    return Reporting(
+        found.argv,
+        judged,
+        found.why_not,
+        goes_on.note,
+        found.env,
+        copy_of=goes_on.copy_of,
+        without=goes_on.without,
+    )
 
 
 def _with_settings(found: Injection, argv: tuple[str, ...], reach: Reach) -> Injection:
@@ -125,7 +133,7 @@ def with_reported(
     detail = draft.detail
     assert isinstance(detail, RunDetail)
     notes = (*detail.notes, *(found.limits if found is not None else ()))
-    if found is None:
+    if found is None or not found.session:
         found = Reported()
         why = (reports and reports.why_not) or "it has not said that it began"
         notes = (

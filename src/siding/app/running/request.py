@@ -68,6 +68,8 @@ class Reporting(NamedTuple):
     why_not: str = ""  # it does not report, because
     note: str = ""  # it goes on with something else than was asked for
     env: Mapping[str, str] = {}  # is added to that of the command
+    copy_of: str = ""  # the conversation of which it goes on with a copy
+    without: str = ""  # the id of the first turn that the copy leaves out
 
 
 class Terminal(NamedTuple):

@@ -37,6 +37,7 @@ from siding.ledger.kinds import ALL_PARTS
 from siding.ledger.step import Step, StepKind
 from siding.ledger.store import Ledger
 from siding.namedtuples import NamedTuple
+from siding.runs.reported import title_of
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
 
@@ -218,9 +219,24 @@ class ReverseRollback(RestoreAct[Undone]):
     def restored(self, work: Work, restored: Restored) -> Undone:
         named = f"step {self._step.id}"
         if not self._step.as_rollback:
-            named += f" ({_shortened(self._step.title)})"
+            named = _named_act(self._steps, self._step)
         done = f"undid {named}" if self._word == "undo" else f"did {named} again"
         return Undone(task=work.task, what=done, settled=work.settled, restored=restored)
+
+
+def _named_act(steps: Sequence[Step], act: Step) -> str:
+    """Name an act by its step; a turn, which may have several, by that with its prompts."""
+    of_turn = [each for each in steps if act.turn and _turn_of(each) == _turn_of(act)]
+    for each in of_turn:
+        turn = each.as_checkpoint
+        if turn is not None and turn.prompts:
+            most = _LONGEST_TITLE * min(len(turn.prompts), 4)
+            return f"step {each.id} ({title_of(turn.prompts, most)})"
+    return f"step {act.id} ({_shortened(act.title)})"
+
+
+def _turn_of(step: Step) -> tuple[str, str]:
+    return step.turn_of, step.turn
 
 
 def _shortened(title: str) -> str:

@@ -6,7 +6,6 @@ step is never lost for it.
 """
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from siding.app.place.wiring import App
 from siding.app.usage.brief import used_in
 from siding.app.usage.sources import CACHE
+from siding.app.usage.written import size_of, wait_until_written
 from siding.ledger.usage import Usage, UsedTokens, added, grown, usage_record
 from siding.runs.reported import Reported
 from siding.runs.run import Run
@@ -23,9 +23,6 @@ from siding.sessions.counting.spending import KEPT_HERE, spent_in
 from siding.sessions.homes.found import HOMES, FoundTranscript
 from siding.sessions.homes.subagents import subagents_of
 from siding.sessions.kinds import moment
-
-_UNWRITTEN_S = 0.15  # Claude Code writes ten times a second
-_LOOK_S = 0.01
 
 
 def used_since(app: App, transcript: str, since: str, session: str) -> Usage:
@@ -51,27 +48,34 @@ class UsedInTurn:
     `reported` is what there was at the turn's beginning, `after` what there is when it was counted.
     """
 
-    def __init__(self, app: App, since: str, reported: Reported, *, unwritten: bool) -> None:
+    def __init__(
+        self,
+        app: App,
+        since: str,
+        reported: Reported,
+        *,
+        unwritten: bool = False,
+        last_words: str = "",
+    ) -> None:
         self._app = app
         self._since = since
         self._before = reported
-        self._size = _size(reported.transcript) if unwritten else -1
-        self._until = time.monotonic() + (_UNWRITTEN_S if unwritten else 0.0)
+        self._unwritten = unwritten
+        self._last_words = last_words
+        self._size = size_of(reported.transcript) if unwritten else -1
         self.after = reported
 
     def __call__(self) -> Usage:
         """Return what was used in the turn, when its transcript is whole."""
-        while time.monotonic() < self._until and _size(self._before.transcript) == self._size:
-            time.sleep(_LOOK_S)
+        if self._unwritten and is_transcript(self._app, self._before.transcript):
+            wait_until_written(self._before.transcript, self._last_words, self._size)
         self.after = with_used_since(self._app, self._since, self._before)
         return grown(used_in(self.after), used_in(self._before))
 
 
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return -1
+def is_transcript(app: App, path: str) -> bool:
+    """Tell whether a file that a run has named lies where an agent keeps its transcripts."""
+    return bool(path) and any(_clients_of(app, Path(os.path.realpath(path))))
 
 
 def with_used_since(app: App, since: str, reported: Reported) -> Reported:

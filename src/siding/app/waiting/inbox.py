@@ -155,7 +155,12 @@ def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> In
             command=f"siding show {step.number} -t {task_id}",
             **place,
         )
-    broke = step.status in (StepStatus.FAILED, StepStatus.TIMEOUT, StepStatus.INTERRUPTED)
+    # A turn that a person has interrupted, or that is over with its run, waits for nobody.
+    broke = not step.turn_of and step.status in (
+        StepStatus.FAILED,
+        StepStatus.TIMEOUT,
+        StepStatus.INTERRUPTED,
+    )
     if broke and not step.was_stopped:
         how = f"exit {step.exit_code}" if step.status == StepStatus.FAILED else step.status
         return _entry(

@@ -107,6 +107,7 @@ def _record(prompt: Prompt) -> dict[str, object]:
         "stands": prompt.turn.stands,
         "started_at": step.started_at,
         "prompt": detail.prompt,
+        "later_prompts": list(detail.later_prompts),
         "agent": prompt.agent,
         "session": detail.session,
         "run": detail.run,

@@ -85,6 +85,11 @@ def _agent(found: Step) -> Iterable[Line]:
         yield from (("" if at else "prompt", each) for at, each in enumerate(lines[:PROMPT_LINES]))
         if len(lines) > PROMPT_LINES:
             yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
+    for each in turn.later_prompts if turn is not None else ():
+        lines = each.strip().splitlines()
+        yield from (("" if at else "later", line) for at, line in enumerate(lines[:PROMPT_LINES]))
+        if len(lines) > PROMPT_LINES:
+            yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
     if turn is not None and turn.prompt:
         yield "session", f"{turn.session}, {found.agent}" if found.agent else turn.session
     if turn is not None and _ID.fullmatch(turn.session):

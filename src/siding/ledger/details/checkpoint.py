@@ -7,7 +7,7 @@ from siding.ledger.kinds import StepKind
 from siding.ledger.usage import UsedTokens, usage_from, usage_record
 from siding.ledger.wire import WireReport
 from siding.namedtuples import NamedTuple
-from siding.storage.fields import said, text
+from siding.storage.fields import said, text, words
 
 
 class CheckpointDetail(NamedTuple):
@@ -26,13 +26,21 @@ class CheckpointDetail(NamedTuple):
     # tool has ended within the turn
     moment: str = ""
     prompt: str = ""  # what the agent was asked in this turn, as far as it was kept
+    later_prompts: tuple[str, ...] = ()  # what it was asked besides, while the turn ran
     session: str = ""  # the agent's own id of the conversation
+    copy_of: str = ""  # and of the one that it is a copy of, as far as that stood then
+    without: str = ""  # and of the first prompt that the copy leaves out
     turn: str = ""  # and of the prompt
     call: str = ""  # and of the tool's call, if the step is that of one
     transcript: str = ""  # the conversation's file, as the agent saw it
     returns: str = ""  # the snapshot that the turn began with, if it has earlier steps
     usage: Mapping[str, UsedTokens] = {}  # what its agent used in the turn, by model; {}: not known
     wire: WireReport | None = None  # what passed the proxy of its run in the turn; None: nothing
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """All that its agent was asked in this turn, in order."""
+        return (self.prompt, *self.later_prompts) if self.prompt.strip() else ()
 
     @property
     def kind(self) -> str:
@@ -47,7 +55,10 @@ class CheckpointDetail(NamedTuple):
             run=text(record.get("run")),
             moment=text(record.get("moment")),
             prompt=text(record.get("prompt")),
+            later_prompts=words(record.get("later_prompts")),
             session=text(record.get("session")),
+            copy_of=text(record.get("copy_of")),
+            without=text(record.get("without")),
             turn=text(record.get("turn")),
             call=text(record.get("call")),
             transcript=text(record.get("transcript")),
@@ -62,7 +73,10 @@ class CheckpointDetail(NamedTuple):
             run=self.run,
             moment=self.moment,
             prompt=self.prompt,
+            later_prompts=list(self.later_prompts),
             session=self.session,
+            copy_of=self.copy_of,
+            without=self.without,
             turn=self.turn,
             call=self.call,
             transcript=self.transcript,

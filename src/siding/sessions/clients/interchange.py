@@ -21,6 +21,7 @@ from siding.sessions.forms import Form
 from siding.sessions.heads import parsed
 from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.sessions.layout import SessionLayout
+from siding.sessions.messages import as_said
 from siding.sessions.store import SessionStore
 from siding.sessions.writing.appending import Appender, lock_of
 from siding.storage.codec import NotJson, encode_line
@@ -146,7 +147,7 @@ def give_out(store: SessionStore, session_id: str, form: Form, target: Path) -> 
             (each.offset, each.size) for each in transcript.others if each.type == "foreign-line"
         ]
         places = sorted({*marked, *others, *_lines_of_form(transcript.path, form)})
-        records = [parsed(transcript.raw(*place)) for place in places]
+        records = [as_said(parsed(transcript.raw(*place))) for place in places]
     path = target / _name(form, session_id, records)
     replace_bytes(path, bytes_of(_WRITERS[form](records)))
     return [path]

@@ -18,7 +18,7 @@ from siding.namedtuples import NamedTuple
 from siding.sessions.homes.found import FoundTranscript
 from siding.sessions.homes.summaries import Summary, summary_of
 
-VERSION = 2  # 2: prompts without what hooks added
+VERSION = 3  # 3: prompts that were typed while the model worked
 _MOST_BYTES = 256 * 1024 * 1024
 
 

@@ -16,7 +16,8 @@ from siding.sessions.clients.foreign import is_context
 from siding.sessions.forms import Form
 from siding.sessions.heads import parsed
 from siding.sessions.homes.found import FoundTranscript
-from siding.sessions.kinds import ASSISTANT, CHAIN_TYPES, USER, Record, moment
+from siding.sessions.kinds import ASSISTANT, ATTACHMENT, CHAIN_TYPES, USER, Record, moment
+from siding.sessions.messages import queued_prompt
 from siding.sessions.reading.listing import NO_PROMPT, first_prompt, shortened, without_hooks
 from siding.storage.codec import NotJson
 from siding.storage.lines import lines_forwards
@@ -154,6 +155,10 @@ def _claude(summary: Summary, record: Record) -> None:
     message = _mapping(record.get("message"))
     if kind == ASSISTANT:
         summary.answered(message.get("id"))
+    elif kind == ATTACHMENT:
+        queued = queued_prompt(record)
+        if queued:
+            summary.asked(queued)
     elif kind == USER:
         asked = first_prompt([record])
         if asked != NO_PROMPT:

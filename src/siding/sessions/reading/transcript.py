@@ -16,7 +16,8 @@ from typing import Self
 from siding.files.regular import open_with_stat
 from siding.namedtuples import NamedTuple
 from siding.sessions.heads import MessageHead, SeenLine, look, parsed, version_of
-from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, Record
+from siding.sessions.kinds import ASSISTANT, ATTACHMENT, FORMAT_VERSION, Record
+from siding.sessions.messages import as_said
 from siding.sessions.metadata import TYPES, Metadata
 from siding.sessions.reading.bridging import BridgeKind
 from siding.sessions.reading.chains import EndRule, chain_to, choose_end, history
@@ -215,7 +216,7 @@ class Transcript:
         record["parentUuid"] = self.tree.parent_id(head)
         if head.uuid in self.tree.kept and head.kind == ASSISTANT:
             return with_zero_usage(record)
-        return record
+        return as_said(record) if head.kind == ATTACHMENT else record
 
     def records(self, heads: Iterable[MessageHead]) -> Iterator[Record]:
         """Yield the records of messages, one at a time, without the damaged ones."""

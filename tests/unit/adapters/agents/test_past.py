@@ -113,3 +113,27 @@ def test_a_directory_that_leads_elsewhere_is_none_of_the_agents(tmp_path: Path) 
     past.transcript.parent.symlink_to(tmp_path / "moved")
     with pytest.raises(CannotShorten, match="not among those"):
         claude_past.without(("claude", "--resume", ID), past)
+
+
+def test_prompts_that_were_typed_while_it_worked_go_with_their_turn(tmp_path: Path) -> None:
+    """Claude Code writes each with an id of its own; a turn has been reported under one of them."""
+    past = past_in(tmp_path)
+    lines = [
+        {"type": "user", "uuid": "m1", "promptId": "p1", "message": {"content": "Do it"}},
+        {"type": "user", "uuid": "m2", "promptId": "x2", "message": {"content": "And this"}},
+        {"type": "user", "uuid": "m3", "promptId": "p3", "message": {"content": "And that"}},
+        {"type": "user", "uuid": "m4", "promptId": "x4", "message": {"content": "Faster"}},
+    ]
+    parents = [None, *(line["uuid"] for line in lines)]
+    written = [{"parentUuid": up, **line} for up, line in zip(parents, lines, strict=False)]
+    past.transcript.write_text(
+        "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in written)
+    )
+    first = PastTurn("p1", "Do it", past.transcript, stands=True)
+    second = PastTurn("p3", "And this", past.transcript, stands=False, later=("And that", "Faster"))
+    found = claude_past.without(("claude", "--resume", ID), past._replace(turns=(first, second)))
+    assert found is not None
+    assert found.first == "p3"
+    kept = past.copy.read_text()
+    assert "Do it" in kept
+    assert not any(word in kept for word in ("And this", "And that", "Faster"))
