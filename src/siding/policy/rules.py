@@ -107,6 +107,7 @@ _ALL: tuple[Rule, ...] = (
         ("dynamic-command", "ask", "which program it runs is known only when it runs"),
         ("dynamic-value", "ask", "a value is itself read as commands"),
         ("unknown-program", "ask", "a program the policy does not know"),
+        ("unknown-tool", "ask", "a tool of the agent that the policy does not know"),
         ("too-much", "ask", "too long, too nested or too much work to judge"),
     ),
 )

@@ -20,6 +20,7 @@ from siding.storage.layout import TaskLayout
 
 _VERSION = 1
 _LONGEST_TITLE = 72
+_MOST_NOTES = 20
 
 
 class Reported(NamedTuple):
@@ -44,6 +45,7 @@ class Reported(NamedTuple):
     # By conversation and model: what was used since the run began, as the ledger writes usage.
     used: Mapping[str, Any] = {}
     limits: tuple[str, ...] = ()  # sentences about limits of what may be used that were reached
+    notes: tuple[str, ...] = ()  # sentences about calls that had no verdict, or no answer
     granted: Mapping[str, float] = {}  # what counts in the place of a limit; 0 for none
 
     @classmethod
@@ -68,12 +70,19 @@ class Reported(NamedTuple):
             asked=whole(record.get("asked")),
             used=mapping(record.get("used")),
             limits=words(record.get("limits")),
+            notes=words(record.get("notes")),
             granted=_numbers(record.get("granted")),
         )
 
     def is_late(self, turn: str) -> bool:
         """Tell whether the end of a turn is that of another than the one under way."""
         return bool(turn and self.answers) and turn != self.answers
+
+    def noting(self, sentence: str) -> "Reported":
+        """Return this with one more sentence, said once; only so many are kept."""
+        if not sentence or sentence in self.notes or len(self.notes) >= _MOST_NOTES:
+            return self
+        return self._replace(notes=(*self.notes, sentence))
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields of the document; those without a value are left out."""

@@ -17,7 +17,14 @@ from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
-from siding.app.running.agents import end_turn, noted, reporting_of, told, with_report
+from siding.app.running.agents import (
+    end_turn,
+    noted,
+    reporting_of,
+    terms_of,
+    told,
+    with_report,
+)
 from siding.app.running.background_gc import background_gc
 from siding.app.running.broker import (
     OpensDoor,
@@ -152,7 +159,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
             name=self._request.name,
             in_program=self._terminal.requests is not None,
             broker=plan.broker,
-            over_limit=self._request.over_limit,
+            terms=terms_of(work.project, self._request, plan.reports),
         )
         return as_run_of(draft, self._live.run)
 
@@ -178,7 +185,9 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 beside=wire.beside,
                 live=self._live,
                 artifact=recorder.layout.artifact(intent.stem, "output"),
-                door=door_of(work.project, work.task.id, self._live.run, intent.stem),
+                door=door_of(
+                    work.project, work.task.id, self._live.run, intent.stem, _screen(self._terminal)
+                ),
                 on_running=self._on_running,
                 looks=[*([turns.watch] if times.any else []), *background_gc(work.project)],
                 leave=self._request.leave,
@@ -251,7 +260,7 @@ def run_unrecorded(
             is_recorded=False,
             in_program=terminal.requests is not None,
             broker=plan.broker,
-            over_limit=request.over_limit,
+            terms=terms_of(work.project, request, plan.reports),
         )
         command = told(marked(plan.command, live.run), plan.reports)
         with hold.let_go(), wired(work, plan.wire, plan.sandbox, command, live.run) as wire:
@@ -264,7 +273,7 @@ def run_unrecorded(
                 beside=wire.beside,
                 live=live,
                 artifact=None,
-                door=door_of(work.project, work.task.id, live.run, ""),
+                door=door_of(work.project, work.task.id, live.run, "", _screen(terminal)),
                 on_running=on_running,
                 leave=request.leave,
                 locks=wire.locks if request.survives else None,
@@ -285,6 +294,11 @@ def run_unrecorded(
         sandbox=plan.sandbox,
         isolation=isolation,
     )
+
+
+def _screen(terminal: Terminal) -> int | None:
+    """Return where lines can be said while the command runs; None if it draws on the screen."""
+    return None if terminal.pty else terminal.err
 
 
 def what_runs(redaction: Redaction, request: RunRequest) -> str:

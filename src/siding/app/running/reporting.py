@@ -12,6 +12,7 @@ from siding.app.place.project import Project
 from siding.app.place.wiring import App
 from siding.app.policy.in_force import is_judged
 from siding.app.running.past import resumed
+from siding.app.running.patience import patience
 from siding.app.running.request import Reporting, RunRequest
 from siding.app.usage.brief import used_in
 from siding.app.usage.of_run import with_used
@@ -85,7 +86,8 @@ def reporting(
     if (found.why_not or found.unjudged) and wanted == "require":
         raise _cannot_judge(found.why_not or found.unjudged)
     judged = wanted if judges and not (found.why_not or found.unjudged) else "off"
-    return Reporting(found.argv, judged, found.why_not, goes_on.note, found.env)
+    asks = patience(project, request) if judges else None
+    return Reporting(found.argv, judged, found.why_not, goes_on.note, found.env, asks)
 
 
 def _with_settings(found: Injection, argv: tuple[str, ...], reach: Reach) -> Injection:
@@ -124,7 +126,8 @@ def with_reported(
     found = read_reported(layout, run.id)
     detail = draft.detail
     assert isinstance(detail, RunDetail)
-    notes = (*detail.notes, *(found.limits if found is not None else ()))
+    said = () if found is None else (*found.limits, *found.notes)
+    notes = (*detail.notes, *said)
     if found is None:
         found = Reported()
         why = (reports and reports.why_not) or "it has not said that it began"
