@@ -96,6 +96,7 @@ _ALL: tuple[Rule, ...] = (
     *_group(
         "house",
         ("steer-agents", "ask", "changes what tells agents and tools what they may do"),
+        ("unguarded-agent", "ask", "starts an agent whose own guards are off"),
         ("siding-state", "block", "changes Siding's own records"),
         ("siding-itself", "ask", "acts on Siding, or on the process that runs it"),
         ("local-server", "ask", "gives orders to a server of this machine"),

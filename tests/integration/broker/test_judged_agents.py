@@ -153,8 +153,14 @@ def waiting(task: Sandbox, *calls: dict[str, Any], options: tuple[str, ...] = ()
     """A run whose agent waits for a person."""
     env = task.env | {"CALLS": json.dumps(calls)}
     words = [*SIDING, "run", *options, "--", "claude"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    run = subprocess.Popen(words, cwd=task.repo, env=env, stdin=subprocess.DEVNULL, **pipes)
+    run = subprocess.Popen(
+        words,
+        cwd=task.repo,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
         until(lambda: task.json("decide", "list", "--json"))
         yield run

@@ -37,7 +37,7 @@ def judge_run(
     inside = bool(project.app.env.get("SIDING_STEP_TOKEN"))
     if allow:
         _check_allow(project, in_force, allow, inside=inside)
-    verdict = _judge(project, run, in_force)
+    verdict = _judge(project, run, in_force, by_agent=inside)
     ruling = _answered(project, run, verdict, allow, None if inside else ask)
     if not ruling.runs:
         rules = sorted({each.rule for each in ruling.events})
@@ -63,10 +63,10 @@ def judge_hook(project: Project, hook: Hook, *, root: Path, env: Mapping[str, st
 # -- the verdict --------------------------------------------------------------------------------
 
 
-def _judge(project: Project, run: RunToJudge, in_force: InForce) -> Verdict:
+def _judge(project: Project, run: RunToJudge, in_force: InForce, *, by_agent: bool) -> Verdict:
     place = place_for(
         ground_of(project), cwd=run.cwd, workspace=run.workspace, policy=in_force.policy
-    )
+    )._replace(by_agent=by_agent)
     argv = run.argv
     if run.added:  # variables of `-e` are judged as part of `env K=V COMMAND`
         values = project.redaction.environment(run.added)
