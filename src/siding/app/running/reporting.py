@@ -67,7 +67,8 @@ def reporting(
     if wanted == "require" and not judges:
         raise _cannot_judge("no policy is switched on")
     reach = Reach(
-        program=(*_ALONE, _PROGRAM, name),
+        # Agents start it by a shell, which a signal to all would end before the program can say no.
+        program=("exec", *_ALONE, _PROGRAM, name),
         follow=(*_ALONE, _FOLLOW, name),
         judges=judges or holds,
         holds=holds,

@@ -18,6 +18,7 @@ import time
 
 _CLOSED = 2
 _LONGEST_TEXT = 16 << 10  # characters
+_TRIES = 3  # a broker that was killed is started again for who comes next
 _WAITED_S = 0.5  # who waited so long for an answer waited for a person
 _LOOK_S = 1.0  # between looks whether the agent is still there
 _UNJUDGED = (
@@ -90,16 +91,21 @@ def _answer(head: bytes, said: str, *, closed: bool) -> "tuple[str, int]":
     if closed and not (isinstance(payload, dict) and "tool_name" in payload):
         raise ValueError("no tool is named")
     line = head + b', "payload": ' + json.dumps(payload).encode() + b"}"
-    connection = client.connect(os.environ.get(client.VARIABLE, ""))
     begun = time.monotonic()
-    try:
-        client.send(connection, line)
-        _wait_for(connection.fileno())
-        answer = json.loads(client.received_line(connection))
-    except OSError as error:
-        if time.monotonic() - begun > _WAITED_S:
-            raise RunOver from error
-        raise
+    for left in range(_TRIES - 1, -1, -1):
+        try:
+            connection = client.connect(os.environ.get(client.VARIABLE, ""))
+            client.send(connection, line)
+            _wait_for(connection.fileno())
+            answer = json.loads(client.received_line(connection))
+            break
+        except client.NoBroker:
+            if left == 0:
+                raise
+        except OSError as error:
+            if time.monotonic() - begun > _WAITED_S:
+                raise RunOver from error
+            raise
     if answer["ok"] is not True and answer["error"]["code"] == "run_over":
         raise RunOver
     result = answer["result"]
