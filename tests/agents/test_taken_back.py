@@ -72,7 +72,11 @@ class TestGoneOnWith:
         assert old.read_bytes() == kept
         assert forgetting.turns[-1]["session"] != session
 
-        for act in ("undo", "redo", "undo"):  # of the way back; the copy does not have what is done again
+        for act in (
+            "undo",
+            "redo",
+            "undo",
+        ):  # of the way back; the copy does not have what is done again
             forgetting.task.siding(act)
         assert files(forgetting) == list(WORDS[:3])
         forgetting.says(["I see."])

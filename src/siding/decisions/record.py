@@ -30,6 +30,7 @@ class Via(StrEnum):
     PAGE = "page"  # in the dashboard
     PAGE_WITH_CODE = "page with code"  # in the dashboard, confirmed with the code of its terminal
     DEVICE = "device"  # in the dashboard, signed by a paired device
+    RUN = "run"  # nobody waits for an answer any more: its run has ended, or its time is over
 
 
 class Origin(NamedTuple):

@@ -19,7 +19,13 @@ from siding.policy.programs import judge, known_program
 from siding.policy.programs.variables import judge_variable
 from siding.policy.rules import POLICY_BROKEN
 from siding.policy.state import ShellState
-from siding.policy.tool_use import Effect, ToolUse, Touch
+from siding.policy.tool_use import (
+    Effect,
+    ToolUse,
+    Touch,
+    is_harmless_input,
+    lines_for_shell,
+)
 from siding.policy.verdict import Action, CommandPart, RuleFinding, Verdict, verdict_of
 from siding.policy.words import NotUnderstood
 
@@ -74,7 +80,7 @@ def check_tool(
     policy: Policy = BUILT_IN_ONLY,
     env: Mapping[str, str] = NO_VARIABLES,
 ) -> Verdict:
-    """Judge the call of a tool that touches files or the network, as a command that does so."""
+    """Judge the call of a tool by what it does, as a command that does so."""
     if policy.broken:
         return _broken(policy, use.text)
     examiner = Examiner(policy, place, env, JUDGES)
@@ -86,14 +92,56 @@ def _touches(examiner: Examiner, use: ToolUse) -> None:
     _not_too_long(sum(len(each.what) for each in use.touches))
     state = examiner.new_state()
     for each in use.touches:
-        text = f"{use.name} {each.what}"
+        if each.effect is Effect.RUNS:
+            _whole_line(examiner, each.what)
+            continue
+        if each.effect is Effect.TYPES:
+            _typed(examiner, use, each.what)
+            continue
+        # An answer that is kept, and a rule of the project, are about an unknown tool as a whole.
+        text = use.name if each.effect is Effect.UNKNOWN else f"{use.name} {each.what}"
         with examiner.part(text[:LONGEST_SHOWN]):
+            if each.effect in _RULES:
+                examiner.project_rules(text, (use.name,))
+                examiner.found(_RULES[each.effect], each.what[:LONGEST_SHOWN] or use.name)
+                continue
             problem = odd_characters(each.what)
             if problem or any(mark in each.what for mark in MARKS):
                 examiner.found("odd-characters", problem or "a control character")
                 continue
             examiner.project_rules(text, (use.name, each.what))
             _touch(examiner, each, state)
+
+
+# What a tool does that no command line says -> the rule that is asked about it.
+_RULES: Mapping[Effect, str] = {
+    Effect.LEAVES: "write-outside",
+    Effect.SCHEDULES: "schedule",
+    Effect.STEERS: "steer-agents",
+    Effect.SCRIPTS: "code-unclear",
+    Effect.UNKNOWN: "unknown-tool",
+}
+
+
+def _typed(examiner: Examiner, use: ToolUse, text: str) -> None:
+    """Judge text that is typed into a program which runs already.
+
+    Lines for a shell are judged as lines. Many another program starts a shell by its keys (`:!` in
+    vim, `!` in less), so what is typed into it is a question, unless it can only answer one.
+    """
+    if is_harmless_input(text):
+        return
+    _not_too_long(len(text))
+    lines = lines_for_shell(use.into, text)
+    if lines is not None:
+        state = examiner.new_state()
+        for line in lines:
+            examiner.line(line, state)
+        examiner.uncalled()
+        return
+    with examiner.part(f"{use.name} {text!r}"[:LONGEST_SHOWN]):
+        examiner.project_rules(f"{use.name} {text}", (use.name,))
+        examiner.found("code-from-input", f"{text!r} for {use.into or 'a program'}"[:LONGEST_SHOWN])
 
 
 def _touch(examiner: Examiner, touch: Touch, state: ShellState) -> None:

@@ -80,6 +80,7 @@ class JudgingPlace(NamedTuple):
     repository: str = ""  # the person's own checkout; "" when there is none
     writable: tuple[str, ...] = ()  # other directories the project allows to be written
     temporary: tuple[str, ...] = ("/tmp", "/var/tmp", "/dev/shm")
+    by_agent: bool = True  # no: a person has typed the command, and how they start agents is theirs
     resolve: Callable[[str], str] = posixpath.normpath  # os.path.realpath where there is a disk
     exists: Callable[[str], bool] = lambda path: False  # noqa: ARG005 - os.path.exists there
     entries: Callable[[str], tuple[Entry, ...]] = entries

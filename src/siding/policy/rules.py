@@ -98,6 +98,7 @@ _ALL: tuple[Rule, ...] = (
     *_group(
         "house",
         ("steer-agents", "ask", "changes what tells agents and tools what they may do"),
+        ("unguarded-agent", "ask", "starts an agent whose own guards are off"),
         ("siding-state", "block", "changes Siding's own records"),
         ("siding-itself", "ask", "acts on Siding, or on the process that runs it"),
         ("local-server", "ask", "gives orders to a server of this machine"),
@@ -109,6 +110,7 @@ _ALL: tuple[Rule, ...] = (
         ("dynamic-command", "ask", "which program it runs is known only when it runs"),
         ("dynamic-value", "ask", "a value is itself read as commands"),
         ("unknown-program", "ask", "a program the policy does not know"),
+        ("unknown-tool", "ask", "a tool of the agent that the policy does not know"),
         ("too-much", "ask", "too long, too nested or too much work to judge"),
     ),
 )

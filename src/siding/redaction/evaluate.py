@@ -77,7 +77,12 @@ def announced(
                 if after is not None:
                     steps += _CLOSER
                     span = pair_at(data, left, known, after, limit, final=final)
-        if span is None and putty and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
+        if (
+            span is None
+            and putty
+            and data[at - 11 : at] == b"PuTTY-User-"
+            and PUTTY.match(data, at - 11)
+        ):
             steps += _PUTTY
             span = putty_lines(data, at - 11, limit, final=final)
             recent.clear()  # what decides here can be far away

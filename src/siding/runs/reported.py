@@ -22,6 +22,7 @@ _VERSION = 1
 _LONGEST_TITLE = 72
 _BETWEEN = " · "
 _NAMED = 4  # prompts in a title
+_MOST_NOTES = 20
 
 
 class Reported(NamedTuple):
@@ -53,6 +54,7 @@ class Reported(NamedTuple):
     # By conversation and model: what was used since the run began, as the ledger writes usage.
     used: Mapping[str, Any] = {}
     limits: tuple[str, ...] = ()  # sentences about limits of what may be used that were reached
+    notes: tuple[str, ...] = ()  # sentences about calls that had no verdict, or no answer
     granted: Mapping[str, float] = {}  # what counts in the place of a limit; 0 for none
 
     @classmethod
@@ -84,6 +86,7 @@ class Reported(NamedTuple):
             asked=whole(record.get("asked")),
             used=mapping(record.get("used")),
             limits=words(record.get("limits")),
+            notes=words(record.get("notes")),
             granted=_numbers(record.get("granted")),
         )
 
@@ -140,6 +143,12 @@ class Reported(NamedTuple):
         if self.later and self.answers and turn != self.answers:
             return self._replace(answers=turn)
         return self
+
+    def noting(self, sentence: str) -> "Reported":
+        """Return this with one more sentence, said once; only so many are kept."""
+        if not sentence or sentence in self.notes or len(self.notes) >= _MOST_NOTES:
+            return self
+        return self._replace(notes=(*self.notes, sentence))
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields of the document; those without a value are left out."""

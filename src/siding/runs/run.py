@@ -46,6 +46,10 @@ class Run(NamedTuple):
     in_program: bool = False  # the host hosts other runs as well, and must not be signalled
     broker: str = ""  # the path of the socket at which the run may ask; "" if it has none
     over_limit: bool = False  # limits of what agents may use do not count for it
+    judge: str = ""  # "require": what its agent does and has no verdict is not done
+    # How long a question whether its agent may do something waits for a person, in seconds; None:
+    # as long as it takes; 0: nobody is asked.
+    ask_s: float | None = None
     rest: Mapping[str, Any] = {}  # the fields that this version does not know
 
     @property
@@ -78,6 +82,8 @@ class Run(NamedTuple):
             in_program=record.get("in_program") is True,
             broker=text(record.get("broker")),
             over_limit=record.get("over_limit") is True,
+            judge=text(record.get("judge")),
+            ask_s=_seconds(record.get("ask_s")),
             rest={name: value for name, value in record.items() if name not in known},
         )
 
@@ -98,7 +104,15 @@ class Run(NamedTuple):
             **({} if self.is_recorded else {"recorded": False}),
             **({"in_program": True} if self.in_program else {}),
             **({"over_limit": True} if self.over_limit else {}),
+            **said(judge=self.judge),
+            **({} if self.ask_s is None else {"ask_s": self.ask_s}),
         }
+
+
+def _seconds(value: object) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
+        return None
+    return float(value)
 
 
 def is_run_id(named: str) -> bool:

@@ -1,10 +1,13 @@
 """The program that agents start: what it does when its broker does not answer as a broker does."""
 
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -64,8 +67,8 @@ def hook(path: Path, *more: str, said: bytes = json.dumps(WORDS).encode()) -> tu
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Iterator[Path]:
-    found = Path(f"/tmp/siding-hook-{tmp_path.name[:40]}.s")
+def path() -> Iterator[Path]:
+    found = Path(f"/tmp/siding-hook-{os.getpid()}.s")  # workers run cases side by side
     found.unlink(missing_ok=True)
     yield found
     found.unlink(missing_ok=True)
@@ -129,3 +132,84 @@ def test_words_of_an_agent_that_are_none(path: Path, said: bytes) -> None:
     assert hook(path, said=said) == (0, "", "")
     assert hook(path, "--closed", said=said)[0] == 2
     twin.close()
+
+
+class Silent:
+    """A broker that reads what it is asked, and lets whoever asks wait."""
+
+    def __init__(self, path: Path) -> None:
+        self.asked = threading.Event()
+        self._peers: list[socket.socket] = []
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(path))
+        self._socket.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                peer, _address = self._socket.accept()
+                self._peers.append(peer)
+                peer.recv(65536)
+                self.asked.set()
+
+    def say(self, data: bytes) -> None:
+        self._peers[-1].sendall(data)
+
+    def close(self) -> None:
+        self._socket.close()
+        for peer in self._peers:
+            peer.close()
+
+
+OVER = b'{"ok": false, "error": {"code": "run_over", "message": "the run has ended"}}\n'
+
+
+@pytest.mark.parametrize("way", ["TERM", "HUP", "INT", "reader", "over", "gone"])
+def test_who_waits_for_a_person_is_refused_when_that_ends(path: Path, way: str) -> None:
+    """An agent takes a hook that a signal has ended for one that has no objection."""
+    broker = Silent(path)
+    words = [sys.executable, "-S", "-E", "-I", str(PROGRAM), "claude", "--judges"]
+    with subprocess.Popen(
+        words,
+        env={client.VARIABLE: str(path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as waiting:
+        assert waiting.stdin
+        assert waiting.stdout
+        assert waiting.stderr
+        waiting.stdin.write(json.dumps(WORDS).encode())
+        waiting.stdin.close()
+        assert broker.asked.wait(30)
+        if way == "reader":
+            waiting.stdout.close()
+        elif way == "over":
+            broker.say(OVER)
+        elif way == "gone":
+            time.sleep(0.6)
+            path.unlink()
+            broker.close()
+        else:
+            waiting.send_signal(signal.Signals[f"SIG{way}"])
+        assert waiting.wait(30) == 2
+        assert b"not done" in waiting.stderr.read()
+    broker.close()
+
+
+def test_who_only_reports_is_ended_as_any_program(path: Path) -> None:
+    """The status 2 of such a hook would have the agent go on."""
+    broker = Silent(path)
+    words = [sys.executable, "-S", "-E", "-I", str(PROGRAM), "claude"]
+    said = json.dumps({"hook_event_name": "Stop"}).encode()
+    with subprocess.Popen(
+        words, env={client.VARIABLE: str(path)}, stdin=subprocess.PIPE
+    ) as reporting:
+        assert reporting.stdin
+        reporting.stdin.write(said)
+        reporting.stdin.close()
+        assert broker.asked.wait(30)
+        reporting.terminate()
+        assert reporting.wait(30) == -signal.SIGTERM
+    broker.close()

@@ -97,6 +97,10 @@ def test_commands_are_only_reported_if_they_are_judged() -> None:
     (closed,) = settings_of(ADAPTER.injected(("claude",), REQUIRES).argv)["hooks"]["PreToolUse"]
     assert closed["hooks"][0]["command"] == "'/a python' hook.py claude --closed"
     assert closed["hooks"][0]["onFailure"] == "block"
+    assert "matcher" not in closed, "it is started for a tool that nobody has heard of, too"
+    tools = judging["matcher"].split("|")
+    assert {"Bash", "Write", "EnterWorktree", "CronCreate"} <= set(tools)
+    assert "TodoWrite" not in tools
 
 
 def test_the_tools_of_a_run_are_given_and_allowed() -> None:

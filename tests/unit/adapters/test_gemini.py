@@ -44,6 +44,7 @@ def test_times_are_milliseconds_and_all_moments_are_told() -> None:
     (judging,) = hooks["BeforeTool"][0]["hooks"]
     assert judging["timeout"] == 24 * 3600 * 1000
     assert judging["command"] == "'/a python' hook.py gemini --closed"
+    assert hooks["BeforeTool"][0]["matcher"] == "*"
 
 
 @pytest.mark.parametrize("named", ["", "/opt/gemini/s.json"])

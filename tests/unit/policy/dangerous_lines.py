@@ -1093,6 +1093,8 @@ ASKED: dict[str, tuple[str, ...]] = {
         "vagrant destroy -f",
     ),
     "our own house": (
+        "gemini --yolo -p 'tidy up'",
+        "codex exec --dangerously-bypass-approvals-and-sandbox 'tidy up'",
         "rm .siding/policy.yaml",
         "echo 'rules: []' > .siding/policy.yaml",
         "sed -i s/block/log/ .siding/policy.yaml",

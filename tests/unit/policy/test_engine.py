@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from siding.policy.agents import KnownAgents
-from siding.policy.engine import check_argv, check_line
+from siding.policy.engine import check_argv, check_line, check_tool
 from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 from siding.policy.row import MODULE_OF
 from siding.policy.rules import BUILT_IN, Rule
+from siding.policy.tool_use import Effect, ToolUse, Touch
 from siding.policy.verdict import Action
 
 from .setting import PLACE, judged, judged_words, rules_of
@@ -230,6 +231,7 @@ def test_every_built_in_rule_is_reached() -> None:
 
     lines = [line for table in (BLOCKED, ASKED) for group in table.values() for line in group]
     reached = {rule for line in lines for rule in rules_of(judged(line))}
+    reached |= rules_of(check_tool(ToolUse("x", (Touch(Effect.UNKNOWN, "{}"),)), PLACE))
     assert set(BUILT_IN) - reached == set()
 
 

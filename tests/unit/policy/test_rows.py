@@ -123,9 +123,11 @@ def test_thirty_programs_came_as_rows_alone() -> None:
     assert len(BY_ROW) >= 30
 
 
-def test_an_agent_is_no_program_of_the_table() -> None:
-    """What an agent is told is text, whatever its name means elsewhere."""
-    assert [name for name in BY_PROGRAM if rows.has_row(name)] == []
+def test_what_an_agent_is_told_is_text() -> None:
+    """Whatever its name means elsewhere: the rows of agents are about their options alone."""
+    found = [row for row in map(rows.row_of, BY_PROGRAM) if row is not None]
+    assert found
+    assert {row.always for row in found} == {("text",)}
 
 
 def test_a_person_writes_rows_of_the_same_form() -> None:

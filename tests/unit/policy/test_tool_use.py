@@ -86,3 +86,67 @@ def test_the_projects_own_rules_count() -> None:
 
 def test_a_policy_that_cannot_be_read_blocks() -> None:
     assert used(Effect.WRITES, "a", Policy(broken="line 1")).action is Action.BLOCK
+
+
+def typed(text: str, into: str = "") -> Verdict:
+    return check_tool(ToolUse("write_stdin", (Touch(Effect.TYPES, text),), into), PLACE)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\x03", "\x04", "\n", "\r\n", "y\n", "No\r", "q", "3\n", "\x1b"]
+)
+def test_what_only_answers_a_program_is_typed_unasked(text: str) -> None:
+    for into in ("", "vim a", "bash -i", "npm init"):
+        assert typed(text, into).action is Action.ALLOW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":!rm -rf ~\r",
+        "!ls\n",
+        "\\! ls\n",
+        "SELECT 1;\n",
+        "\x1b[A\r",
+        "\x1a",
+        "y; rm a\n",
+        "import os\n",
+    ],
+)
+def test_what_is_typed_into_a_program_is_a_question(text: str) -> None:
+    for into in ("", "vim a", "psql", "bash script.sh", "sh -c 'read x'"):
+        assert typed(text, into).action is Action.ASK
+
+
+def test_lines_for_a_shell_are_judged_as_lines() -> None:
+    for shell in ("bash", "/bin/sh -i", "zsh -l"):
+        assert typed("ls -l\nmake\n", shell).action is Action.ALLOW
+        assert typed("cd /\nrm -rf *\n", shell).action is Action.BLOCK
+        assert typed("ls; rm -rf", shell).action is Action.ASK, "the rest may come later"
+        assert typed("ls\x1b[A\n", shell).action is Action.ASK, "it is no text"
+
+
+@pytest.mark.parametrize(
+    ("effect", "rule"),
+    [
+        (Effect.LEAVES, "write-outside"),
+        (Effect.SCHEDULES, "schedule"),
+        (Effect.STEERS, "steer-agents"),
+        (Effect.SCRIPTS, "code-unclear"),
+        (Effect.UNKNOWN, "unknown-tool"),
+    ],
+)
+def test_what_no_command_says_is_asked_by_a_rule(effect: Effect, rule: str) -> None:
+    found = used(effect, "x $(y)\n")
+    assert (found.action, rules_of(found)) == (Action.ASK, {rule})
+
+
+def test_a_line_that_a_tool_runs_is_judged_as_a_line() -> None:
+    assert used(Effect.RUNS, "ls | wc").action is Action.ALLOW
+    assert used(Effect.RUNS, "ls; sudo rm -rf /").action is Action.BLOCK
+
+
+def test_a_project_may_allow_a_tool_that_is_not_known() -> None:
+    policy = read_policy(b"rules: [{name: shop, action: allow, pattern: 'mcp__shop__.*'}]")
+    use = ToolUse("mcp__shop__buy", (Touch(Effect.UNKNOWN, '{"item": "a"}'),))
+    assert check_tool(use, PLACE, policy).action is not Action.ASK

@@ -13,14 +13,8 @@ from typing import Any
 
 from siding.adapters.agents import claude_past
 from siding.adapters.agents.hook_words import CALLED, JUDGED, Hooked, Words, merged
-from siding.adapters.agents.port import (
-    PERSON_S,
-    Injection,
-    Moment,
-    Reach,
-    Report,
-)
-from siding.adapters.agents.tool_words import Tools, fetched, read, written
+from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach, Report
+from siding.adapters.agents.tools.claude import TOOLS
 from siding.process.sandbox.homes import AgentPlaces, below
 from siding.sessions.queued import TypedMeanwhile, typed_in
 from siding.storage.fields import mapping
@@ -131,16 +125,7 @@ class Claude(Hooked):
         return Injection((program, *tools, _SETTINGS, json.dumps(settings), *kept))
 
 
-_TOOLS: Tools = {
-    "Read": {"file_path": read},
-    "Grep": {"path": read},
-    "Write": {"file_path": written},
-    "Edit": {"file_path": written},
-    "MultiEdit": {"file_path": written},
-    "NotebookEdit": {"notebook_path": written},
-    "WebFetch": {"url": fetched},
-}
-_WORDS = Words({name: moment for name, (moment, _s) in MOMENTS.items()}, tools=_TOOLS)
+_WORDS = Words({name: moment for name, (moment, _s) in MOMENTS.items()}, TOOLS)
 ADAPTER = Claude(_WORDS, claude_past.continues, claude_past.without)
 
 
@@ -150,11 +135,13 @@ def _hooks(reach: Reach, *, asks: bool) -> dict[str, list[dict[str, Any]]]:
         for name, (moment, usual) in MOMENTS.items()
     }
     if reach.judges:
-        words = (*reach.program, "--closed") if reach.requires else reach.program
+        words = (*reach.program, "--closed" if reach.requires else "--judges")
         judging = _hook(words, PERSON_S)
         if reach.requires:
-            judging["onFailure"] = "block"
-        found[JUDGED] = [{"matcher": "|".join(("Bash", *_TOOLS)), "hooks": [judging]}]
+            # Without a matcher it is started for every tool, also one that nobody has heard of.
+            found[JUDGED] = [{"hooks": [{**judging, "onFailure": "block"}]}]
+        else:
+            found[JUDGED] = [{"matcher": "|".join(TOOLS.judged), "hooks": [judging]}]
     if reach.calls or asks:
         called = {"matcher": _ASKS if asks else _CHANGES}
         found[CALLED] = [{**called, "hooks": [_hook(reach.program, _RECORDING_S)]}]

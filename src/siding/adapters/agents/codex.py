@@ -15,7 +15,8 @@ from typing import Any
 from siding.adapters.agents import codex_past
 from siding.adapters.agents.hook_words import CALLED, JUDGED, Hooked, Words
 from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach, Report
-from siding.adapters.agents.tool_words import Tools, patched, read, use_of
+from siding.adapters.agents.tool_words import NotUnderstood
+from siding.adapters.agents.tools.codex import TOOLS
 from siding.hashing import sha256_hex
 from siding.process.sandbox.homes import AgentPlaces, below
 
@@ -66,6 +67,9 @@ _PATCH = re.compile(
     r"""\s*apply_patch\s+<<-?\s*(?P<quote>['"])(?P<end>\w+)(?P=quote)(?P<patch>\n.*\n)(?P=end)\s*""",
     re.DOTALL,
 )
+# A command may have a terminal, into which its tool `write_stdin` types. Codex starts no hook for
+# that tool, so where commands are judged there are no terminals: the input of a command is closed.
+_TERMINALS = "unified_exec_tty"
 _TRUSTED = "/<session-flags>/config.toml:{}:0:0"  # the first hook of an event among the flags
 
 
@@ -92,11 +96,17 @@ class Codex(Hooked):
         flags += ["-c", f"hooks.state={{{','.join(trust)}}}"]
         if reach.tools:
             flags += ["-c", f"mcp_servers.siding={_server(reach)}"]
-        return Injection((program, *flags, *rest))
+        unjudged = ""
+        if reach.judges:
+            flags += ["-c", f"features.{_TERMINALS}=false"]
+            if any(_gives_terminals(word) for word in rest):
+                unjudged = (
+                    f"it is given {_TERMINALS}: what it types into a terminal is not reported"
+                )
+        return Injection((program, *flags, *rest), unjudged=unjudged)
 
 
-_TOOLS: Tools = {"apply_patch": {"command": patched}, "view_image": {"path": read}}
-_WORDS = Words({event: moment for event, (moment, _n, _s) in MOMENTS.items()}, tools=_TOOLS)
+_WORDS = Words({event: moment for event, (moment, _n, _s) in MOMENTS.items()}, TOOLS)
 ADAPTER = Codex(_WORDS, codex_past.continues, codex_past.without)
 
 
@@ -108,7 +118,10 @@ def _as_patch(said: Report) -> Report:
     found = _PATCH.fullmatch(said.command)
     if found is None or f"\n{found['end']}\n" in found["patch"]:  # commands would follow it
         return said
-    use = use_of(_TOOLS, "apply_patch", {"command": found["patch"]})
+    try:
+        use = TOOLS.use("apply_patch", {"command": found["patch"]})
+    except NotUnderstood:
+        return said
     return said._replace(command="", uses=use)
 
 
@@ -119,7 +132,7 @@ def _hooks(reach: Reach) -> dict[str, tuple[str, str, int]]:
         for event, (moment, name, usual) in MOMENTS.items()
     }
     if reach.judges:
-        words = (*reach.program, "--closed") if reach.requires else reach.program
+        words = (*reach.program, "--closed" if reach.requires else "--judges")
         found[JUDGED] = ("pre_tool_use", shlex.join(words), PERSON_S)
     if reach.calls:
         found[CALLED] = ("post_tool_use", shlex.join(reach.program), _RECORDING_S)
@@ -142,6 +155,12 @@ def _server(reach: Reach) -> str:
 def _sets_hooks(word: str) -> bool:
     """Tell whether a word is a setting of hooks, as `-c` takes it, also behind `--config=`."""
     return word.removeprefix("--config=").startswith("hooks.")
+
+
+def _gives_terminals(word: str) -> bool:
+    """Tell whether a word switches terminals on again: the last one counts."""
+    is_setting = word.removeprefix("--config=").startswith(("features", _TERMINALS, "--enable="))
+    return is_setting and _TERMINALS in word
 
 
 def trust_hash(event: str, command: str, seconds: int) -> str:

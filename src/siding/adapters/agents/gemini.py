@@ -22,7 +22,7 @@ from typing import Any
 from siding.adapters.agents.hook_words import Hooked, Words, merged
 from siding.adapters.agents.json_comments import without_comments
 from siding.adapters.agents.port import PERSON_S, Answer, Injection, Moment, Reach, Report
-from siding.adapters.agents.tool_words import Tools, addressed, fetched, read, written
+from siding.adapters.agents.tools.gemini import TOOLS
 from siding.process.sandbox.homes import AgentPlaces, below
 from siding.storage.fields import mapping, text
 
@@ -62,22 +62,12 @@ MOMENTS = {
     "Notification": (Moment.WAITS, 30),
     "AfterAgent": (Moment.STOPPED, 300),
 }
-_TOOLS: Tools = {
-    "read_file": {"file_path": read, "absolute_path": read},
-    "read_many_files": {"include": read, "paths": read},
-    "search_file_content": {"dir_path": read, "path": read},
-    "grep_search": {"dir_path": read, "path": read},
-    "write_file": {"file_path": written},
-    "replace": {"file_path": written},
-    "web_fetch": {"prompt": addressed, "url": fetched},
-}
 _WORDS = Words(
     {name: moment for name, (moment, _s) in MOMENTS.items()},
+    TOOLS,
     prompt="BeforeAgent",
     judged="BeforeTool",
     called="AfterTool",
-    shell="run_shell_command",
-    tools=_TOOLS,
 )
 # Tools that may change files, or ask a person: that one has ended tells that nobody is waited for.
 _ENDS = "run_shell_command|write_file|replace|web_fetch|mcp_.*"
@@ -124,7 +114,7 @@ class Gemini(Hooked):
             return None
         if said.moment is Moment.PROMPT:
             return said._replace(text=_OF_HOOKS.sub("", said.text, count=1))
-        if said.moment is Moment.TOOL and said.uses is None:
+        if said.moment is Moment.TOOL and said.command:
             where = text(mapping(payload.get("tool_input")).get("dir_path"))
             return said._replace(cwd=posixpath.join(said.cwd, where))
         return said
@@ -142,8 +132,9 @@ def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
         for name, (moment, usual) in MOMENTS.items()
     }
     if reach.judges:
-        words = (*reach.program, "--closed") if reach.requires else reach.program
-        tools = "|".join((_WORDS.shell, *_TOOLS))
+        words = (*reach.program, "--closed" if reach.requires else "--judges")
+        # `*` is every tool, also one that nobody has heard of.
+        tools = "*" if reach.requires else "|".join(TOOLS.judged)
         found[_WORDS.judged] = [{"matcher": tools, "hooks": [_hook(words, PERSON_S)]}]
     called = {"matcher": _ENDS, "hooks": [_hook(reach.program, _RECORDING_S)]}
     found[_WORDS.called] = [called]

@@ -5,14 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from siding.adapters.agents.port import (
-    Answer,
-    Moment,
-    Past,
-    Report,
-    Shortened,
-)
-from siding.adapters.agents.tool_words import NO_TOOLS, Tools, use_of
+from siding.adapters.agents.port import Answer, Moment, Past, Report, Shortened
+from siding.adapters.agents.tool_words import NotUnderstood, ToolTable, command_of
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import mapping, mappings, text
 
@@ -25,15 +19,14 @@ _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 
 
 class Words(NamedTuple):
-    """What one agent calls the moments at which it starts a hook, and its shell."""
+    """What one agent calls the moments at which it starts a hook, and its tools."""
 
     moments: Mapping[str, Moment]  # but those of tools
+    tools: ToolTable
     session: str = "SessionStart"
     prompt: str = "UserPromptSubmit"
     judged: str = JUDGED
     called: str = CALLED
-    shell: str = "Bash"
-    tools: Tools = NO_TOOLS  # those that are judged besides
 
 
 def _never(_argv: tuple[str, ...]) -> None:
@@ -91,23 +84,10 @@ def read_hook(payload: Mapping[str, Any], words: Words) -> Report | None:
     session, transcript = text(payload.get("session_id")), text(payload.get("transcript_path"))
     turn = text(payload.get("prompt_id")) or text(payload.get("turn_id"))
     own = "" if payload.get("agent_id") else turn  # a helper's call may name a prompt of its own
-    if name == words.judged:
-        tool, given = text(payload.get("tool_name")), mapping(payload.get("tool_input"))
-        use = use_of(words.tools, tool, given)
-        if tool != words.shell and use is None:
-            return None
-        return Report(
-            Moment.TOOL,
-            session,
-            own,
-            transcript,
-            command=text(given.get("command")) if tool == words.shell else "",
-            uses=use,
-            cwd=text(payload.get("cwd")),
-            call=text(payload.get("tool_use_id")),
-        )
+    if name == words.judged or _is_renamed(payload, name, words):
+        return _about_to_run(payload, own, words.tools)
     if name == words.called:
-        call, done = text(payload.get("tool_use_id")), _done(payload, words.shell)
+        call, done = text(payload.get("tool_use_id")), _done(payload, words.tools.shell)
         return Report(Moment.CALLED, session, own, transcript, text=done, call=call)
     if name not in words.moments or _has_helpers(payload):
         return None
@@ -127,6 +107,40 @@ def read_hook(payload: Mapping[str, Any], words: Words) -> Report | None:
         is_new=is_new,
         last_words=text(payload.get("last_assistant_message")),
     )
+
+
+def _is_renamed(payload: Mapping[str, Any], name: str, words: Words) -> bool:
+    """Tell whether a call of a tool is reported under a name of the moment that is not known.
+
+    Siding's hook is started at moments that it knows: one of them was renamed.
+    """
+    return "tool_name" in payload and name not in (*words.moments, words.called)
+
+
+def _about_to_run(payload: Mapping[str, Any], turn: str, tools: ToolTable) -> Report | None:
+    """Return what a tool is about to do; None if there is nothing to judge in it."""
+    tool, given = text(payload.get("tool_name")), payload.get("tool_input")
+    if tools.does_nothing(tool):
+        return None
+    said = Report(
+        Moment.TOOL,
+        text(payload.get("session_id")),
+        turn,
+        text(payload.get("transcript_path")),
+        cwd=text(payload.get("cwd")),
+        call=text(payload.get("tool_use_id")),
+    )
+    if not tool:
+        return said._replace(unread="a call that names no tool")
+    if not tools.knows(tool):
+        return said._replace(unknown=tools.unknown(tool, given))
+    try:
+        if tool == tools.shell:
+            return said._replace(command=command_of(given))
+        uses = tools.use(tool, given)
+        return None if uses is None else said._replace(uses=uses)
+    except NotUnderstood as why:
+        return said._replace(unread=f"{tool}: {why}")
 
 
 def _has_helpers(payload: Mapping[str, Any]) -> bool:

@@ -12,9 +12,11 @@ from typing import Any
 
 from siding.adapters.agents.json_comments import without_comments
 from siding.adapters.agents.plain_words import Plain
-from siding.adapters.agents.port import PERSON_S, Injection, Reach
+from siding.adapters.agents.port import PERSON_S, Injection, Moment, Reach, Report
+from siding.adapters.agents.tool_words import NotUnderstood, command_of
+from siding.adapters.agents.tools.opencode import TOOLS
 from siding.process.sandbox.homes import AgentPlaces
-from siding.storage.fields import mapping
+from siding.storage.fields import mapping, text
 
 PLACES = AgentPlaces(
     sessions=(".local/share/opencode",),
@@ -36,7 +38,28 @@ _ONLY_TELLS = frozenset({"-h", "--help", "-v", "--version"})
 
 
 class Opencode(Plain):
-    """The adapter of opencode."""
+    """The adapter of opencode.
+
+    Of a tool that is about to be used its plugin tells the name and the input, as `tool`, `given`.
+    """
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        said = super().read(payload)
+        if said is None or said.moment is not Moment.TOOL or "given" not in payload:
+            return said
+        tool, given = text(payload.get("tool")), payload["given"]
+        if TOOLS.does_nothing(tool):
+            return None
+        try:
+            if tool == TOOLS.shell:
+                return said._replace(command=command_of(given), uses=None, unread="")
+            said = said._replace(command="", uses=None, unread="")
+            if not TOOLS.knows(tool):
+                return said._replace(unknown=TOOLS.unknown(tool, given))
+            uses = TOOLS.use(tool, given)
+            return said._replace(uses=uses) if uses is not None else None
+        except NotUnderstood as why:
+            return said._replace(unread=f"{tool}: {why}")
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
         if (_OTHER_WORK | _ONLY_TELLS).intersection(argv[1:2]):

@@ -9,18 +9,10 @@ import net from "node:net"
 const SOCKET = process.env.SIDING_SOCKET ?? ""
 const WANTED = new Set((process.env.SIDING_OPENCODE ?? "").split(","))
 const CHANGES = new Set(["bash", "edit", "write", "patch", "apply_patch", "multiedit"])
-// What tools touch, in those words: their fields, and what each names.
-const TOUCHES = {
-  read: { filePath: "reads" },
-  grep: { path: "reads" },
-  write: { filePath: "writes" },
-  edit: { filePath: "writes" },
-  multiedit: { filePath: "writes" },
-  patch: { patchText: "patch" },
-  apply_patch: { patchText: "patch" },
-  webfetch: { url: "fetches" },
-}
+const LONGEST_TEXT = 16384 // characters of an input's field: a request has a limit
 const PATIENCE_MS = 300_000 // a step of a large workspace takes a while
+// Who waited so long waited for a person. The answer is no if the run ends before they give one.
+const WAITED_MS = 500
 const UNJUDGED =
   "in this run each command and tool is judged first, and Siding did not answer: do not try again"
 
@@ -66,11 +58,13 @@ function asGiven(text) {
   return text === `"${inner}"` && process.argv.includes(inner) ? inner : text
 }
 
-// Return what a tool is about to do, in plain words; nothing of one that is not judged.
-function doneBy(tool, args) {
-  if (tool === "bash") return { command: args.command ?? "" }
-  const named = Object.entries(TOUCHES[tool] ?? {}).filter(([field]) => args[field])
-  return named.length ? Object.fromEntries([["tool", tool], ...named.map(([field, does]) => [does, args[field]])]) : undefined
+// Return the input of a tool without whole files. A command and a patch stay whole.
+function short(value, name = "") {
+  if (typeof value === "string")
+    return name === "command" || name === "patchText" ? value : value.slice(0, LONGEST_TEXT)
+  if (Array.isArray(value)) return value.map((each) => short(each))
+  if (value === null || typeof value !== "object") return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, short(each, key)]))
 }
 
 // Report what needs no answer, in order: the end of a turn after its tools.
@@ -152,14 +146,14 @@ export const Siding = async ({ client, directory }) => {
 
     "tool.execute.before": async ({ tool, sessionID, callID: call }, { args }) => {
       if (!WANTED.has("judges")) return
-      const does = doneBy(tool, args)
-      if (!does) return
-      const where = { cwd: args.workdir || directory, ...does }
+      const does = { tool, given: short(args ?? null), cwd: args?.workdir || directory }
+      const begun = Date.now()
       let verdict
       try {
-        verdict = await report({ moment: "tool", session: await root(sessionID), call, ...where })
+        verdict = await report({ moment: "tool", session: await root(sessionID), call, ...does })
       } catch (error) {
-        if (WANTED.has("closed")) throw new Error(`${UNJUDGED} (${error.message})`)
+        const waited = Date.now() - begun > WAITED_MS
+        if (WANTED.has("closed") || waited) throw new Error(`${UNJUDGED} (${error.message})`)
         return
       }
       if (verdict.deny) throw new Error(verdict.deny)

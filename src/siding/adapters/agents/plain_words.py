@@ -12,16 +12,18 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from siding.adapters.agents.port import (
-    Answer,
-    Injection,
-    Moment,
-    Past,
-    Reach,
-    Report,
-    Shortened,
+from siding.adapters.agents.port import Answer, Injection, Moment, Past, Reach, Report, Shortened
+from siding.adapters.agents.tool_words import (
+    Field,
+    NotUnderstood,
+    deleted,
+    fetched,
+    patched,
+    ran,
+    read,
+    typed,
+    written,
 )
-from siding.adapters.agents.tool_words import Field, deleted, fetched, patched, read, written
 from siding.policy.tool_use import ToolUse
 from siding.storage.fields import text
 
@@ -36,14 +38,29 @@ _FIELDS: Mapping[str, Field] = {
     "writes": written,
     "deletes": deleted,
     "fetches": fetched,
-    "patch": patched,
+    "patch": lambda value: patched(value) if value else iter(()),
+    "runs": ran,
+    "types": typed,
 }
 
 
 def _use(payload: Mapping[str, Any]) -> ToolUse | None:
-    """Return what a tool is about to do; None if nothing is said of it."""
+    """Return what a tool is about to do; None if nothing is said of it. Raises NotUnderstood."""
     touches = tuple(each for field, says in _FIELDS.items() for each in says(payload.get(field)))
-    return ToolUse(text(payload.get("tool")) or "a tool", touches) if touches else None
+    name, into = text(payload.get("tool")) or "a tool", text(payload.get("into"))
+    return ToolUse(name, touches, into) if touches else None
+
+
+def _said_of_tool(payload: Mapping[str, Any]) -> tuple[ToolUse | None, str]:
+    """Return what a tool is about to do, and what of that was not understood."""
+    name = text(payload.get("tool")) or "a tool"
+    try:
+        use = _use(payload)
+    except NotUnderstood as why:
+        return None, f"{name}: {why}"
+    if use is None and not text(payload.get("command")):
+        return None, f"{name}: nothing is said of what it does"
+    return use, ""
 
 
 class Plain:
@@ -55,6 +72,7 @@ class Plain:
         moment = _MOMENTS.get(text(payload.get("moment")))
         if moment is None:
             return None
+        uses, unread = _said_of_tool(payload) if moment is Moment.TOOL else (None, "")
         return Report(
             moment,
             session=text(payload.get("session")),
@@ -64,7 +82,8 @@ class Plain:
             is_new=payload.get("new") is True,
             followed=payload.get("followed") is True,
             command=text(payload.get("command")),
-            uses=_use(payload),
+            uses=uses,
+            unread=unread,
             cwd=text(payload.get("cwd")),
             call=text(payload.get("call")),
         )

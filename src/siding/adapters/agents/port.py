@@ -49,7 +49,9 @@ class Report(NamedTuple):
     last_words: str = ""  # of the end of a turn: what the model said last, as the transcript has it
     is_new: bool = False  # of a session: the conversation begins with it
     command: str = ""  # of the shell as a tool: its line
-    uses: ToolUse | None = None  # of another tool: what it does to files and the network
+    uses: ToolUse | None = None  # of another tool: what it does
+    unknown: ToolUse | None = None  # of a tool that nobody has said anything about
+    unread: str = ""  # of a tool: its name, and what of its input was not understood
     cwd: str = ""  # of a tool: where it runs, as the agent sees it
     call: str = ""  # of a tool: the agent's own id of the call
 

@@ -1,20 +1,106 @@
-"""What the tools of agents are called, and which files and addresses they name."""
+"""What the tools of agents are called, and what a call of each does.
 
+Each agent has a `ToolTable`. A tool that is in none of its parts is *unknown*: under
+`--judge require` a person is asked about it. So is the list of tools that do nothing kept short:
+a tool belongs there if all that its calls lead to is judged anyway, or stays in the conversation.
+"""
+
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from siding.namedtuples import NamedTuple
 from siding.policy.tool_use import Effect, ToolUse, Touch
 
 # What a field of a tool's input says that the tool touches.
 Field = Callable[[Any], Iterator[Touch]]
 # Tool -> its field -> what that names.
 Tools = Mapping[str, Mapping[str, Field]]
+# What a call does, from the whole of its input. Raises NotUnderstood.
+Act = Callable[[Mapping[str, Any]], tuple[Touch, ...]]
 
+NO_ACTS: Mapping[str, Act] = {}
 _PATCHED = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
 _ADDRESS = re.compile(r"\b[a-z][a-z+.-]*://[^\s<>\"']+")
+_PATHS = ("/", "~/", "../")  # a text that begins so looks like the name of a file
+_LONGEST_INPUT = 300  # characters of an unknown tool's input that a person is shown
 
-NO_TOOLS: Tools = {}
+
+class NotUnderstood(Exception):
+    """The input of a known tool is not what the tool is known to be given. The message says how."""
+
+
+class ToolTable(NamedTuple):
+    """The tools of one agent."""
+
+    shell: str  # the name of its shell
+    touching: Tools  # those that work on files and addresses
+    optional: frozenset[str] = frozenset()  # of those: may be called without any of these fields
+    acting: Mapping[str, Act] = NO_ACTS
+    harmless: frozenset[str] = frozenset()
+    # The beginning of the names that tools of Siding's own server have: the broker of the run
+    # answers them, and refuses what is a person's.
+    own: str = "mcp__siding__"
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The names of all tools that are known to do something."""
+        return (self.shell, *self.touching, *self.acting)
+
+    def does_nothing(self, name: str) -> bool:
+        """Tell whether there is nothing to judge in a call of this tool."""
+        return name in self.harmless or name.startswith(self.own)
+
+    def knows(self, name: str) -> bool:
+        """Tell whether a tool is known to do something."""
+        return name == self.shell or name in self.touching or name in self.acting
+
+    def use(self, name: str, given: object) -> ToolUse | None:
+        """Return what a call of a known tool other than the shell does; None if that is nothing.
+
+        Raises NotUnderstood.
+        """
+        if not isinstance(given, Mapping):
+            raise NotUnderstood("its input is no object")
+        if name in self.touching:
+            return ToolUse(name, self._touches(name, given))
+        touches = self.acting[name](given)
+        return ToolUse(name, touches) if touches else None
+
+    def unknown(self, name: str, given: object) -> ToolUse:
+        """Return the call of a tool that is in no part of this table, with its input for people."""
+        shown = json.dumps(given, ensure_ascii=False)[:_LONGEST_INPUT]
+        return ToolUse(name, (Touch(Effect.UNKNOWN, shown),))
+
+    def _touches(self, name: str, given: Mapping[str, Any]) -> tuple[Touch, ...]:
+        fields = self.touching[name]
+        there = [field for field in fields if field in given]
+        for field in there:
+            if not _is_text(given[field]):
+                raise NotUnderstood(f"{field!r} is no text")
+        if not there and name not in self.optional:
+            raise NotUnderstood(f"there is no {' or '.join(map(repr, fields))} in its input")
+        named = [each for field in there for each in fields[field](given[field])]
+        if name in self.optional:  # where it looks may have a name that is not known here
+            others = (each for field, each in given.items() if field not in (*fields, "pattern"))
+            paths = (each for each in others if isinstance(each, str) and each.startswith(_PATHS))
+            named += (Touch(Effect.READS, each) for each in paths)
+        return tuple(named)
+
+
+def command_of(given: object, field: str = "command") -> str:
+    """Return the line that a shell is given. Raises NotUnderstood."""
+    line = given.get(field) if isinstance(given, Mapping) else None
+    if not isinstance(line, str) or not line:
+        raise NotUnderstood(f"there is no {field!r} in its input")
+    return line
+
+
+def _is_text(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(each, str) for each in value)
+    return isinstance(value, str) and bool(value)
 
 
 def _named(effect: Effect) -> Field:
@@ -30,16 +116,21 @@ read = _named(Effect.READS)
 written = _named(Effect.WRITES)
 deleted = _named(Effect.DELETES)
 fetched = _named(Effect.FETCHES)
+ran = _named(Effect.RUNS)
+typed = _named(Effect.TYPES)
 
 
 def patched(value: Any) -> Iterator[Touch]:
     """Yield the files that a patch in the form of Codex's `apply_patch` changes.
 
     Its lines of content begin with a blank, a plus or a minus, so none of them looks like a head.
+    Raises NotUnderstood if it names no file.
     """
-    for found in _PATCHED.finditer(value if isinstance(value, str) else ""):
-        effect = Effect.DELETES if found[1] == "Delete" else Effect.WRITES
-        yield Touch(effect, found[2])
+    found = list(_PATCHED.finditer(value if isinstance(value, str) else ""))
+    if not found:
+        raise NotUnderstood("no file is named in its patch")
+    for each in found:
+        yield Touch(Effect.DELETES if each[1] == "Delete" else Effect.WRITES, each[2])
 
 
 def addressed(value: Any) -> Iterator[Touch]:
@@ -48,10 +139,11 @@ def addressed(value: Any) -> Iterator[Touch]:
         yield Touch(Effect.FETCHES, found[0])
 
 
-def use_of(tools: Tools, name: str, given: Mapping[str, Any]) -> ToolUse | None:
-    """Return what the call of a tool touches; None of a tool that is not in the table."""
-    fields = tools.get(name)
-    if fields is None:
-        return None
-    touches = (each for field, says in fields.items() for each in says(given.get(field)))
-    return ToolUse(name, tuple(touches))
+def does(effect: Effect, *fields: str) -> Act:
+    """Return an act that is the same whatever the input is; `fields` tell a person what it is."""
+
+    def act(given: Mapping[str, Any]) -> tuple[Touch, ...]:
+        said = (given.get(field) for field in fields)
+        return (Touch(effect, " ".join(each for each in said if isinstance(each, str))),)
+
+    return act

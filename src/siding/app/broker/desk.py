@@ -42,10 +42,15 @@ class Desk(NamedTuple):
     run: Run
     workspace: Path
     idle: Callable[[float], None]  # sleep so many seconds; raises PeerGone and RunOver
+    say: Callable[[str], None]  # a line on the standard error of `siding run`, if it has one
 
     @property
     def layout(self) -> TaskLayout:
         return self.project.task_layout(self.task.id)
+
+
+def _unheard(_line: str) -> None:
+    """Say a line where nobody reads it."""
 
 
 class DeskOfRun(NamedTuple):
@@ -55,9 +60,12 @@ class DeskOfRun(NamedTuple):
     task_id: TaskId
     run: Run
     workspace: Path
+    say: Callable[[str], None]
 
     @classmethod
-    def of(cls, app: App, task_id: str, run_id: str) -> "DeskOfRun":
+    def of(
+        cls, app: App, task_id: str, run_id: str, say: Callable[[str], None] = _unheard
+    ) -> "DeskOfRun":
         """Return that of a run that lives. Raises NotFound."""
         project = require_project(app)
         task = project.tasks.load(TaskId(task_id))
@@ -73,10 +81,10 @@ class DeskOfRun(NamedTuple):
             "SIDING_WORKSPACE": workspace.path,
             TOKEN_VARIABLE: run.token,
         }
-        return cls(app._replace(env=env), task.id, run, Path(workspace.path))
+        return cls(app._replace(env=env), task.id, run, Path(workspace.path), say)
 
     def open(self, idle: Callable[[float], None]) -> Desk:
         """Return a desk; its stores are of the thread that calls this."""
         project = require_project(self.app)
         task = project.tasks.load(self.task_id)
-        return Desk(self.app, project, task, self.run, self.workspace, idle)
+        return Desk(self.app, project, task, self.run, self.workspace, idle, self.say)

@@ -14,6 +14,7 @@ from typing import Any
 from siding.app.broker.desk import REPORTING, Desk
 from siding.app.broker.questions import ask_person, collect
 from siding.app.broker.request import Request
+from siding.app.decisions.approvals import key_of_limit
 from siding.app.decisions.question import Cancelled
 from siding.app.running.stop import tell_to_end
 from siding.app.usage.limits import AtLimit, UsageLimits, usage_limits
@@ -117,7 +118,7 @@ def _goes_on(desk: Desk, reached: Passed) -> bool:
     before = _reported(desk).granted.get(reached.name, "")
     fields = {
         "question": _question(desk, reached),
-        "key": f"limit {desk.run.id} {reached.name} {before}",
+        "key": key_of_limit(desk.run.id, reached.name, str(before)),
     }
     try:
         answered = ask_person(desk, Request("ask", fields))

@@ -228,6 +228,8 @@ def _tool(desk: Desk, adapter: Adapter, said: Report) -> Noted:
     with REPORTING:
         _split(desk, adapter, said)
     verdict = judged(desk, said)
+    if said.unknown is not None and desk.run.judge != "require":
+        return Noted()
     with REPORTING:
         before = read_reported(desk.layout, desk.run.id) or Reported()
         now = before._replace(
@@ -235,7 +237,7 @@ def _tool(desk: Desk, adapter: Adapter, said: Report) -> Noted:
             blocked=before.blocked + (not verdict.runs),
             asked=before.asked + verdict.asked,
             waits="",
-        )
+        ).noting(verdict.note)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     answer = Answer() if verdict.runs else adapter.denied(verdict.reason)
     return Noted(answer, _brief(verdict))

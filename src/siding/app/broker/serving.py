@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from socket import SHUT_RD, socket
 
 from siding.app.broker.answers import Answered, answer, stream
@@ -28,6 +29,7 @@ from siding.app.broker.request import (
 )
 from siding.app.phases.gates import GateClosed
 from siding.app.place.project import require_project
+from siding.app.place.redaction import printable
 from siding.app.place.wiring import App
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
@@ -56,6 +58,7 @@ class BrokerPlace(NamedTuple):
     act: str
     listening: int  # the descriptor of the socket
     lifeline: int  # a descriptor that becomes readable when the run is over
+    screen: int = -1  # the descriptor on which lines are said to who has started the run
 
 
 class Broker:
@@ -274,12 +277,19 @@ def tops_of(run: Run) -> tuple[Top, ...]:
     return tuple(Top(*each) for each in (run.command, run.host) if each != ProcessMark())
 
 
+def _say(screen: int, line: str) -> None:
+    """Say a line to who has started the run; whoever is gone does not hear it."""
+    if screen >= 0:
+        with suppress(OSError):
+            os.write(screen, f"{printable(line)}\n".encode())
+
+
 def run_broker(app: App, place: BrokerPlace) -> None:
     """Serve a run at the descriptor of its socket until it is over, or nobody has come for long.
 
     Raises NotFound if the run has ended.
     """
-    of = DeskOfRun.of(app, place.task_id, place.run_id)
+    of = DeskOfRun.of(app, place.task_id, place.run_id, partial(_say, place.screen))
     project = require_project(of.app)
     path = project.task_layout(of.task_id).artifact(place.act, "requests") if place.act else None
     record = RequestRecord(path, project.redaction, of.app.now)

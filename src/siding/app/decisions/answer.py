@@ -3,6 +3,7 @@
 The first answer counts; a second one gets an error and changes nothing.
 """
 
+from siding.app.decisions.approvals import is_over
 from siding.app.decisions.gates import GateKeys
 from siding.app.decisions.lookup import decision_store, view
 from siding.app.decisions.views import DecisionView
@@ -11,7 +12,7 @@ from siding.app.place.project import Project
 from siding.app.recording.calling_step import calling_steps, refuse_inside_step
 from siding.decisions.answers import Answer, check_answers
 from siding.decisions.record import Decision, Via
-from siding.decisions.states import DecisionMove, move_decision
+from siding.decisions.states import AlreadyClosed, DecisionMove, DecisionState, move_decision
 from siding.decisions.store import DecisionStore
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
@@ -59,8 +60,8 @@ def answer(
         hint="answer it in another terminal or on the dashboard",
     )
     store = decision_store(project)
-    decision = store.load(session_id)
-    state = move_decision(decision.state, DecisionMove.ANSWER)
+    decision = _loaded(project, session_id)
+    state = _moved(decision, DecisionMove.ANSWER)
     checked = check_answers(decision.request, answers)
     gate = GateKeys(project).phase_of(decision.origin)
     if gate and via is Via.PAGE:
@@ -92,8 +93,8 @@ def cancel(
     Raises NotFound, AlreadyClosed, InsideStep, and CodeNeeded on the dashboard without the code.
     """
     store = decision_store(project)
-    decision = store.load(session_id)
-    state = move_decision(decision.state, DecisionMove.CANCEL)
+    decision = _loaded(project, session_id)
+    state = _moved(decision, DecisionMove.CANCEL)
     # A web request does not show which task it came from, so an agent could cancel the question of
     # another task.
     if via is Via.PAGE:
@@ -113,17 +114,35 @@ def cancel(
 
 def open_decision(project: Project, session_id: str) -> DecisionView:
     """Return a decision that can still be answered; raise NotFound or AlreadyClosed."""
-    decision = decision_store(project).load(session_id)
-    move_decision(decision.state, DecisionMove.ANSWER)
+    decision = _loaded(project, session_id)
+    _moved(decision, DecisionMove.ANSWER)
     return view(project, decision)
 
 
 def answered(project: Project, session_id: str, answers: object) -> Answered:
     """Check answers without recording them; raise NotFound, InvalidAnswer or AlreadyClosed."""
-    decision = decision_store(project).load(session_id)
-    move_decision(decision.state, DecisionMove.ANSWER)
+    decision = _loaded(project, session_id)
+    _moved(decision, DecisionMove.ANSWER)
     checked = check_answers(decision.request, answers)
     return Answered(decision=view(project, decision), answers=checked)
+
+
+def _loaded(project: Project, session_id: str) -> Decision:
+    """Return a decision. A question whose run has ended is over, and nobody can answer it."""
+    store = decision_store(project)
+    decision = store.load(session_id)
+    over = decision.state is DecisionState.OPEN and is_over(project, decision)
+    return store.load(session_id) if over else decision
+
+
+def _moved(decision: Decision, move: DecisionMove) -> DecisionState:
+    """Return the state after `move`. Raises AlreadyClosed, which says why a question is over."""
+    if decision.state is DecisionState.CANCELLED and decision.via == Via.RUN:
+        raise AlreadyClosed(
+            f"nobody waits for this answer any more: {decision.reason}",
+            hint=f"`siding decide show {decision.origin.session_id}` shows what was asked",
+        )
+    return move_decision(decision.state, move)
 
 
 def _own_step(project: Project, decision: Decision) -> str:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from siding.app.decisions.approvals import is_over
 from siding.app.decisions.gates import GateKeys
 from siding.app.decisions.origin import calling_task, root_of
 from siding.app.decisions.source import QuotedSource, read_source
 from siding.app.decisions.views import DecisionView, ItemView, view_of
 from siding.app.place.project import Project
 from siding.decisions.record import Decision
+from siding.decisions.states import DecisionState
 from siding.decisions.store import DecisionStore, order
 from siding.errors import NotFound, SidingError, UnreadableFile, UsageError
 from siding.namedtuples import NamedTuple
@@ -32,7 +34,12 @@ def list_decisions(
     problems = [each.sentence for each in damaged_decisions(project, closed=closed)]
     for session_id in ids[-limit:] if limit > 0 else ids:
         try:
-            found.append(view(project, store.load(session_id), gates))
+            decision = store.load(session_id)
+            if decision.state is DecisionState.OPEN and is_over(project, decision):
+                if not closed:
+                    continue
+                decision = store.load(session_id)
+            found.append(view(project, decision, gates))
         except DamagedFile:
             continue  # already in `problems`
         except UnreadableFile as error:
@@ -53,7 +60,7 @@ def open_questions(project: Project, task_id: str) -> list[Decision]:
     for session_id in store.open_ids():
         with suppress(SidingError):
             decision = store.load(session_id)
-            if decision.origin.task_id == task_id:
+            if decision.origin.task_id == task_id and not is_over(project, decision):
                 found.append(decision)
     return found
 

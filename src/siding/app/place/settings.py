@@ -118,6 +118,7 @@ class Settings(NamedTuple):
     agents_tools: bool = True  # and get tools to ask it with, if `mcp` is installed
     agents_steps: str = "turn"  # one of STEPS: what of them is a step
     agents_judge: str = "on"  # one of JUDGE: whether their commands are judged before they run
+    agents_ask: str = "auto"  # how long they wait for a person: auto, wait, deny or a time
     agents_meter: bool = False  # their requests to models are measured on the wire
     gc_background: bool = False  # whether hosts of long runs start `siding gc`
     gc_older_s: float | None = None  # and with which age; None: without --older
@@ -272,6 +273,7 @@ def _settings_from(layers: "Sequence[Layer]") -> Settings:
         agents_tools=agents.flag("tools", default.agents_tools),
         agents_steps=agents.one_of("steps", STEPS, default.agents_steps),
         agents_judge=agents.one_of("judge", JUDGE, default.agents_judge),
+        agents_ask=agents.patience("ask", default.agents_ask),
         agents_meter=agents.flag("meter", default.agents_meter),
         gc_background=gc_background,
         gc_older_s=gc_older_s,
@@ -378,6 +380,15 @@ class Section:
         if found is None:
             raise self._wrong(key, "a time such as 20s or 10m, or never", value)
         return found
+
+    def patience(self, key: str, default: str) -> str:
+        """Return a word about how long a question waits: auto, wait, deny, or a time."""
+        value = self._values.get(key)
+        if value is None or value in ("auto", "wait", "deny"):
+            return default if value is None else str(value)
+        if isinstance(value, bool) or seconds_in(str(value)) is None:
+            raise self._wrong(key, "auto, wait, deny, or a time such as 90s", value)
+        return str(value)
 
     def flag_or_age(self, key: str) -> tuple[bool, float | None]:
         """Return whether it is on, and the age if one is given."""

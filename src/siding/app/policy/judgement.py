@@ -17,16 +17,13 @@ from siding.app.place.sandbox_inside import is_in_step
 from siding.app.policy.advice import how_to_only_warn, how_to_run_a_line
 from siding.app.policy.hooks import Hook
 from siding.app.policy.in_force import InForce, environment_for, ground_of, place_for, policy_in
+from siding.app.policy.kept_answers import keep_answers, kept_answers
 from siding.app.policy.ruling import Asker, PolicyAnswer, PolicyQuestion, Ruling, RunToJudge
 from siding.errors import UsageError
-from siding.ids import TaskId
 from siding.ledger.reports import PolicyEvent
 from siding.policy.engine import check_argv, check_line
 from siding.policy.rules import BUILT_IN
 from siding.policy.verdict import Action, Verdict
-from siding.storage.documents import read_document_or_none, write_document
-
-ALLOWED_VERSION = 1
 
 
 def judge_run(
@@ -41,7 +38,7 @@ def judge_run(
     inside = is_in_step(project.app)
     if allow:
         _check_allow(project, in_force, allow, inside=inside)
-    verdict = _judge(project, run, in_force)
+    verdict = _judge(project, run, in_force, by_agent=inside)
     ruling = _answered(project, run, verdict, allow, None if inside else ask)
     if not ruling.runs:
         rules = sorted({each.rule for each in ruling.events})
@@ -67,10 +64,10 @@ def judge_hook(project: Project, hook: Hook, *, root: Path, env: Mapping[str, st
 # -- the verdict --------------------------------------------------------------------------------
 
 
-def _judge(project: Project, run: RunToJudge, in_force: InForce) -> Verdict:
+def _judge(project: Project, run: RunToJudge, in_force: InForce, *, by_agent: bool) -> Verdict:
     place = place_for(
         ground_of(project), cwd=run.cwd, workspace=run.workspace, policy=in_force.policy
-    )
+    )._replace(by_agent=by_agent)
     argv = run.argv
     if run.added:  # variables of `-e` are judged as part of `env K=V COMMAND`
         values = project.redaction.environment(run.added)
@@ -113,7 +110,7 @@ def _answered(
     if verdict.action is Action.BLOCK:
         blocked = Ruling(runs=False, reason=_reason(verdict), hint=_hint(verdict))
         return blocked._replace(events=_events(verdict, {}))
-    kept = _kept(project, run.task_id) if questions else frozenset()
+    kept = kept_answers(project, run.task_id) if questions else frozenset()
     answers: dict[PolicyQuestion, PolicyAnswer] = {}
     for each in questions:
         if each.rule in allow:
@@ -127,7 +124,7 @@ def _answered(
         answers |= dict.fromkeys(left, answer)
     events = _events(verdict, answers)
     if answer is PolicyAnswer.ALWAYS:
-        _keep(project, run.task_id, left)
+        keep_answers(project, run.task_id, [(each.rule, each.command) for each in left])
     if answer in (PolicyAnswer.YES, PolicyAnswer.ALWAYS):
         return Ruling(events=events)
     hint = ""
@@ -211,39 +208,3 @@ def _how_to_change(rule: str) -> str:
 def _way_out(left: tuple[PolicyQuestion, ...]) -> str:
     flags = " ".join(dict.fromkeys(f"--allow {each.rule}" for each in left))
     return f"run it at a terminal to be asked, or with `siding run {flags} -- …` if you mean it"
-
-
-# -- answers that are kept ----------------------------------------------------------------------
-
-
-def _allowed_json(project: Project, task_id: TaskId) -> Path:
-    return project.task_layout(task_id).root / "allowed.json"
-
-
-def _kept(project: Project, task_id: TaskId) -> frozenset[tuple[str, str]]:
-    """Return the pairs of rule and command that were answered with "always" in this task."""
-    document = read_document_or_none(
-        _allowed_json(project, task_id), what="answers to the policy", version=ALLOWED_VERSION
-    )
-    entries = (document or {}).get("allowed")
-    return frozenset(
-        (str(each.get("rule")), str(each.get("command")))
-        for each in (entries if isinstance(entries, list) else [])
-        if isinstance(each, dict)
-    )
-
-
-def _keep(project: Project, task_id: TaskId, answered: tuple[PolicyQuestion, ...]) -> None:
-    path = _allowed_json(project, task_id)
-    document = read_document_or_none(path, what="answers to the policy", version=ALLOWED_VERSION)
-    before = (document or {}).get("allowed")
-    entries = [
-        {
-            "rule": each.rule,
-            "command": project.redaction.text(each.command),
-            "at": project.app.now(),
-        }
-        for each in answered
-    ]
-    kept = [*(before if isinstance(before, list) else []), *entries]
-    write_document(path, {"version": ALLOWED_VERSION, "allowed": kept})

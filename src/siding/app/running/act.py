@@ -22,6 +22,7 @@ from siding.app.running.agents import (
     end_turn,
     noted,
     reporting_of,
+    terms_of,
     told,
     with_report,
 )
@@ -160,7 +161,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
             name=self._request.name,
             in_program=self._terminal.requests is not None,
             broker=plan.broker,
-            over_limit=self._request.over_limit,
+            terms=terms_of(work.project, self._request, plan.reports),
         )
         return as_run_of(draft, self._live.run)
 
@@ -187,7 +188,9 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 beside=wire.beside,
                 live=self._live,
                 artifact=recorder.layout.artifact(intent.stem, "output"),
-                door=door_of(work.project, work.task.id, self._live.run, intent.stem),
+                door=door_of(
+                    work.project, work.task.id, self._live.run, intent.stem, _screen(self._terminal)
+                ),
                 on_running=self._on_running,
                 looks=[*([turns.watch] if times.any else []), *background_gc(work.project)],
                 leave=self._request.leave,
@@ -260,7 +263,7 @@ def run_unrecorded(
             is_recorded=False,
             in_program=terminal.requests is not None,
             broker=plan.broker,
-            over_limit=request.over_limit,
+            terms=terms_of(work.project, request, plan.reports),
         )
         command = told(marked(plan.command, live.run), plan.reports)
         with hold.let_go(), wired(work, plan.wire, plan.sandbox, command, live.run) as wire:
@@ -273,7 +276,7 @@ def run_unrecorded(
                 beside=wire.beside,
                 live=live,
                 artifact=None,
-                door=door_of(work.project, work.task.id, live.run, ""),
+                door=door_of(work.project, work.task.id, live.run, "", _screen(terminal)),
                 on_running=on_running,
                 leave=request.leave,
                 locks=wire.locks if request.survives else None,
@@ -294,6 +297,11 @@ def run_unrecorded(
         sandbox=plan.sandbox,
         isolation=isolation,
     )
+
+
+def _screen(terminal: Terminal) -> int | None:
+    """Return where lines can be said while the command runs; None if it draws on the screen."""
+    return None if terminal.pty else terminal.err
 
 
 def what_runs(redaction: Redaction, request: RunRequest) -> str:

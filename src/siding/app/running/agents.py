@@ -7,7 +7,7 @@ from siding.adapters.agents.table import BY_PROGRAM
 from siding.app.acts.skeleton import Work
 from siding.app.place.project import Project
 from siding.app.place.wiring import App
-from siding.app.running.request import Reporting, RunRequest
+from siding.app.running.request import AgentTerms, Reporting, RunRequest
 from siding.app.sandbox.sandbox import SandboxPlan
 from siding.ids import TaskId
 from siding.ledger.draft import Draft
@@ -46,6 +46,19 @@ def _holds(work: Work, request: RunRequest) -> bool:
         return False
     limits = limits_before(work.project, work.recorder.task.name, work.recorder.root)
     return limits.is_set and limits.at_limit != "warn"
+
+
+def terms_of(project: Project, request: RunRequest, reports: Reporting | None) -> AgentTerms:
+    """Return what holds for the agent of a run."""
+    terms = AgentTerms(over_limit=request.over_limit)
+    if reports is not None:
+        judge = "require" if reports.judge == "require" else ""
+        return terms._replace(judge=judge, ask_s=reports.ask_s)
+    if not request.ask:
+        return terms
+    from siding.app.running.patience import patience  # few runs are told
+
+    return terms._replace(ask_s=patience(project, request))
 
 
 def told(command: Command, reports: Reporting | None) -> Command:

@@ -1,5 +1,6 @@
 """The broker of a run, as its host sees it: where its socket is, and how it is started."""
 
+import fcntl
 import os
 import sys
 from collections.abc import Callable
@@ -47,10 +48,13 @@ def place_of_broker(work: Work) -> str:
     return place
 
 
-def door_of(project: Project, task_id: TaskId, run: Run, act: str) -> OpensDoor:
+def door_of(
+    project: Project, task_id: TaskId, run: Run, act: str, screen: int | None = None
+) -> OpensDoor:
     """Return what opens the door of a run to its broker.
 
-    The record of its requests is named by the act's id `act`; "" for none.
+    The record of its requests is named by the act's id `act`; "" for none. On the descriptor
+    `screen` the broker says that a person is waited for; None: nobody would read it.
     """
     app = project.app
 
@@ -66,12 +70,22 @@ def door_of(project: Project, task_id: TaskId, run: Run, act: str) -> OpensDoor:
             run.id,
         ]
         ends = ["--act", act, "--listening", str(listening), "--lifeline", str(lifeline)]
+        # Its own standard error is read by us; so what is ours comes along under another number.
+        said = () if screen is None else (fcntl.fcntl(screen, fcntl.F_DUPFD_CLOEXEC, 3),)
+        try:
+            return _started([*words, *ends], listening, lifeline, said)
+        finally:
+            for each in said:
+                os.close(each)
+
+    def _started(words: list[str], listening: int, lifeline: int, said: tuple[int, ...]) -> Running:
+        words = [*words, *(word for each in said for word in ("--screen", str(each)))]
         return start(
             # With -m, Python looks for the package in the directory first: it must be one of ours.
-            [sys.executable, "-m", "siding", *words, *ends],
+            [sys.executable, "-m", "siding", *words],
             env={**app.env, "SIDING_HOME": str(app.home.root)},
             cwd=project.layout.root,
-            keep_fds=(listening, lifeline),
+            keep_fds=(listening, lifeline, *said),
         )
 
     def opened() -> Door | None:

@@ -4,7 +4,10 @@ An agent that gives up, or is interrupted or killed, does not say that its turn 
 until then belongs to its prompt all the same.
 """
 
+from contextlib import suppress
+
 from siding.adapters.agents.table import adapter_of
+from siding.app.decisions.approvals import end_questions
 from siding.app.place.project import Project
 from siding.app.running.checkpoint import ENDED, record_turn, words_of_turn
 from siding.app.running.typed import TypedInTurn
@@ -21,6 +24,8 @@ def record_last_turn(project: Project, task_id: TaskId, run: Run) -> None:
     If that fails, what it did is in the step of the run, which says in which prompt it was.
     """
     layout = project.task_layout(task_id)
+    with suppress(SidingError, OSError):  # who reads questions ends them as well
+        end_questions(project, task_id, run.id)
     found = read_reported(layout, run.id)
     if found is None or not found.in_turn or not run.is_recorded:
         return

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from siding.app.acts.skeleton import Work
 from siding.app.place.project import Project
+from siding.app.running.request import NO_TERMS, AgentTerms
 from siding.app.traps.marks import mark_sandboxed
 from siding.ids import TaskId, step_id
 from siding.ledger.details.run import RunDetail
@@ -28,7 +29,7 @@ def begin_run(
     is_recorded: bool = True,
     in_program: bool = False,
     broker: str = "",
-    over_limit: bool = False,
+    terms: AgentTerms = NO_TERMS,
 ) -> LiveRun:
     """Write the record of a new run and return it; its lock is released when the act is over.
 
@@ -59,7 +60,7 @@ def begin_run(
         is_recorded=is_recorded,
         in_program=in_program,
         broker=broker,
-        over_limit=over_limit,
+        **terms._asdict(),
     )
     holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
     live = recorder.runs.begin(run, holder, highest=lambda: _highest(recorder.ledger))

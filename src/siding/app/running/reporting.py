@@ -12,6 +12,7 @@ from siding.app.place.project import Project
 from siding.app.place.wiring import App
 from siding.app.policy.in_force import is_judged
 from siding.app.running.past import resumed
+from siding.app.running.patience import patience
 from siding.app.running.request import Reporting, RunRequest
 from siding.app.usage.brief import used_in
 from siding.app.usage.of_run import with_used
@@ -66,7 +67,8 @@ def reporting(
     if wanted == "require" and not judges:
         raise _cannot_judge("no policy is switched on")
     reach = Reach(
-        program=(*_ALONE, _PROGRAM, name),
+        # Agents start it by a shell, which a signal to all would end before the program can say no.
+        program=("exec", *_ALONE, _PROGRAM, name),
         follow=(*_ALONE, _FOLLOW, name),
         judges=judges or holds,
         holds=holds,
@@ -85,6 +87,7 @@ def reporting(
     if (found.why_not or found.unjudged) and wanted == "require":
         raise _cannot_judge(found.why_not or found.unjudged)
     judged = wanted if judges and not (found.why_not or found.unjudged) else "off"
+    asks = patience(project, request) if judges else None
     return Reporting(
         found.argv,
         judged,
@@ -93,6 +96,7 @@ def reporting(
         found.env,
         copy_of=goes_on.copy_of,
         without=goes_on.without,
+        ask_s=asks,
     )
 
 
@@ -132,7 +136,8 @@ def with_reported(
     found = read_reported(layout, run.id)
     detail = draft.detail
     assert isinstance(detail, RunDetail)
-    notes = (*detail.notes, *(found.limits if found is not None else ()))
+    said = () if found is None else (*found.limits, *found.notes)
+    notes = (*detail.notes, *said)
     if found is None or not found.session:
         found = Reported()
         why = (reports and reports.why_not) or "it has not said that it began"

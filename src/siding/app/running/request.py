@@ -56,8 +56,23 @@ class RunRequest(NamedTuple):
     judge: str = ""  # one of `settings.JUDGE`: of the commands that an agent runs; "": as set
     reports: bool = True  # an agent that can is told to report, if that is set
     over_limit: bool = False  # limits of what agents may use do not count
+    # How long a question whether an agent may do something waits for a person: `wait`, `deny`, or
+    # seconds; "": as set. `attended`: a person is at the terminal of the run.
+    ask: str = ""
+    attended: bool = False
     meter: bool | None = None  # its requests to models are measured; None: as set
     leave: str = ""  # one of `settings.LEAVE`: what becomes of processes that outlive the command
+
+
+class AgentTerms(NamedTuple):
+    """What holds for the agent of a run, as `Run` has it."""
+
+    over_limit: bool = False
+    judge: str = ""
+    ask_s: float | None = None
+
+
+NO_TERMS = AgentTerms()
 
 
 class Reporting(NamedTuple):
@@ -70,6 +85,7 @@ class Reporting(NamedTuple):
     env: Mapping[str, str] = {}  # is added to that of the command
     copy_of: str = ""  # the conversation of which it goes on with a copy
     without: str = ""  # the id of the first turn that the copy leaves out
+    ask_s: float | None = None  # as in `Run`
 
 
 class Terminal(NamedTuple):

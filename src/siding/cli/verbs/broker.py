@@ -12,11 +12,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--act", default="")
     parser.add_argument("--listening", type=int, required=True)
     parser.add_argument("--lifeline", type=int, required=True)
+    parser.add_argument("--screen", type=int, default=-1)
 
 
 def run(arguments: Namespace, context: Context) -> int:
     place = BrokerPlace(
-        arguments.task, arguments.run, arguments.act, arguments.listening, arguments.lifeline
+        arguments.task,
+        arguments.run,
+        arguments.act,
+        arguments.listening,
+        arguments.lifeline,
+        arguments.screen,
     )
     run_broker(context.app, place)
     return 0

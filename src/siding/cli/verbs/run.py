@@ -96,6 +96,13 @@ def _add_agent_arguments(parser: ArgumentParser) -> None:
         help="have the policy judge the commands that an agent runs; require: or none runs",
     )
     parser.add_argument(
+        "--ask",
+        default="",
+        metavar="TIME",
+        help="how long a question about what an agent may do waits for you: wait, deny, or a time "
+        "(as set: as long as it takes if you are there, else 60s)",
+    )
+    parser.add_argument(
         "--no-reports",
         dest="reports",
         action="store_false",
@@ -210,6 +217,10 @@ def _request(arguments: Namespace) -> RunRequest:
             raise UsageError(
                 f"--timeout {arguments.timeout!r} is not a time", hint="90, 90s, 5m or 1h30m"
             )
+    if arguments.ask:
+        from siding.app.running.patience import seconds_of  # few say it
+
+        seconds_of(arguments.ask)
     return RunRequest(
         argv=tuple(command),
         task=arguments.task,
@@ -223,6 +234,8 @@ def _request(arguments: Namespace) -> RunRequest:
         name=arguments.name,
         leave=arguments.leave,
         judge=arguments.judge,
+        ask=arguments.ask,
+        attended=sys.stdin.isatty() and sys.stderr.isatty(),
         reports=arguments.reports,
         survives=arguments.survive,
         over_limit=arguments.over_limit,

@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import PrintedText
+from siding.policy.fields import ANYTHING, PrintedText
 from siding.policy.names import ordered
 from siding.policy.programs import plain
 from siding.policy.programs.rows import has_row, row_of
@@ -34,9 +34,16 @@ def known_program(name: str, agents: Container[str]) -> bool:
 
 def _judge_of(name: str, agents: Container[str]) -> Judge | None:
     if name in agents:
-        return plain.agent
+        return _agent
     row = row_of(name)
     return None if row is None else lambda examiner, call: _by_row(examiner, call, row)
+
+
+def _agent(examiner: "Examiner", call: "Call") -> PrintedText:
+    """Judge the start of an agent: its prompt is text, and what it then does is recorded and judged
+    by itself. How it is guarded is the choice of a person, and no other agent's."""
+    row = row_of(call.name) if examiner.place.by_agent else None
+    return ANYTHING if row is None else _by_row(examiner, call, row)
 
 
 def _by_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:

@@ -59,12 +59,6 @@ def runner(
     return ANYTHING
 
 
-def agent(_examiner: "Examiner", _call: "Call") -> PrintedText:
-    """Judge the start of an agent: its prompt is text, and what it then does is recorded and judged
-    by itself."""
-    return ANYTHING
-
-
 def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> None:
     """Judge an argument that is a path outside the workspace: the tool may run code from there."""
     name, equals, value = word.partition("=")

@@ -35,6 +35,11 @@ def connect(path: str, timeout_s: float | None = None) -> socket:
 def ask_line(connection: socket, line: bytes) -> bytes:
     """Send one request without its newline; return the answer without its own. Raises NoBroker."""
     send(connection, line)
+    return received_line(connection)
+
+
+def received_line(connection: socket) -> bytes:
+    """Return the answer without its newline. Raises NoBroker."""
     answer = bytearray()
     while not answer.endswith(b"\n"):
         piece = connection.recv(_READ)

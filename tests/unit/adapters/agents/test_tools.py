@@ -45,6 +45,8 @@ def use(agent: str, tool: str, given: dict[str, object]) -> ToolUse | None:
         ("claude", "Grep", {"pattern": "x"}, ()),
         ("claude", "WebFetch", {"url": "https://e.org", "prompt": "x"}, ((F, "https://e.org"),)),
         ("codex", "apply_patch", {"command": PATCH}, PATCHED),
+        ("codex", "write_stdin", {"session_id": 1, "chars": ":!ls"}, ((Effect.TYPES, ":!ls"),)),
+        ("gemini", "save_memory", {"fact": "x"}, ((W, "~/.gemini/GEMINI.md"),)),
         ("gemini", "write_file", {"file_path": "a", "content": "x"}, ((W, "a"),)),
         ("gemini", "replace", {"file_path": "a"}, ((W, "a"),)),
         ("gemini", "read_file", {"file_path": "a"}, ((R, "a"),)),
@@ -64,6 +66,25 @@ def test_its_tools(
 @pytest.mark.parametrize("tool", ["TodoWrite", "Task", "Glob", "mcp__any__thing", ""])
 def test_other_tools_are_of_no_interest(tool: str) -> None:
     assert use("claude", tool, {"file_path": "/etc/passwd"}) is None
+
+
+def test_a_tool_that_is_not_known_is_told_with_its_input() -> None:
+    adapter = adapter_of("opencode")
+    assert adapter is not None
+    payload = {"moment": "tool", "tool": "shop_buy", "given": {"item": "a"}, "cwd": "/w"}
+    said = adapter.read(payload)
+    assert said is not None
+    assert said.unknown == ToolUse("shop_buy", (Touch(Effect.UNKNOWN, '{"item": "a"}'),))
+    for own in ("siding_task", "todowrite"):
+        assert adapter.read({**payload, "tool": own}) is None
+    for tool, given in (("bash", {"cmd": "ls"}), ("write", {"path": "a"}), ("read", "a")):
+        said = adapter.read({**payload, "tool": tool, "given": given})
+        assert said is not None
+        assert said.unread.startswith(f"{tool}: ")
+        assert (said.command, said.uses) == ("", None)
+    said = adapter.read({**payload, "tool": "bash", "given": {"command": "ls"}})
+    assert said is not None
+    assert (said.command, said.unread) == ("ls", "")
 
 
 def codex_says(command: str) -> tuple[str, ToolUse | None]:
