@@ -117,6 +117,23 @@ def read_git_file(path: Path) -> Path | None:
     return path.parent / os.fsdecode(data.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
 
 
+def is_linked(worktree: Path, git_dir: Path, common_dir: Path) -> bool:
+    """Tell whether a linked worktree and git's record of it are there and name each other."""
+    recorded = read_small(git_dir / "gitdir", 8192)
+    named = read_git_file(worktree / ".git")
+    if recorded is None or named is None or not (git_dir / "HEAD").exists():
+        return False
+    back = git_dir / os.fsdecode(recorded.rstrip(b"\r\n"))
+    pairs = (
+        (named, git_dir),
+        (back.parent, worktree),
+        (common_directory(git_dir), common_dir),
+    )
+    return all(
+        one == other or os.path.realpath(one) == os.path.realpath(other) for one, other in pairs
+    )
+
+
 def read_settings(config: Path) -> dict[str, str]:
     """Return the settings of a git configuration file as ``section.key -> value``.
 

@@ -1,5 +1,6 @@
 """The environment variables of a command in a workspace."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -64,6 +65,7 @@ def environment_in(
     }
     return {
         **inherited,
+        "GIT_CEILING_DIRECTORIES": _ceilings(inherited, workspace),
         "PWD": str(cwd),
         "SIDING_ACTIVE": "true",
         "SIDING_TASK_ID": task.id,
@@ -74,3 +76,15 @@ def environment_in(
         **({"SIDING_PORT": str(port)} if port else {}),
         **wanted,
     }
+
+
+def _ceilings(inherited: Mapping[str, str], workspace: Workspace) -> str:
+    """Return the directories in which git looks for no repository: the caller's, and the one that
+    the workspace is in.
+
+    Else a command in a workspace that lost its `.git` works in a repository around it, such as one
+    of the person's home. git compares real paths, and after an empty entry it resolves no links.
+    """
+    above = os.path.dirname(os.path.realpath(workspace.path))
+    theirs = inherited.get("GIT_CEILING_DIRECTORIES", "")
+    return f"{theirs}:{above}" if theirs else above

@@ -29,7 +29,7 @@ from siding.app.place.settings import DEFAULT_TEXT, Settings, read_settings, red
 from siding.app.place.wiring import App
 from siding.errors import NotInitialised, SidingError
 from siding.files.durable import create_bytes, make_dirs
-from siding.git.discovery import RepositoryPaths, find_repository
+from siding.git.discovery import RepositoryPaths, find_repository, is_linked
 from siding.git.errors import NotARepository
 from siding.ids import TaskId, is_fork
 from siding.ledger.store import Ledger
@@ -326,14 +326,26 @@ def named_project(app: App) -> Project:
 
 def _repository_around(app: App) -> RepositoryPaths:
     try:
-        return find_repository(app.cwd)
+        found = find_repository(app.cwd)
     except NotARepository:
         from siding.app.place.trash import in_trash
+        from siding.app.place.workspace_links import repository_of_workspace
 
+        known = repository_of_workspace(app, None)
+        if known is not None:
+            return known
         gone = in_trash(app)
         if gone is None:
             raise
         raise gone from None
+    here = Path(os.path.realpath(app.cwd))
+    if not here.is_relative_to(os.path.realpath(app.home.root)):
+        return found
+    if found.linked and is_linked(found.worktree or here, found.git_dir, found.common_dir):
+        return found
+    from siding.app.place.workspace_links import repository_of_workspace
+
+    return repository_of_workspace(app, found) or found
 
 
 def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:

@@ -16,6 +16,7 @@ from siding.app.place.step_events import StepStarted
 from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
+from siding.app.recording.opening import has_link
 from siding.app.recording.recorder import Recorder
 from siding.app.running.agents import end_turn, noted, reporting_of, told, with_report
 from siding.app.running.background_gc import background_gc
@@ -300,6 +301,10 @@ def plan_run(
     `ask` puts the policy's questions to a person, `ask_seen` shows traps to one.
     """
     recorder, project = work.recorder, work.project
+    if not has_link(project, recorder.workspace):
+        from siding.app.unfinished.broken_link import require_link
+
+        require_link(project, recorder.task, recorder.workspace)
     cwd = request.view or _directory(project, recorder, request.cwd)
     task, workspace = recorder.task, recorder.workspace
     port = port_for(project, task.id)
