@@ -21,7 +21,8 @@ def carry_changes(project: Project, workspace: Workspace) -> int:
     status = project.repository.status(
         project.user_settings, checkout.root, checkout.git_dir, every_file=True
     )
-    paths = sorted({*status.staged, *status.modified, *status.untracked, *status.conflicted})
+    changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
+    paths = sorted(project.outside_home(checkout.root, changed))
     # What is gone goes first: a file may stand where a directory was, or the other way round.
     for path in sorted(paths, key=lambda path: os.path.lexists(os.path.join(root, path))):
         _carry(os.path.join(root, path), os.path.join(target, path))

@@ -67,10 +67,12 @@ def draw_card(
     if checkout is not None:
         status = repository.status(project.user_settings, checkout.root, checkout.git_dir)
         changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
-        left_out = [] if carried or start is not None else sorted(changed)
+        if not carried and start is None:
+            left_out = sorted(project.outside_home(checkout.root, changed))
         reached = _reached(included)
-        ignored = [path for path in status.ignored if path.rstrip(b"/") not in reached]
-        begun = [path for path in status.ignored if path.endswith(b"/") and path not in ignored]
+        lacking = project.outside_home(checkout.root, status.ignored)
+        ignored = [path for path in lacking if path.rstrip(b"/") not in reached]
+        begun = [path for path in lacking if path.endswith(b"/") and path not in ignored]
         partly = [path for path in begun if _lacks(checkout.root, path, frozenset(included))]
     return StartCard(
         base_ref=base_ref,

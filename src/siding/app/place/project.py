@@ -1,8 +1,8 @@
 """Find the project of the working directory, and make it on first use."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 STATE_VERSION = 1
 WAIT_FOR_PROJECT_S = 60.0  # seconds; a change of the registry takes milliseconds
+
+
+HOME_IGNORES = b"# What Siding keeps is no part of a repository around it.\n*\n"
 
 
 class Checkout(NamedTuple):
@@ -159,6 +162,26 @@ class Project:
         if self.paths.main_worktree is None:
             return None
         return Checkout(root=self.paths.main_worktree, git_dir=self.paths.common_dir)
+
+    def outside_home(self, root: Path, paths: Iterable[bytes]) -> list[bytes]:
+        """Return the paths of a checkout that are not Siding's home or in it.
+
+        The home can be in a checkout, as `~/.siding` is where somebody keeps dotfiles in a
+        repository; it is never a part of it. A directory that holds the home and no other file is
+        left out as well.
+        """
+        home = os.fsencode(os.path.realpath(self.app.home.root))
+        place = os.path.relpath(home, os.fsencode(os.path.realpath(root))) + b"/"
+        if place.startswith((b"./", b"../")):
+            return list(paths)
+
+        def is_home(path: bytes) -> bool:
+            above = path.endswith(b"/") and place.startswith(path)
+            return (path.rstrip(b"/") + b"/").startswith(place) or (
+                above and _holds_only(os.path.join(os.fsencode(root), path), home)
+            )
+
+        return [path for path in paths if not is_home(path)]
 
     def task_around(self, place: Path, *, linked: bool = True) -> TaskId | None:
         """Return the task whose workspace is this directory or holds it; None if none does.
@@ -283,11 +306,38 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     if project is None:
         if home_is_hidden(app):
             raise home_hidden()  # a project that is made in the sandbox would be lost with it
-        return Project(app, _create(app, paths, seen), paths), True
+        project = Project(app, _create(app, paths, seen), paths)
+        _hide_from_git(app.home.root)
+        return project, True
+    _hide_from_git(app.home.root)
     place = place_of(project.layout)
     if place is not None and (place.id is None or repository_id(paths) is None):
         give_id(app, place, paths)
     return project, False
+
+
+def _hide_from_git(home: Path) -> None:
+    """Keep the home out of a repository around it: `git add -A` would add each workspace as a link.
+
+    A file that is there is the person's, also an empty one. In a home that is a repository itself
+    it would hide what the person keeps there.
+    """
+    ignores = home / ".gitignore"
+    if os.path.lexists(ignores) or os.path.lexists(home / ".git"):
+        return
+    with suppress(OSError):  # read-only, or somebody else made it just now
+        create_bytes(ignores, HOME_IGNORES, mode=0o644)
+
+
+def _holds_only(directory: bytes, home: bytes) -> bool:
+    """Tell whether there is no file in a directory but those in the home; stop at the first one."""
+    for above, directories, files in os.walk(directory):
+        if files:
+            return False
+        directories[:] = [
+            each for each in directories if os.path.realpath(os.path.join(above, each)) != home
+        ]
+    return True
 
 
 def named_project(app: App) -> Project:

@@ -292,8 +292,7 @@ class Watch:
 
         found = None if self._look is None else checkout_changes.finish(self._look)
         self._looked = found is not None
-        own = os.path.relpath(self._project.app.home.root, self._project.paths.root)
-        paths = [each for each in found or () if not os.fsdecode(each).startswith(f"{own}/")]
+        paths = self._project.outside_home(self._project.paths.root, found or ())
         if paths:
             yield OutsideChange(what="files", name=_named(paths), how="changed")
 
