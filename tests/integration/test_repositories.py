@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox
+from siding.storage.layout import project_dir_name
 
 
 def run_and_record(sandbox: Sandbox, *, cwd: Path | None = None) -> list[str]:
@@ -40,6 +41,55 @@ def test_a_bare_repository(sandbox: Sandbox) -> None:
     bare = sandbox.directory / "bare.git"
     sandbox.git("clone", "-q", "--bare", str(sandbox.repo), str(bare))
     assert run_and_record(sandbox, cwd=bare) == ["new.txt"]
+
+
+@pytest.mark.parametrize("git_dir", [".bare", ".git"])
+def test_a_directory_with_a_bare_repository_and_worktrees(sandbox: Sandbox, git_dir: str) -> None:
+    around = sandbox.directory / "around"
+    sandbox.git("clone", "-q", "--bare", str(sandbox.repo), str(around / git_dir))
+    if git_dir != ".git":
+        (around / ".git").write_text(f"gitdir: ./{git_dir}\n")
+    sandbox.git("worktree", "add", "-q", "main", "main", cwd=around)
+    notes = around / "notes"
+    notes.mkdir()
+    refused = sandbox.siding("task", "start", "c", "--carry", cwd=around, status=2).stderr
+    assert b"is bare" in refused
+    assert f"{around}/main".encode() in refused
+    assert sandbox.json("task", "list", "--all", "--format", "json", cwd=notes) == []
+    assert run_and_record(sandbox, cwd=notes) == ["new.txt"]
+    for verb in ("status", "today"):
+        assert b"1 file" in sandbox.siding(verb, cwd=around).stdout
+    sandbox.siding("apply", cwd=around)
+    assert (around / "main/new.txt").read_text() == "new\n"
+    (around / "main/mine.txt").write_text("mine\n")
+    card = sandbox.siding("task", "start", "d", "--carry", cwd=around / "main").stderr
+    assert b"1 file +1 -0" in card, "in one of its worktrees the changes are of that one"
+
+
+def test_a_home_that_took_a_bare_layout_for_a_checkout_opens(sandbox: Sandbox) -> None:
+    around = sandbox.directory / "around"
+    sandbox.git("clone", "-q", "--bare", str(sandbox.repo), str(around / ".git"))
+    sandbox.siding("-q", "task", "start", "x", cwd=around)
+    document = sandbox.project / "project.json"
+    earlier = {**json.loads(document.read_text()), "repo_root": str(around)}
+    document.write_text(json.dumps(earlier))
+    sandbox.project.rename(sandbox.project.with_name(project_dir_name(around)))
+    assert run_and_record(sandbox, cwd=around) == ["new.txt"]
+    assert sandbox.siding("doctor", cwd=around).stdout == b"everything agrees\n"
+
+
+def test_a_work_tree_that_the_configuration_names(sandbox: Sandbox) -> None:
+    real = sandbox.directory / "real"
+    real.mkdir()
+    sandbox.git("config", "core.worktree", str(real))
+    sandbox.git("checkout", "-qf")
+    (sandbox.repo / "hello.txt").unlink()
+    done = sandbox.siding("task", "start", "x")
+    assert b"left out" not in done.stderr
+    assert run_and_record(sandbox) == ["new.txt"]
+    sandbox.siding("apply")
+    assert (real / "new.txt").read_text() == "new\n"
+    assert sandbox.git("status", "--short") == ""
 
 
 def test_a_detached_head(sandbox: Sandbox) -> None:

@@ -3,7 +3,7 @@
 from siding.app.life.attempts import Attempt
 from siding.app.life.beginning import FROM, Beginning, StartPoint
 from siding.app.life.blockers import refuse_blocked
-from siding.app.life.carry import carry_changes
+from siding.app.life.carry import carry_changes, require_checkout
 from siding.app.life.include import copy_included
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.startcard import StartCard, draw_card
@@ -265,6 +265,8 @@ def resolve_base(project: Project, named: str | None) -> tuple[str, Sha]:
 def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
     base_ref, base = resolve_base(project, request.base)
     checkout = project.checkout
+    if request.carry:
+        require_checkout(project)
     head = project.repository.head(None if checkout is None else checkout.git_dir)
     if request.carry and base != head.sha:
         raise UsageError(

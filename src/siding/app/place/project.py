@@ -367,7 +367,7 @@ def named_project(app: App) -> Project:
             git_dir=nowhere,
             common_dir=nowhere,
             worktree=None,
-            bare=True,
+            main_worktree=None,
             object_format="sha1",
             ref_format="files",
         ),

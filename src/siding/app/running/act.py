@@ -465,7 +465,9 @@ def _directory(project: Project, recorder: Recorder, wanted: str | None) -> Path
             raise UsageError(f"--cwd {wanted!r} is not a directory of the workspace")
         return chosen
     here = project.app.cwd.resolve()
-    for root in (recorder.root.resolve(), project.paths.root.resolve()):
+    checkout = project.checkout
+    roots = [recorder.root] if checkout is None else [recorder.root, checkout.root]
+    for root in (each.resolve() for each in roots):
         if here.is_relative_to(root):
             same = recorder.root / here.relative_to(root)
             if same.is_dir():
