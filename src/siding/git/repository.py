@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from siding.git import refs
@@ -14,6 +15,8 @@ from siding.git.status import ARGUMENTS, EntryKind, parse
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
+_SUFFIX = re.compile(r"[~^:]|@\{")  # where the name in ``main~2`` or ``main@{yesterday}`` ends
+_NO_BRANCH = frozenset({"", "@", "HEAD"})
 _GITLINK = re.compile(rb"160000 commit ([0-9a-f]+)\t([^\0]+)\0")
 
 
@@ -71,13 +74,15 @@ class Repository:
         return head_of(self.git, git_dir or self.paths.common_dir, self.paths.common_dir)
 
     def resolve(self, revision: str) -> Sha:
-        """Return the commit that a revision names.
+        """Return the commit that a revision names; a branch goes before a tag of its name.
 
-        Raises UnknownRevision, or NoCommits when the repository has none at all.
+        git itself takes the tag. Here a word says where work starts and what it is applied to, and
+        that is a branch. Raises UnknownRevision, or NoCommits when the repository has none at all.
         """
         if not revision or revision.startswith("-") or "\0" in revision:
             raise UnknownRevision(f"{revision!r} cannot be the name of a commit")
-        arguments = ["rev-parse", "--verify", "-q", "--end-of-options", revision + "^{commit}"]
+        wanted = ("refs/heads/" if self._begins_with_branch(revision) else "") + revision
+        arguments = ["rev-parse", "--verify", "-q", "--end-of-options", wanted + "^{commit}"]
         place = self._place._replace(git_dir=self.paths.git_dir, common_dir=self.paths.common_dir)
         done = self.git.attempt(place, arguments)
         sha = as_sha(done.stdout.strip()) if done.returncode == 0 else None
@@ -92,6 +97,34 @@ class Repository:
             f"{revision!r} stands for no commit in {str(self.paths.root)!r}",
             hint="`git branch -a` and `git tag` list the names there are",
         )
+
+    def ambiguity(self, name: str, taken: Sha) -> str | None:
+        """Return a sentence if a word names a branch and another commit as well; else None.
+
+        `taken` is the commit that `resolve` returned for it.
+        """
+        if not self._begins_with_branch(name):
+            return None
+        for place, kind in (("refs/tags/", "tag"), ("refs/remotes/", "remote branch")):
+            if self._ref(place + name) is None:
+                continue
+            with suppress(UnknownRevision):
+                if self.resolve(place + name) != taken:
+                    return (
+                        f"{name!r} is a branch and a {kind}; the branch is taken "
+                        f"({place}{name} names the {kind})"
+                    )
+        return None
+
+    def _begins_with_branch(self, revision: str) -> bool:
+        """Tell whether what comes before ``~2`` and the like is a local branch."""
+        name = _SUFFIX.split(revision, maxsplit=1)[0]
+        if name in _NO_BRANCH or refs.is_sha(name):
+            return False
+        try:
+            return self.branch(name) is not None
+        except GitError:  # it cannot be one
+            return False
 
     def summary(self, sha: Sha) -> CommitSummary:
         """Return what to show of a commit."""
@@ -124,9 +157,13 @@ class Repository:
     def branch(self, name: str) -> Sha | None:
         """Return the commit that a local branch points at, None when there is no such branch."""
         refs.check_ref_part(name)
+        return self._ref(f"refs/heads/{name}")
+
+    def _ref(self, name: str) -> Sha | None:
+        """Return the object that a ref of this full name points at."""
         if self.paths.ref_format == "files":
-            return refs.read_ref(self.paths.common_dir, f"refs/heads/{name}")
-        done = self.git.attempt(self._place, ["rev-parse", "--verify", "-q", f"refs/heads/{name}"])
+            return refs.read_ref(self.paths.common_dir, name)
+        done = self.git.attempt(self._place, ["rev-parse", "--verify", "-q", name])
         return as_sha(done.stdout.strip())
 
     def delete_branch(self, name: str, expected: Sha) -> bool:

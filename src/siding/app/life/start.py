@@ -252,7 +252,10 @@ def resolve_base(project: Project, named: str | None) -> tuple[str, Sha]:
     """
     base_ref = named or default_base(project)
     try:
-        return base_ref, project.repository.resolve(base_ref)
+        base = project.repository.resolve(base_ref)
+        if named or project.settings.default_base:
+            say_what_is_taken(project, base_ref, base)
+        return base_ref, base
     except UnknownRevision:
         if named is not None or base_ref != project.settings.default_base:
             raise
@@ -260,6 +263,13 @@ def resolve_base(project: Project, named: str | None) -> tuple[str, Sha]:
         # it. A setting that names no branch here must not stop the start.
         base_ref = where_one_stands(project)
         return base_ref, project.repository.resolve(base_ref)
+
+
+def say_what_is_taken(project: Project, named: str, taken: Sha) -> None:
+    """Warn if a word that somebody wrote names two commits, a branch and a tag."""
+    said = project.repository.ambiguity(named, taken)
+    if said is not None:
+        project.app.warn(said)
 
 
 def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
