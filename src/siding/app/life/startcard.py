@@ -12,6 +12,7 @@ from typing import Any
 
 from siding.app.place.project import Project
 from siding.clock import iso
+from siding.files.regular import read_small
 from siding.git.paths import parents, quote_path
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
@@ -38,6 +39,7 @@ class StartCard(NamedTuple):
     partly: tuple[str, ...]  # ignored directories of which .worktreeinclude copied only a part
     included: tuple[str, ...]  # copied by .worktreeinclude
     included_count: int
+    tied: tuple[str, ...] = ()  # copied Python environments whose scripts name the checkout
 
     def record(self) -> dict[str, Any]:
         """Return the card as the JSON object that is stored with the task."""
@@ -91,7 +93,25 @@ def draw_card(
         partly=_names(partly),
         included=_names(included),
         included_count=len(included),
+        tied=() if checkout is None else _names(_tied(checkout.root, included)),
     )
+
+
+def _tied(root: Path, copied: Sequence[bytes]) -> list[bytes]:
+    """Return the copied Python environments that name their place in the checkout.
+
+    Their `activate`, and the first lines of their scripts, lead back there: `pip` would install
+    into the checkout's environment.
+    """
+    found = []
+    for path in copied:
+        above, name = os.path.split(path)
+        if name != b"pyvenv.cfg":
+            continue
+        directory = os.path.join(os.fsencode(root), above)
+        if directory in (read_small(Path(os.fsdecode(directory)) / "bin/activate") or b""):
+            found.append(above + b"/")
+    return found
 
 
 def _reached(copied: Sequence[bytes]) -> set[bytes]:
