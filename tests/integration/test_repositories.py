@@ -203,6 +203,38 @@ def test_a_sparse_checkout(tmp_path: Path) -> None:
     assert sandbox.steps()[-1]["diff_stat"]["file_list"] == ["in/a"]
 
 
+@pytest.mark.parametrize("cone", [True, False])
+def test_a_workspace_is_as_sparse_as_where_one_stands(tmp_path: Path, cone: bool) -> None:
+    """In both directions; a fork is as its task, and one that is brought back as it was."""
+    sandbox = Sandbox(tmp_path, files={"in/a": "a\n", "out/b": "b\n", "top": "t\n"})
+    narrow = sandbox.directory / "narrow"
+    sandbox.git("worktree", "add", "-q", "-b", "narrow", str(narrow))
+    kind, rules = ("--cone", "in") if cone else ("--no-cone", "/in/")
+    sandbox.git("sparse-checkout", "set", kind, "--sparse-index", rules, cwd=narrow)
+
+    def has_all(task: str) -> bool:
+        return (sandbox.workspace(task) / "out/b").exists()
+
+    assert b"  sparse " in sandbox.siding("task", "start", "small", cwd=narrow).stderr
+    sandbox.siding("fork", "fork-of-small", "-t", "small")
+    assert b"  sparse " not in sandbox.siding("task", "start", "large").stderr
+    sandbox.siding("fork", "fork-of-large", "-t", "large", cwd=narrow)
+    tasks = ["small", "fork-of-small", "large", "fork-of-large"]
+    assert [has_all(each) for each in tasks] == [False, False, True, True]
+    for task in tasks:
+        run = ("run", "-t", task, "--", "sh", "-c", "echo new >new.txt")
+        sandbox.siding(*run)
+        assert sandbox.steps(task)[-1]["diff_stat"]["file_list"] == ["new.txt"]
+    sandbox.siding("task", "close", "small", "--force")
+    sandbox.siding("task", "reopen", "small")
+    assert not has_all("small")
+    assert (sandbox.workspace("small") / "in/a").exists()
+    sandbox.git("sparse-checkout", "set", "in")
+    sandbox.git("sparse-checkout", "disable", cwd=narrow)
+    sandbox.siding("task", "start", "other", cwd=narrow)
+    assert has_all("other")
+
+
 def test_a_shallow_clone(sandbox: Sandbox) -> None:
     sandbox.git("commit", "-q", "--allow-empty", "-m", "second")
     shallow = sandbox.directory / "shallow"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from siding.files.regular import read_small
 from siding.git import refs
 from siding.git.command import Git, Place, output_of
 from siding.git.discovery import RepositoryPaths, read_settings
@@ -17,6 +18,7 @@ from siding.namedtuples import NamedTuple
 
 _SUFFIX = re.compile(r"[~^:]|@\{")  # where the name in ``main~2`` or ``main@{yesterday}`` ends
 _NO_BRANCH = frozenset({"", "@", "HEAD"})
+_LARGEST_RULES = 64 << 20  # bytes
 _GITLINK = re.compile(rb"160000 commit ([0-9a-f]+)\t([^\0]+)\0")
 
 
@@ -260,3 +262,11 @@ def is_sparse(paths: RepositoryPaths, git_dir: Path) -> bool:
     value = own.get("core.sparsecheckout", shared.get("core.sparsecheckout", "false"))
     on = value.lower() in ("true", "yes", "on", "1")
     return on and (git_dir / "info" / "sparse-checkout").exists()
+
+
+def sparse_rules(paths: RepositoryPaths, git_dir: Path) -> bytes | None:
+    """Return the rules of the sparse checkout in the worktree of a git directory; None if it has
+    all files."""
+    if not is_sparse(paths, git_dir):
+        return None
+    return read_small(git_dir / "info" / "sparse-checkout", _LARGEST_RULES)

@@ -86,4 +86,5 @@ def test_tools_of_a_home_that_is_a_checkout_stay(sandbox: Sandbox) -> None:
     workspace = desk.project.registry.of_task(desk.task.id)
     assert workspace is not None
     env = environment_in(desk.project, desk.task, workspace, {}, cwd=desk.root)
+    assert env["PATH"] == sandbox.env["PATH"], "without PWD nothing leads there by accident"
     assert env["TOOL"] == f"{sandbox.repo}/src"

@@ -1,5 +1,7 @@
 """Start a task: add it to the board, make its workspace, and write its start card."""
 
+from pathlib import Path
+
 from siding.app.life.attempts import Attempt
 from siding.app.life.beginning import FROM, Beginning, StartPoint
 from siding.app.life.blockers import refuse_blocked
@@ -126,7 +128,16 @@ def furnish(
     checks_out = beginning is not None and beginning.fill is None
     at = point.commit if point is not None and checks_out else None
     planned = task
-    task, workspace = create(project, task, hold, attempt, base_ref=base_ref, base=base, start=at)
+    task, workspace = create(
+        project,
+        task,
+        hold,
+        attempt,
+        base_ref=base_ref,
+        base=base,
+        start=at,
+        source=None if beginning is None else beginning.source,
+    )
     try:
         carried = None if beginning is None else _begin(project, task, hold, beginning)
     except SidingError:
@@ -151,6 +162,7 @@ def furnish(
         base_ref=base_ref,
         carried=carry,
         included=included,
+        git_dir=Path(workspace.git_dir),
         start=None if point is None else point.commit,
     )
     told = {} if point is None else {FROM: point.record()}

@@ -53,12 +53,13 @@ def draw_card(
     base_ref: str,
     carried: bool,
     included: Sequence[bytes],
+    git_dir: Path,
     start: Sha | None = None,
 ) -> StartCard:
     """Return the start card of a workspace that was just made from the commit `base`.
 
-    If it starts at another commit, that is `start`: then the checkout's uncommitted changes have
-    nothing to do with it and are not listed.
+    `git_dir` is that of the workspace. If it starts at another commit, that is `start`: then the
+    checkout's uncommitted changes have nothing to do with it and are not listed.
     """
     repository = project.repository
     commit = repository.summary(base)
@@ -86,7 +87,7 @@ def draw_card(
         left_out_count=len(left_out),
         submodules=_names([each.path for each in repository.submodules(start or base)]),
         lfs=_lfs(project, start or base),
-        sparse=repository.is_sparse(),
+        sparse=repository.is_sparse(git_dir),
         shallow=repository.is_shallow(),
         missing=_names(ignored),
         missing_count=len(ignored),

@@ -44,6 +44,18 @@ from siding.tasks.task import Task
 ADOPT = "adopt"
 
 
+def sparse_as(project: Project, task: Task | None) -> Path:
+    """Return the git directory of the worktree that a new one is as sparse as.
+
+    It is that of a task; without one, or without its workspace, that of the person's checkout.
+    """
+    workspace = None if task is None else project.registry.of_task(task.id)
+    if workspace is not None and (Path(workspace.git_dir) / "HEAD").is_file():
+        return Path(workspace.git_dir)
+    checkout = project.checkout
+    return project.paths.common_dir if checkout is None else checkout.git_dir
+
+
 def create(
     project: Project,
     task: Task,
@@ -53,9 +65,11 @@ def create(
     base_ref: str,
     base: Sha,
     start: Sha | None = None,
+    source: Task | None = None,
 ) -> tuple[Task, Workspace]:
     """Make the task's workspace at commit `base`, or at `start`; its base is `base` either way.
 
+    It is as sparse as the workspace of the task `source`, else as where the person stands.
     If git fails, the unfinished workspace is removed and the error is raised.
     """
     old = project.registry.of_task(task.id)
@@ -78,6 +92,7 @@ def create(
                 planned.branch,
                 base,
                 user=project.user_settings,
+                like=sparse_as(project, source),
                 workers=os.cpu_count() or 2,
             )
         made = _identified(planned, added)

@@ -194,7 +194,7 @@ def _checkouts(project: Project) -> Iterator[str]:
         spelled, cwd = env.get("PWD", ""), str(project.app.cwd)
         below = cwd.removeprefix(root)
         is_link = cwd.startswith(root) and spelled != cwd and spelled.endswith(below)
-        if is_link and os.path.realpath(spelled) == cwd:
+        if is_link and spelled.startswith("/") and os.path.realpath(spelled) == cwd:
             yield spelled.removesuffix(below)
 
 
