@@ -9,7 +9,7 @@ from siding.files.regular import read_small
 from siding.git import refs
 from siding.git.command import Git, Place, output_of
 from siding.git.discovery import RepositoryPaths, read_settings
-from siding.git.errors import CommandFailed, GitError, NoCommits, UnknownRevision
+from siding.git.errors import BranchExists, CommandFailed, GitError, NoCommits, UnknownRevision
 from siding.git.refs import Head, as_sha, head_of
 from siding.git.settings import UserSettings
 from siding.git.status import ARGUMENTS, EntryKind, parse
@@ -160,6 +160,41 @@ class Repository:
         """Return the commit that a local branch points at, None when there is no such branch."""
         refs.check_ref_part(name)
         return self._ref(f"refs/heads/{name}")
+
+    def refuse_blocked_branch(self, name: str) -> None:
+        """Raise BranchExists if git could not make a branch of this name beside another one.
+
+        One is in the way if it is called like a directory of the name, or lies below the name.
+        """
+        if self.branch(name) is not None:
+            return
+        above = [name[: each.start()] for each in re.finditer("/", name)]
+        found = next((each for each in above if self.branch(each) is not None), None)
+        found = found or self._branch_below(name)
+        if found is not None:
+            raise BranchExists(
+                f"branch {found!r} is in the way of {name!r}: git makes a directory of one of them",
+                hint=f"rename it, with `git branch -m {found} NAME`, and go on then; "
+                "git.branch_prefix in the settings is what names of new branches begin with",
+            )
+
+    def _branch_below(self, name: str) -> str | None:
+        listing = ["for-each-ref", "--count=1", "--format=%(refname)", f"refs/heads/{name}/"]
+        found = self._run(listing, "listing branches").decode("utf-8", "surrogateescape").strip()
+        return found.removeprefix("refs/heads/") or None
+
+    def free_branch_name(self, name: str) -> str:
+        """Return the name with a dash for a slash behind which git could make no branch.
+
+        A branch is a file where refs are files: below `main` there can be no `main/x`.
+        """
+        parts = name.split("/")
+        for number in range(1, len(parts)):
+            if self.branch("/".join(parts[:number])) is not None:
+                rest = "-".join(parts[number - 1 : number + 1])
+                parts[number - 1 : number + 1] = [rest]
+                return self.free_branch_name("/".join(parts))
+        return name
 
     def _ref(self, name: str) -> Sha | None:
         """Return the object that a ref of this full name points at."""

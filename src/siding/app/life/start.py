@@ -87,6 +87,8 @@ def _start(
         description=request.description and project.redaction.text(request.description),
     )
     recover_cut_off(project)
+    if request.workspace:
+        project.branch_for(name, "0")  # a prefix that allows for no branch leaves no task behind
     task = put_on_board(project, request, base_ref)
     attempt.about(task)
     if not request.workspace:

@@ -27,10 +27,11 @@ from siding.app.place.redaction import Redaction
 from siding.app.place.sandbox_inside import home_hidden, home_is_hidden
 from siding.app.place.settings import DEFAULT_TEXT, Settings, read_settings, redaction_in
 from siding.app.place.wiring import App
-from siding.errors import NotInitialised, SidingError
+from siding.errors import NotInitialised, SidingError, UsageError
 from siding.files.durable import create_bytes, make_dirs
 from siding.git.discovery import RepositoryPaths, find_repository, is_linked
-from siding.git.errors import NotARepository
+from siding.git.errors import GitError, NotARepository
+from siding.git.refs import check_ref_part
 from siding.ids import TaskId, is_fork
 from siding.ledger.store import Ledger
 from siding.namedtuples import NamedTuple
@@ -204,6 +205,20 @@ class Project:
             return TaskId(used.owner) if used is not None and is_fork(used.owner) else None
         found = self.registry.around(str(here)) if linked else None
         return None if found is None else found.task_id
+
+    def branch_for(self, name: str, task_id: str) -> str:
+        """Return the name of a new branch of a task; UsageError if the setting allows for none."""
+        from siding.tasks.names import branch_name
+
+        wanted = branch_name(self.settings.branch_prefix, name, task_id)
+        try:
+            return self.repository.free_branch_name(check_ref_part(wanted))
+        except GitError as error:
+            raise UsageError(
+                f"{error.message}: it begins with the setting git.branch_prefix, "
+                f"{self.settings.branch_prefix!r}",
+                hint=f"change it in {str(self.layout.config_yaml)!r}, to `siding/` or the like",
+            ) from None
 
     def ids_at_work(self) -> list[TaskId]:
         """Return the ids of the tasks of the board, and of the forks that have a workspace."""
