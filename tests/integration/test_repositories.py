@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox
+from siding.storage.layout import project_dir_name
 
 
 def run_and_record(sandbox: Sandbox, *, cwd: Path | None = None) -> list[str]:
@@ -40,6 +41,55 @@ def test_a_bare_repository(sandbox: Sandbox) -> None:
     bare = sandbox.directory / "bare.git"
     sandbox.git("clone", "-q", "--bare", str(sandbox.repo), str(bare))
     assert run_and_record(sandbox, cwd=bare) == ["new.txt"]
+
+
+@pytest.mark.parametrize("git_dir", [".bare", ".git"])
+def test_a_directory_with_a_bare_repository_and_worktrees(sandbox: Sandbox, git_dir: str) -> None:
+    around = sandbox.directory / "around"
+    sandbox.git("clone", "-q", "--bare", str(sandbox.repo), str(around / git_dir))
+    if git_dir != ".git":
+        (around / ".git").write_text(f"gitdir: ./{git_dir}\n")
+    sandbox.git("worktree", "add", "-q", "main", "main", cwd=around)
+    notes = around / "notes"
+    notes.mkdir()
+    refused = sandbox.siding("task", "start", "c", "--carry", cwd=around, status=2).stderr
+    assert b"is bare" in refused
+    assert f"{around}/main".encode() in refused
+    assert sandbox.json("task", "list", "--all", "--format", "json", cwd=notes) == []
+    assert run_and_record(sandbox, cwd=notes) == ["new.txt"]
+    for verb in ("status", "today"):
+        assert b"1 file" in sandbox.siding(verb, cwd=around).stdout
+    sandbox.siding("apply", cwd=around)
+    assert (around / "main/new.txt").read_text() == "new\n"
+    (around / "main/mine.txt").write_text("mine\n")
+    card = sandbox.siding("task", "start", "d", "--carry", cwd=around / "main").stderr
+    assert b"1 file +1 -0" in card, "in one of its worktrees the changes are of that one"
+
+
+def test_a_home_that_took_a_bare_layout_for_a_checkout_opens(sandbox: Sandbox) -> None:
+    around = sandbox.directory / "around"
+    sandbox.git("clone", "-q", "--bare", str(sandbox.repo), str(around / ".git"))
+    sandbox.siding("-q", "task", "start", "x", cwd=around)
+    document = sandbox.project / "project.json"
+    earlier = {**json.loads(document.read_text()), "repo_root": str(around)}
+    document.write_text(json.dumps(earlier))
+    sandbox.project.rename(sandbox.project.with_name(project_dir_name(around)))
+    assert run_and_record(sandbox, cwd=around) == ["new.txt"]
+    assert sandbox.siding("doctor", cwd=around).stdout == b"everything agrees\n"
+
+
+def test_a_work_tree_that_the_configuration_names(sandbox: Sandbox) -> None:
+    real = sandbox.directory / "real"
+    real.mkdir()
+    sandbox.git("config", "core.worktree", str(real))
+    sandbox.git("checkout", "-qf")
+    (sandbox.repo / "hello.txt").unlink()
+    done = sandbox.siding("task", "start", "x")
+    assert b"left out" not in done.stderr
+    assert run_and_record(sandbox) == ["new.txt"]
+    sandbox.siding("apply")
+    assert (real / "new.txt").read_text() == "new\n"
+    assert sandbox.git("status", "--short") == ""
 
 
 def test_a_detached_head(sandbox: Sandbox) -> None:
@@ -151,6 +201,38 @@ def test_a_sparse_checkout(tmp_path: Path) -> None:
     assert run_and_record(sandbox) == ["new.txt"]
     sandbox.siding("run", "--", "sh", "-c", "rm in/a")
     assert sandbox.steps()[-1]["diff_stat"]["file_list"] == ["in/a"]
+
+
+@pytest.mark.parametrize("cone", [True, False])
+def test_a_workspace_is_as_sparse_as_where_one_stands(tmp_path: Path, cone: bool) -> None:
+    """In both directions; a fork is as its task, and one that is brought back as it was."""
+    sandbox = Sandbox(tmp_path, files={"in/a": "a\n", "out/b": "b\n", "top": "t\n"})
+    narrow = sandbox.directory / "narrow"
+    sandbox.git("worktree", "add", "-q", "-b", "narrow", str(narrow))
+    kind, rules = ("--cone", "in") if cone else ("--no-cone", "/in/")
+    sandbox.git("sparse-checkout", "set", kind, "--sparse-index", rules, cwd=narrow)
+
+    def has_all(task: str) -> bool:
+        return (sandbox.workspace(task) / "out/b").exists()
+
+    assert b"  sparse " in sandbox.siding("task", "start", "small", cwd=narrow).stderr
+    sandbox.siding("fork", "fork-of-small", "-t", "small")
+    assert b"  sparse " not in sandbox.siding("task", "start", "large").stderr
+    sandbox.siding("fork", "fork-of-large", "-t", "large", cwd=narrow)
+    tasks = ["small", "fork-of-small", "large", "fork-of-large"]
+    assert [has_all(each) for each in tasks] == [False, False, True, True]
+    for task in tasks:
+        run = ("run", "-t", task, "--", "sh", "-c", "echo new >new.txt")
+        sandbox.siding(*run)
+        assert sandbox.steps(task)[-1]["diff_stat"]["file_list"] == ["new.txt"]
+    sandbox.siding("task", "close", "small", "--force")
+    sandbox.siding("task", "reopen", "small")
+    assert not has_all("small")
+    assert (sandbox.workspace("small") / "in/a").exists()
+    sandbox.git("sparse-checkout", "set", "in")
+    sandbox.git("sparse-checkout", "disable", cwd=narrow)
+    sandbox.siding("task", "start", "other", cwd=narrow)
+    assert has_all("other")
 
 
 def test_a_shallow_clone(sandbox: Sandbox) -> None:

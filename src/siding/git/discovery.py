@@ -4,6 +4,7 @@ git's own search reads the whole configuration of what it finds. This one reads 
 settings, so it is safe in a directory that an agent has written.
 """
 
+import itertools
 import os
 from pathlib import Path
 
@@ -12,22 +13,27 @@ from siding.git.errors import NotARepository
 from siding.namedtuples import NamedTuple
 
 _HASH_SIZES = {"sha1": 40, "sha256": 64}
+_TRUE = ("true", "yes", "on", "1")
+_LARGEST_INDEX = 256 << 20
+_LOOKED_AT = 1_000  # files of an index
 
 
 class RepositoryPaths(NamedTuple):
     """Where a repository is.
 
-    ``root`` names the project: the main worktree's root, or the git directory of a bare one.
-    ``common_dir`` holds objects, refs and configuration; ``git_dir`` is the same for the main
-    worktree and ``<common_dir>/worktrees/<id>`` for a linked one. ``worktree`` is the root of
-    the worktree that the search started in, None in a bare repository.
+    ``root`` names the project: the directory whose `.git` leads here, or the git directory of a
+    repository without a main worktree. ``common_dir`` holds objects, refs and configuration;
+    ``git_dir`` is the same for the main worktree and ``<common_dir>/worktrees/<id>`` for a linked
+    one. ``worktree`` is the root of the worktree that the search started in, None in none.
+    ``main_worktree`` is that of the main one, None in a bare repository; it is not ``root`` where
+    `core.worktree` says so.
     """
 
     root: Path
     git_dir: Path
     common_dir: Path
     worktree: Path | None
-    bare: bool
+    main_worktree: Path | None
     object_format: str
     ref_format: str
 
@@ -36,14 +42,20 @@ class RepositoryPaths(NamedTuple):
         return self.common_dir / "objects"
 
     @property
+    def name(self) -> str:
+        """What a person calls the repository; not `.bare` or `.git` where worktrees are around."""
+        hidden = self.bare and self.root.name in (".bare", ".git")
+        return (self.root.parent if hidden else self.root).name
+
+    @property
     def linked(self) -> bool:
         """Whether the search started in a worktree other than the main one."""
         return self.git_dir != self.common_dir
 
     @property
-    def main_worktree(self) -> Path | None:
-        """The root of the main worktree; None in a bare repository."""
-        return None if self.bare else self.root
+    def bare(self) -> bool:
+        """Whether there is no main worktree. Linked ones there may be."""
+        return self.main_worktree is None
 
     @property
     def hash_size(self) -> int:
@@ -117,6 +129,23 @@ def read_git_file(path: Path) -> Path | None:
     return path.parent / os.fsdecode(data.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
 
 
+def is_linked(worktree: Path, git_dir: Path, common_dir: Path) -> bool:
+    """Tell whether a linked worktree and git's record of it are there and name each other."""
+    recorded = read_small(git_dir / "gitdir", 8192)
+    named = read_git_file(worktree / ".git")
+    if recorded is None or named is None or not (git_dir / "HEAD").exists():
+        return False
+    back = git_dir / os.fsdecode(recorded.rstrip(b"\r\n"))
+    pairs = (
+        (named, git_dir),
+        (back.parent, worktree),
+        (common_directory(git_dir), common_dir),
+    )
+    return all(
+        one == other or os.path.realpath(one) == os.path.realpath(other) for one, other in pairs
+    )
+
+
 def read_settings(config: Path) -> dict[str, str]:
     """Return the settings of a git configuration file as ``section.key -> value``.
 
@@ -144,29 +173,65 @@ def _from_git_directory(git_dir: Path, worktree: Path) -> RepositoryPaths:
     common = common_directory(git_dir)
     settings = read_settings(common / "config")
     if git_dir != common:
-        root, bare = _main_root(common, settings)
-    else:
-        root, bare = worktree, False
-    return _paths(root, git_dir, common, worktree, bare=bare, settings=settings)
+        root, main = _main_worktree(common, settings, None)
+        return _paths(root, git_dir, common, worktree, main, settings)
+    root, main = _main_worktree(common, settings, worktree)
+    return _paths(root, git_dir, common, main, main, settings)
 
 
 def _from_inside(git_dir: Path) -> RepositoryPaths:
     """Return the repository if the search started in a git directory: a bare one, or a `.git`."""
     common = common_directory(git_dir)
     settings = read_settings(common / "config")
-    root, bare = _main_root(common, settings)
-    return _paths(root, common, common, None if bare else root, bare=bare, settings=settings)
+    root, main = _main_worktree(common, settings, None)
+    return _paths(root, common, common, main, main, settings)
 
 
-def _main_root(common: Path, settings: dict[str, str]) -> tuple[Path, bool]:
-    """Return the main worktree's root, or the bare directory and True."""
-    if settings.get("core.bare", "").lower() in ("true", "yes", "on", "1"):
-        return common, True
-    if "core.worktree" in settings:  # a submodule, or `git --separate-git-dir`
-        return Path(os.path.realpath(common / settings["core.worktree"])), False
-    if common.name == ".git":
-        return common.parent, False
-    return common, True
+def _main_worktree(
+    common: Path, settings: dict[str, str], place: Path | None
+) -> tuple[Path, Path | None]:
+    """Return what names the project, and the main worktree or None.
+
+    `place` is the directory whose `.git` led here; None if the search led here another way.
+    """
+    if settings.get("extensions.worktreeconfig", "").lower() in _TRUE:
+        # `git sparse-checkout` moves both settings there, as they are not those of linked ones.
+        settings = settings | read_settings(common / "config.worktree")
+    if place is None and common.name == ".git":
+        place = common.parent
+    if settings.get("core.bare", "").lower() in _TRUE and not _has_files(place, common):
+        return common, None
+    if "core.worktree" not in settings:
+        return place or common, place
+    main = Path(os.path.realpath(common / settings["core.worktree"]))
+    if place is None and _leads_to(main, common):  # of a submodule
+        place = main
+    return place or common, main if main.is_dir() else None
+
+
+def _has_files(place: Path | None, common: Path) -> bool:
+    """Tell whether files of the main worktree's index are in a directory.
+
+    Then `core.bare` was set by mistake: some tools write it into the configuration that all
+    worktrees share. In a layout with a bare `.git` all worktrees are linked ones. Where a normal
+    repository was made one, the index of before is there, and none of its files.
+    """
+    data = None if place is None else read_small(common / "index", _LARGEST_INDEX)
+    if place is None or not data:
+        return False
+    from siding.git.index_file import read_times
+
+    found = read_times(data, 20) or read_times(data, 32)
+    if found is None:
+        return True  # not read here; git writes an index only where there are files
+    names = itertools.islice(found, _LOOKED_AT)
+    return any(os.path.lexists(os.path.join(os.fsencode(place), name)) for name in names)
+
+
+def _leads_to(place: Path, common: Path) -> bool:
+    """Tell whether the `.git` of a directory is this git directory or names it."""
+    entry = place / ".git"
+    return os.path.realpath(read_git_file(entry) or entry) == os.path.realpath(common)
 
 
 def _paths(
@@ -174,8 +239,7 @@ def _paths(
     git_dir: Path,
     common: Path,
     worktree: Path | None,
-    *,
-    bare: bool,
+    main: Path | None,
     settings: dict[str, str],
 ) -> RepositoryPaths:
     object_format = settings.get("extensions.objectformat", "sha1").lower()
@@ -189,7 +253,7 @@ def _paths(
         git_dir=git_dir,
         common_dir=common,
         worktree=worktree,
-        bare=bare,
+        main_worktree=main,
         object_format=object_format,
         ref_format=settings.get("extensions.refstorage", "files").lower(),
     )

@@ -2,18 +2,23 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from siding.files.regular import read_small
 from siding.git import refs
 from siding.git.command import Git, Place, output_of
 from siding.git.discovery import RepositoryPaths, read_settings
-from siding.git.errors import CommandFailed, GitError, NoCommits, UnknownRevision
+from siding.git.errors import BranchExists, CommandFailed, GitError, NoCommits, UnknownRevision
 from siding.git.refs import Head, as_sha, head_of
 from siding.git.settings import UserSettings
 from siding.git.status import ARGUMENTS, EntryKind, parse
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
+_SUFFIX = re.compile(r"[~^:]|@\{")  # where the name in ``main~2`` or ``main@{yesterday}`` ends
+_NO_BRANCH = frozenset({"", "@", "HEAD"})
+_LARGEST_RULES = 64 << 20  # bytes
 _GITLINK = re.compile(rb"160000 commit ([0-9a-f]+)\t([^\0]+)\0")
 
 
@@ -71,13 +76,15 @@ class Repository:
         return head_of(self.git, git_dir or self.paths.common_dir, self.paths.common_dir)
 
     def resolve(self, revision: str) -> Sha:
-        """Return the commit that a revision names.
+        """Return the commit that a revision names; a branch goes before a tag of its name.
 
-        Raises UnknownRevision, or NoCommits when the repository has none at all.
+        git itself takes the tag. Here a word says where work starts and what it is applied to, and
+        that is a branch. Raises UnknownRevision, or NoCommits when the repository has none at all.
         """
         if not revision or revision.startswith("-") or "\0" in revision:
             raise UnknownRevision(f"{revision!r} cannot be the name of a commit")
-        arguments = ["rev-parse", "--verify", "-q", "--end-of-options", revision + "^{commit}"]
+        wanted = ("refs/heads/" if self._begins_with_branch(revision) else "") + revision
+        arguments = ["rev-parse", "--verify", "-q", "--end-of-options", wanted + "^{commit}"]
         place = self._place._replace(git_dir=self.paths.git_dir, common_dir=self.paths.common_dir)
         done = self.git.attempt(place, arguments)
         sha = as_sha(done.stdout.strip()) if done.returncode == 0 else None
@@ -92,6 +99,34 @@ class Repository:
             f"{revision!r} stands for no commit in {str(self.paths.root)!r}",
             hint="`git branch -a` and `git tag` list the names there are",
         )
+
+    def ambiguity(self, name: str, taken: Sha) -> str | None:
+        """Return a sentence if a word names a branch and another commit as well; else None.
+
+        `taken` is the commit that `resolve` returned for it.
+        """
+        if not self._begins_with_branch(name):
+            return None
+        for place, kind in (("refs/tags/", "tag"), ("refs/remotes/", "remote branch")):
+            if self._ref(place + name) is None:
+                continue
+            with suppress(UnknownRevision):
+                if self.resolve(place + name) != taken:
+                    return (
+                        f"{name!r} is a branch and a {kind}; the branch is taken "
+                        f"({place}{name} names the {kind})"
+                    )
+        return None
+
+    def _begins_with_branch(self, revision: str) -> bool:
+        """Tell whether what comes before ``~2`` and the like is a local branch."""
+        name = _SUFFIX.split(revision, maxsplit=1)[0]
+        if name in _NO_BRANCH or refs.is_sha(name):
+            return False
+        try:
+            return self.branch(name) is not None
+        except GitError:  # it cannot be one
+            return False
 
     def summary(self, sha: Sha) -> CommitSummary:
         """Return what to show of a commit."""
@@ -124,9 +159,48 @@ class Repository:
     def branch(self, name: str) -> Sha | None:
         """Return the commit that a local branch points at, None when there is no such branch."""
         refs.check_ref_part(name)
+        return self._ref(f"refs/heads/{name}")
+
+    def refuse_blocked_branch(self, name: str) -> None:
+        """Raise BranchExists if git could not make a branch of this name beside another one.
+
+        One is in the way if it is called like a directory of the name, or lies below the name.
+        """
+        if self.branch(name) is not None:
+            return
+        above = [name[: each.start()] for each in re.finditer("/", name)]
+        found = next((each for each in above if self.branch(each) is not None), None)
+        found = found or self._branch_below(name)
+        if found is not None:
+            raise BranchExists(
+                f"branch {found!r} is in the way of {name!r}: git makes a directory of one of them",
+                hint=f"rename it, with `git branch -m {found} NAME`, and go on then; "
+                "git.branch_prefix in the settings is what names of new branches begin with",
+            )
+
+    def _branch_below(self, name: str) -> str | None:
+        listing = ["for-each-ref", "--count=1", "--format=%(refname)", f"refs/heads/{name}/"]
+        found = self._run(listing, "listing branches").decode("utf-8", "surrogateescape").strip()
+        return found.removeprefix("refs/heads/") or None
+
+    def free_branch_name(self, name: str) -> str:
+        """Return the name with a dash for a slash behind which git could make no branch.
+
+        A branch is a file where refs are files: below `main` there can be no `main/x`.
+        """
+        parts = name.split("/")
+        for number in range(1, len(parts)):
+            if self.branch("/".join(parts[:number])) is not None:
+                rest = "-".join(parts[number - 1 : number + 1])
+                parts[number - 1 : number + 1] = [rest]
+                return self.free_branch_name("/".join(parts))
+        return name
+
+    def _ref(self, name: str) -> Sha | None:
+        """Return the object that a ref of this full name points at."""
         if self.paths.ref_format == "files":
-            return refs.read_ref(self.paths.common_dir, f"refs/heads/{name}")
-        done = self.git.attempt(self._place, ["rev-parse", "--verify", "-q", f"refs/heads/{name}"])
+            return refs.read_ref(self.paths.common_dir, name)
+        done = self.git.attempt(self._place, ["rev-parse", "--verify", "-q", name])
         return as_sha(done.stdout.strip())
 
     def delete_branch(self, name: str, expected: Sha) -> bool:
@@ -223,3 +297,11 @@ def is_sparse(paths: RepositoryPaths, git_dir: Path) -> bool:
     value = own.get("core.sparsecheckout", shared.get("core.sparsecheckout", "false"))
     on = value.lower() in ("true", "yes", "on", "1")
     return on and (git_dir / "info" / "sparse-checkout").exists()
+
+
+def sparse_rules(paths: RepositoryPaths, git_dir: Path) -> bytes | None:
+    """Return the rules of the sparse checkout in the worktree of a git directory; None if it has
+    all files."""
+    if not is_sparse(paths, git_dir):
+        return None
+    return read_small(git_dir / "info" / "sparse-checkout", _LARGEST_RULES)

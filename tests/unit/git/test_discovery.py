@@ -57,6 +57,65 @@ def test_a_bare_repository_and_a_worktree_of_it(world: World, tmp_path: Path) ->
     assert find_repository(tmp_path / "w").worktree == tmp_path / "w"
 
 
+@pytest.mark.parametrize("shape", [".bare", ".git", "elsewhere", "converted", "sparse"])
+def test_a_directory_around_a_bare_repository_is_no_checkout(
+    world: World, tmp_path: Path, shape: str
+) -> None:
+    """Its worktrees are the checkouts; from everywhere it is the same repository."""
+    around = tmp_path / "around"
+    bare = {"elsewhere": tmp_path / "bare.git", ".bare": around / ".bare"}.get(
+        shape, around / ".git"
+    )
+    if shape == "converted":  # the index of before is there
+        world.root.rename(around)
+        world.user("config", "core.bare", "true", cwd=around)
+        for each in {*around.iterdir()} - {bare}:
+            each.rename(tmp_path / f"old-{each.name}")
+    else:
+        world.user("clone", "-q", "--bare", str(world.root), str(bare))
+    if bare.name != ".git":
+        write(around / ".git", f"gitdir: {os.path.relpath(bare, around)}\n")
+    world.user("worktree", "add", "-q", "-b", "w", str(around / "w"), cwd=bare)
+    if shape == "sparse":  # then git keeps core.bare in another file
+        world.user("sparse-checkout", "set", "src", cwd=around / "w")
+        assert "core.bare" not in read_settings(bare / "config")
+    write(around / "notes/n.txt", "")
+    for start in (around, around / "notes", bare, bare / "refs"):
+        paths = find_repository(start)
+        assert (paths.root, paths.worktree, paths.main_worktree) == (bare, None, None)
+    paths = find_repository(around / "w")
+    assert (paths.root, paths.worktree, paths.bare) == (bare, around / "w", True)
+    assert paths.name == ("bare.git" if shape == "elsewhere" else "around")
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_a_checkout_that_was_called_bare_by_mistake_is_one(
+    task: World, tmp_path: Path, separate: bool
+) -> None:
+    root = task.root
+    if separate:
+        root = tmp_path / "here"
+        task.user("clone", "-q", f"--separate-git-dir={tmp_path / 's'}", str(task.root), str(root))
+    task.user("config", "core.bare", "true", cwd=root)
+    for start in [root, root / "src", *([] if separate else [task.worktree, root / ".git/refs"])]:
+        paths = find_repository(start)
+        assert (paths.root, paths.main_worktree, paths.bare) == (root, root, False)
+
+
+def test_a_work_tree_elsewhere(world: World, tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    world.user("config", "core.worktree", str(real))
+    world.user("worktree", "add", "-q", str(tmp_path / "w"), cwd=world.root / ".git")
+    for start in (world.root, world.root / "src", world.root / ".git"):
+        paths = find_repository(start)
+        assert (paths.root, paths.worktree, paths.main_worktree) == (world.root, real, real)
+    paths = find_repository(tmp_path / "w")
+    assert (paths.root, paths.worktree, paths.main_worktree) == (world.root, tmp_path / "w", real)
+    real.rmdir()
+    assert find_repository(world.root).main_worktree is None
+
+
 def test_a_submodule_is_a_repository_of_its_own(world: World, tmp_path: Path) -> None:
     other = World(tmp_path / "other")
     other.commit({"lib.c": "x"})

@@ -76,9 +76,10 @@ def layers_here(
 
 def repository_settings(project: Project) -> SettingsLayer | None:
     """Return what the repository says, not trusted; None if it says nothing."""
-    if project.paths.bare:
+    main = project.paths.main_worktree
+    if main is None:
         return None
-    found = _section(SettingsLevel.PROJECT, project.paths.root / ".siding" / "config.yaml")
+    found = _section(SettingsLevel.PROJECT, main / ".siding" / "config.yaml")
     return found[0]._replace(is_trusted=False) if found else None
 
 

@@ -39,7 +39,6 @@ from siding.ledger.traps import Trap
 from siding.namedtuples import NamedTuple
 from siding.process.attached import run_attached
 from siding.process.capture import Completed, run_captured
-from siding.tasks.names import branch_name
 from siding.tasks.task import Task
 
 
@@ -175,7 +174,7 @@ def _branch(project: Project, task: Task, remote: str, title: str) -> str:
     """
     if title == task.name or _pushed(project, f"refs/remotes/{remote}/{task.branch}"):
         return task.branch
-    return branch_name(project.settings.branch_prefix, title, task.id)
+    return project.branch_for(title, task.id)
 
 
 def push(project: Project, prepared: PreparedPullRequest, *, force: bool) -> None:
@@ -208,6 +207,9 @@ def push(project: Project, prepared: PreparedPullRequest, *, force: bool) -> Non
         hint="the branch there has commits that this task has not: `git fetch` and look at them; "
         "--force replaces what Siding pushed last, and nothing that others pushed since"
         if behind
+        else "has it a branch that is called like a directory of this one? `siding pr --branch "
+        "NAME` pushes as another one; git.branch_prefix is what new names begin with"
+        if _in_the_way(why)
         else "nothing was changed here; git has said above what is wrong",
     )
 
@@ -331,6 +333,14 @@ def _with_gh(
         )
     lines = done.stdout.decode("utf-8", "replace").split()
     return next((word for word in reversed(lines) if "://" in word), ""), True
+
+
+def _in_the_way(why: str) -> bool:
+    """Tell whether a remote may have a branch below the name, or one above it.
+
+    git 2.39 says only that it failed to update the ref; the remote's words are on the screen.
+    """
+    return any(each in why for each in ("conflict", "failed to update ref", "failed to lock"))
 
 
 def _remember_push(project: Project, prepared: PreparedPullRequest) -> None:

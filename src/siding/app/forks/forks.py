@@ -15,6 +15,7 @@ from siding.app.forks.pool import Taken, Wanted, taken
 from siding.app.forks.returning import Dropped, give_up
 from siding.app.forks.state import ForkState
 from siding.app.forks.warm import warm
+from siding.app.life.workspaces import sparse_as
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import require_workspace
 from siding.app.traps.marks import carry_mark
@@ -86,7 +87,9 @@ def fork(project: Project, state: ForkState, request: ForkRequest = _NAMELESS) -
         raise UsageError(f"{name!r} cannot name a fork: {problem}")
     said = [project.redaction.text(each) for each in (name, request.group, request.call)]
     request = ForkRequest(name=said[0], group=said[1], call=said[2])
-    wanted = Wanted(owner=task_id, held=state.held, base=state.base)
+    wanted = Wanted(
+        owner=task_id, held=state.held, base=state.base, like=sparse_as(project, state.task)
+    )
     with taken(project, wanted) as found:
         lease = _leased(project, task_id)
         try:

@@ -21,6 +21,7 @@ from siding.git.errors import GitError
 from siding.git.forking.held import Held
 from siding.git.forking.moving import PoolWorktree, move
 from siding.git.forking.store_part import lend, slot_part, take_back
+from siding.git.repository import sparse_rules
 from siding.git.roots import WorktreeRoot, check_root, recorded_root
 from siding.git.snapshots.seeding import add_task
 from siding.git.snapshots.store import remove_tree
@@ -38,11 +39,15 @@ _BETWEEN_TWO = 16  # as many may wait until the sweep that ends a group
 
 
 class Wanted(NamedTuple):
-    """What a worktree is wanted for: the owner's id, the state, and the commit it counts from."""
+    """What a worktree is wanted for: the owner's id, the state, and the commit it counts from.
+
+    It is to be as sparse as the worktree whose git directory is `like`.
+    """
 
     owner: TaskId
     held: Held
     base: Sha
+    like: Path
 
 
 class Taken(NamedTuple):
@@ -89,7 +94,10 @@ def _waiting(
         held = wanted.held
         return (slot.snapshot != held.snapshot, slot.head != held.head, slot.base != wanted.base)
 
+    rules = sparse_rules(project.paths, wanted.like)
     for candidate in sorted(books.free(), key=distance):
+        if sparse_rules(project.paths, Path(candidate.git_dir)) != rules:
+            continue  # it has other files
         lock = books.lock(candidate.name)
         try:
             lock.acquire(timeout_s=0, holder=_holder(project, wanted.owner))
@@ -142,7 +150,7 @@ def _made(project: Project, books: SlotBooks, slot: Slot, wanted: Wanted) -> Slo
     project.app.tell("checking files out for a fork")
     try:
         with holding_git(project, "making a worktree for a fork"):
-            git_dir = register_detached(repository, path, wanted.base)
+            git_dir = register_detached(repository, path, wanted.base, like=wanted.like)
         user = project.user_settings
         fill_detached(repository, path, git_dir, user=user, workers=os.cpu_count() or 2)
         index = None if user.converts else git_dir / "index"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from siding.app.forks.pool import Taken, Wanted, taken, throw_away
 from siding.app.forks.state import ForkState
+from siding.app.life.workspaces import sparse_as
 from siding.app.place.project import Project
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.git import refs
@@ -126,7 +127,9 @@ def _make(project: Project, place: ViewPlace, state: ForkState) -> None:
     owner = TaskId(place.name)
     project.snapshots.create()
     project.snapshots.remove_task(owner)  # of one that was half made
-    wanted = Wanted(owner=owner, held=state.held, base=state.base)
+    wanted = Wanted(
+        owner=owner, held=state.held, base=state.base, like=sparse_as(project, state.task)
+    )
     with taken(project, wanted) as found:
         store = project.snapshots
         at = int(project.app.clock.now().timestamp())

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from siding.app.life.start import default_base_of
+from siding.app.life.start import default_base_of, say_what_is_taken
 from siding.app.place.project import Project
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.discovery import find_repository
@@ -74,7 +74,10 @@ def base_of(project: Project, found: FoundWorktree, named: str | None) -> tuple[
             f"{str(found.path)!r} has {found.branch!r} checked out, which is the base itself",
             hint="--base REF names the commit or branch that its changes are counted from",
         )
-    base = project.repository.merge_base(found.head, project.repository.resolve(base_ref))
+    tip = project.repository.resolve(base_ref)
+    if named is not None:
+        say_what_is_taken(project, named, tip)
+    base = project.repository.merge_base(found.head, tip)
     if base is None:
         raise UsageError(
             f"{found.branch!r} and {base_ref!r} have no commit in common",

@@ -49,7 +49,8 @@ class Beginning(NamedTuple):
     """A start point, and the base that the task is compared with.
 
     `fill` brings the state of another task into the new workspace, as a step. Without it git checks
-    the commit out. `notes` are sentences about what was not taken along.
+    the commit out. `notes` are sentences about what was not taken along. `source` is the task that
+    it starts from, if it does.
     """
 
     point: StartPoint
@@ -57,3 +58,4 @@ class Beginning(NamedTuple):
     base: Sha
     fill: Callable[[Project, Task, Hold], Step] | None = None
     notes: tuple[str, ...] = ()
+    source: Task | None = None

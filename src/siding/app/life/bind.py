@@ -33,7 +33,6 @@ from siding.git.worktrees.branching import begin_branch
 from siding.ids import Sha, TaskId
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
-from siding.tasks.names import branch_name
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
@@ -224,7 +223,7 @@ def _refuse(project: Project, giver: Task, taker: Task, request: BindRequest) ->
 
 def _free_branch(project: Project, taker: Task) -> str:
     """Return the name of the branch that the taker gets: its own, unless that is there already."""
-    usual = taker.branch or branch_name(project.settings.branch_prefix, taker.name, taker.id)
+    usual = taker.branch or project.branch_for(taker.name, taker.id)
     number, branch = 1, usual
     while project.repository.branch(branch) is not None:
         number += 1

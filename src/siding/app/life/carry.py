@@ -6,22 +6,38 @@ The files are copied byte for byte. The main checkout, its index and its stash a
 import os
 
 from siding.app.life.copying import copy_entry
-from siding.app.place.project import Project
+from siding.app.place.project import Checkout, Project
 from siding.errors import UsageError
+from siding.git.discovery import linked_roots
 from siding.tasks.registry import Workspace
+
+
+def require_checkout(project: Project) -> Checkout:
+    """Return the checkout whose changes are carried; raise UsageError if there is none."""
+    checkout = project.checkout
+    if checkout is None:
+        places = linked_roots(project.paths.common_dir)
+        yours = next((each for each in places if project.task_around(each) is None), None)
+        raise UsageError(
+            "--carry takes the uncommitted changes of a checkout along, and this is none: the "
+            f"repository {str(project.paths.root)!r} is bare",
+            hint="leave --carry out"
+            if yours is None
+            else f"leave --carry out, or go to one of its worktrees: {yours}",
+        )
+    return checkout
 
 
 def carry_changes(project: Project, workspace: Workspace) -> int:
     """Copy all uncommitted changes into the workspace; return the number of paths."""
-    checkout = project.checkout
-    if checkout is None:
-        raise UsageError("a bare repository has no uncommitted changes to carry")
+    checkout = require_checkout(project)
     root = os.fsencode(checkout.root)
     target = os.fsencode(workspace.path)
     status = project.repository.status(
         project.user_settings, checkout.root, checkout.git_dir, every_file=True
     )
-    paths = sorted({*status.staged, *status.modified, *status.untracked, *status.conflicted})
+    changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
+    paths = sorted(project.outside_home(checkout.root, changed))
     # What is gone goes first: a file may stand where a directory was, or the other way round.
     for path in sorted(paths, key=lambda path: os.path.lexists(os.path.join(root, path))):
         _carry(os.path.join(root, path), os.path.join(target, path))

@@ -23,13 +23,14 @@ def copy_included(project: Project, workspace: Workspace) -> list[bytes]:
         return []
     root, target = os.fsencode(checkout.root), os.fsencode(Path(workspace.path))
     copied: list[bytes] = []
-    for path in ignored_matching(
+    matching = ignored_matching(
         project.repository,
         project.user_settings,
         checkout.root,
         checkout.git_dir,
         checkout.root / INCLUDE_FILE,
-    ):
+    )
+    for path in project.outside_home(checkout.root, matching):
         destination = os.path.join(target, path)
         if os.path.lexists(destination):
             continue

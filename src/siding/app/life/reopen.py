@@ -85,6 +85,7 @@ def _reopen(
     mark = _mark(project, task, workspace, deleted=deleted) if by_undo else None
     notes: tuple[str, ...] = ()
     if workspace is not None and removed:
+        project.repository.refuse_blocked_branch(workspace.branch)
         workspace, notes = bring_back(project, workspace, attempt)
     elif workspace is not None and workspace.status is WorkspaceState.KEPT and not by_undo:
         workspace = _resumed(project, workspace)

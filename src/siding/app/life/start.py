@@ -1,9 +1,11 @@
 """Start a task: add it to the board, make its workspace, and write its start card."""
 
+from pathlib import Path
+
 from siding.app.life.attempts import Attempt
 from siding.app.life.beginning import FROM, Beginning, StartPoint
 from siding.app.life.blockers import refuse_blocked
-from siding.app.life.carry import carry_changes
+from siding.app.life.carry import carry_changes, require_checkout
 from siding.app.life.include import copy_included
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.startcard import StartCard, draw_card
@@ -85,6 +87,8 @@ def _start(
         description=request.description and project.redaction.text(request.description),
     )
     recover_cut_off(project)
+    if request.workspace:
+        project.branch_for(name, "0")  # a prefix that allows for no branch leaves no task behind
     task = put_on_board(project, request, base_ref)
     attempt.about(task)
     if not request.workspace:
@@ -126,7 +130,16 @@ def furnish(
     checks_out = beginning is not None and beginning.fill is None
     at = point.commit if point is not None and checks_out else None
     planned = task
-    task, workspace = create(project, task, hold, attempt, base_ref=base_ref, base=base, start=at)
+    task, workspace = create(
+        project,
+        task,
+        hold,
+        attempt,
+        base_ref=base_ref,
+        base=base,
+        start=at,
+        source=None if beginning is None else beginning.source,
+    )
     try:
         carried = None if beginning is None else _begin(project, task, hold, beginning)
     except SidingError:
@@ -151,6 +164,7 @@ def furnish(
         base_ref=base_ref,
         carried=carry,
         included=included,
+        git_dir=Path(workspace.git_dir),
         start=None if point is None else point.commit,
     )
     told = {} if point is None else {FROM: point.record()}
@@ -252,7 +266,10 @@ def resolve_base(project: Project, named: str | None) -> tuple[str, Sha]:
     """
     base_ref = named or default_base(project)
     try:
-        return base_ref, project.repository.resolve(base_ref)
+        base = project.repository.resolve(base_ref)
+        if named or project.settings.default_base:
+            say_what_is_taken(project, base_ref, base)
+        return base_ref, base
     except UnknownRevision:
         if named is not None or base_ref != project.settings.default_base:
             raise
@@ -262,9 +279,18 @@ def resolve_base(project: Project, named: str | None) -> tuple[str, Sha]:
         return base_ref, project.repository.resolve(base_ref)
 
 
+def say_what_is_taken(project: Project, named: str, taken: Sha) -> None:
+    """Warn if a word that somebody wrote names two commits, a branch and a tag."""
+    said = project.repository.ambiguity(named, taken)
+    if said is not None:
+        project.app.warn(said)
+
+
 def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
     base_ref, base = resolve_base(project, request.base)
     checkout = project.checkout
+    if request.carry:
+        require_checkout(project)
     head = project.repository.head(None if checkout is None else checkout.git_dir)
     if request.carry and base != head.sha:
         raise UsageError(

@@ -12,6 +12,7 @@ from typing import Any
 
 from siding.app.place.project import Project
 from siding.clock import iso
+from siding.files.regular import read_small
 from siding.git.paths import parents, quote_path
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
@@ -38,6 +39,7 @@ class StartCard(NamedTuple):
     partly: tuple[str, ...]  # ignored directories of which .worktreeinclude copied only a part
     included: tuple[str, ...]  # copied by .worktreeinclude
     included_count: int
+    tied: tuple[str, ...] = ()  # copied Python environments whose scripts name the checkout
 
     def record(self) -> dict[str, Any]:
         """Return the card as the JSON object that is stored with the task."""
@@ -51,12 +53,13 @@ def draw_card(
     base_ref: str,
     carried: bool,
     included: Sequence[bytes],
+    git_dir: Path,
     start: Sha | None = None,
 ) -> StartCard:
     """Return the start card of a workspace that was just made from the commit `base`.
 
-    If it starts at another commit, that is `start`: then the checkout's uncommitted changes have
-    nothing to do with it and are not listed.
+    `git_dir` is that of the workspace. If it starts at another commit, that is `start`: then the
+    checkout's uncommitted changes have nothing to do with it and are not listed.
     """
     repository = project.repository
     commit = repository.summary(base)
@@ -67,10 +70,12 @@ def draw_card(
     if checkout is not None:
         status = repository.status(project.user_settings, checkout.root, checkout.git_dir)
         changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
-        left_out = [] if carried or start is not None else sorted(changed)
+        if not carried and start is None:
+            left_out = sorted(project.outside_home(checkout.root, changed))
         reached = _reached(included)
-        ignored = [path for path in status.ignored if path.rstrip(b"/") not in reached]
-        begun = [path for path in status.ignored if path.endswith(b"/") and path not in ignored]
+        lacking = project.outside_home(checkout.root, status.ignored)
+        ignored = [path for path in lacking if path.rstrip(b"/") not in reached]
+        begun = [path for path in lacking if path.endswith(b"/") and path not in ignored]
         partly = [path for path in begun if _lacks(checkout.root, path, frozenset(included))]
     return StartCard(
         base_ref=base_ref,
@@ -82,14 +87,32 @@ def draw_card(
         left_out_count=len(left_out),
         submodules=_names([each.path for each in repository.submodules(start or base)]),
         lfs=_lfs(project, start or base),
-        sparse=repository.is_sparse(),
+        sparse=repository.is_sparse(git_dir),
         shallow=repository.is_shallow(),
         missing=_names(ignored),
         missing_count=len(ignored),
         partly=_names(partly),
         included=_names(included),
         included_count=len(included),
+        tied=() if checkout is None else _names(_tied(checkout.root, included)),
     )
+
+
+def _tied(root: Path, copied: Sequence[bytes]) -> list[bytes]:
+    """Return the copied Python environments that name their place in the checkout.
+
+    Their `activate`, and the first lines of their scripts, lead back there: `pip` would install
+    into the checkout's environment.
+    """
+    found = []
+    for path in copied:
+        above, name = os.path.split(path)
+        if name != b"pyvenv.cfg":
+            continue
+        directory = os.path.join(os.fsencode(root), above)
+        if directory in (read_small(Path(os.fsdecode(directory)) / "bin/activate") or b""):
+            found.append(above + b"/")
+    return found
 
 
 def _reached(copied: Sequence[bytes]) -> set[bytes]:

@@ -32,7 +32,7 @@ from siding.git.worktrees.keeping import PACK_NAME, keep_private
 from siding.git.worktrees.linked import AddedWorktree, add_worktree, go_on_to, undo_add
 from siding.git.worktrees.moving import detach_worktree
 from siding.ids import Sha
-from siding.tasks.names import branch_name, slug
+from siding.tasks.names import slug
 from siding.tasks.registry import Workspace
 from siding.tasks.states import (
     WorkspaceMove,
@@ -44,6 +44,18 @@ from siding.tasks.task import Task
 ADOPT = "adopt"
 
 
+def sparse_as(project: Project, task: Task | None) -> Path:
+    """Return the git directory of the worktree that a new one is as sparse as.
+
+    It is that of a task; without one, or without its workspace, that of the person's checkout.
+    """
+    workspace = None if task is None else project.registry.of_task(task.id)
+    if workspace is not None and (Path(workspace.git_dir) / "HEAD").is_file():
+        return Path(workspace.git_dir)
+    checkout = project.checkout
+    return project.paths.common_dir if checkout is None else checkout.git_dir
+
+
 def create(
     project: Project,
     task: Task,
@@ -53,9 +65,11 @@ def create(
     base_ref: str,
     base: Sha,
     start: Sha | None = None,
+    source: Task | None = None,
 ) -> tuple[Task, Workspace]:
     """Make the task's workspace at commit `base`, or at `start`; its base is `base` either way.
 
+    It is as sparse as the workspace of the task `source`, else as where the person stands.
     If git fails, the unfinished workspace is removed and the error is raised.
     """
     old = project.registry.of_task(task.id)
@@ -78,6 +92,7 @@ def create(
                 planned.branch,
                 base,
                 user=project.user_settings,
+                like=sparse_as(project, source),
                 workers=os.cpu_count() or 2,
             )
         made = _identified(planned, added)
@@ -300,7 +315,7 @@ def _plan(project: Project, task: Task, base: Sha, start: Sha | None) -> Workspa
     return Workspace(
         name=f"{slug(task.name)}-{task.id}",
         path=str(project.layout.workspace(task.id)),
-        branch=task.branch or branch_name(project.settings.branch_prefix, task.name, task.id),
+        branch=task.branch or _branch_of(project, task),
         task_id=task.id,
         status=WorkspaceState.ABSENT,
         created_at=now,
@@ -329,6 +344,17 @@ def _refuse_removed(task: Task, old: Workspace | None) -> None:
             f"task {task.name!r} had a workspace already, which was removed",
             hint=f"`siding task reopen {task.id}` brings it back as it was",
         )
+
+
+def _branch_of(project: Project, task: Task) -> str:
+    """Return the name of the branch that a task gets; say so if it is not the usual one."""
+    branch, prefix = project.branch_for(task.name, task.id), project.settings.branch_prefix
+    if not branch.startswith(prefix):
+        project.app.warn(
+            f"a branch is in the way of names that begin with {prefix!r}; the task's is {branch!r} "
+            "(git.branch_prefix in the settings is what they begin with)"
+        )
+    return branch
 
 
 def _refuse_branch(project: Project, planned: Workspace) -> None:

@@ -18,8 +18,9 @@ def configured(project: Project) -> Configured:
     ours = phases_in(project.layout.config_yaml)
     if ours is not None:
         return Configured(plan=ours, from_repository=False)
-    if not project.paths.bare:
-        theirs = phases_in(project.paths.root / ".siding" / "config.yaml")
+    main = project.paths.main_worktree
+    if main is not None:
+        theirs = phases_in(main / ".siding" / "config.yaml")
         if theirs is not None:
             return Configured(plan=theirs, from_repository=True)
     return Configured(plan=PhasePlan(), from_repository=False)

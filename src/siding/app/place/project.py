@@ -1,8 +1,8 @@
 """Find the project of the working directory, and make it on first use."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,10 +27,11 @@ from siding.app.place.redaction import Redaction
 from siding.app.place.sandbox_inside import home_hidden, home_is_hidden
 from siding.app.place.settings import DEFAULT_TEXT, Settings, read_settings, redaction_in
 from siding.app.place.wiring import App
-from siding.errors import NotInitialised, SidingError
+from siding.errors import NotInitialised, SidingError, UsageError
 from siding.files.durable import create_bytes, make_dirs
-from siding.git.discovery import RepositoryPaths, find_repository
-from siding.git.errors import NotARepository
+from siding.git.discovery import RepositoryPaths, find_repository, is_linked
+from siding.git.errors import GitError, NotARepository
+from siding.git.refs import check_ref_part
 from siding.ids import TaskId, is_fork
 from siding.ledger.store import Ledger
 from siding.namedtuples import NamedTuple
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 
 STATE_VERSION = 1
 WAIT_FOR_PROJECT_S = 60.0  # seconds; a change of the registry takes milliseconds
+
+
+HOME_IGNORES = b"# What Siding keeps is no part of a repository around it.\n*\n"
 
 
 class Checkout(NamedTuple):
@@ -160,6 +164,26 @@ class Project:
             return None
         return Checkout(root=self.paths.main_worktree, git_dir=self.paths.common_dir)
 
+    def outside_home(self, root: Path, paths: Iterable[bytes]) -> list[bytes]:
+        """Return the paths of a checkout that are not Siding's home or in it.
+
+        The home can be in a checkout, as `~/.siding` is where somebody keeps dotfiles in a
+        repository; it is never a part of it. A directory that holds the home and no other file is
+        left out as well.
+        """
+        home = os.fsencode(os.path.realpath(self.app.home.root))
+        place = os.path.relpath(home, os.fsencode(os.path.realpath(root))) + b"/"
+        if place.startswith((b"./", b"../")):
+            return list(paths)
+
+        def is_home(path: bytes) -> bool:
+            above = path.endswith(b"/") and place.startswith(path)
+            return (path.rstrip(b"/") + b"/").startswith(place) or (
+                above and _holds_only(os.path.join(os.fsencode(root), path), home)
+            )
+
+        return [path for path in paths if not is_home(path)]
+
     def task_around(self, place: Path, *, linked: bool = True) -> TaskId | None:
         """Return the task whose workspace is this directory or holds it; None if none does.
 
@@ -181,6 +205,20 @@ class Project:
             return TaskId(used.owner) if used is not None and is_fork(used.owner) else None
         found = self.registry.around(str(here)) if linked else None
         return None if found is None else found.task_id
+
+    def branch_for(self, name: str, task_id: str) -> str:
+        """Return the name of a new branch of a task; UsageError if the setting allows for none."""
+        from siding.tasks.names import branch_name
+
+        wanted = branch_name(self.settings.branch_prefix, name, task_id)
+        try:
+            return self.repository.free_branch_name(check_ref_part(wanted))
+        except GitError as error:
+            raise UsageError(
+                f"{error.message}: it begins with the setting git.branch_prefix, "
+                f"{self.settings.branch_prefix!r}",
+                hint=f"change it in {str(self.layout.config_yaml)!r}, to `siding/` or the like",
+            ) from None
 
     def ids_at_work(self) -> list[TaskId]:
         """Return the ids of the tasks of the board, and of the forks that have a workspace."""
@@ -283,11 +321,38 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     if project is None:
         if home_is_hidden(app):
             raise home_hidden()  # a project that is made in the sandbox would be lost with it
-        return Project(app, _create(app, paths, seen), paths), True
+        project = Project(app, _create(app, paths, seen), paths)
+        _hide_from_git(app.home.root)
+        return project, True
+    _hide_from_git(app.home.root)
     place = place_of(project.layout)
     if place is not None and (place.id is None or repository_id(paths) is None):
         give_id(app, place, paths)
     return project, False
+
+
+def _hide_from_git(home: Path) -> None:
+    """Keep the home out of a repository around it: `git add -A` would add each workspace as a link.
+
+    A file that is there is the person's, also an empty one. In a home that is a repository itself
+    it would hide what the person keeps there.
+    """
+    ignores = home / ".gitignore"
+    if os.path.lexists(ignores) or os.path.lexists(home / ".git"):
+        return
+    with suppress(OSError):  # read-only, or somebody else made it just now
+        create_bytes(ignores, HOME_IGNORES, mode=0o644)
+
+
+def _holds_only(directory: bytes, home: bytes) -> bool:
+    """Tell whether there is no file in a directory but those in the home; stop at the first one."""
+    for above, directories, files in os.walk(directory):
+        if files:
+            return False
+        directories[:] = [
+            each for each in directories if os.path.realpath(os.path.join(above, each)) != home
+        ]
+    return True
 
 
 def named_project(app: App) -> Project:
@@ -317,7 +382,7 @@ def named_project(app: App) -> Project:
             git_dir=nowhere,
             common_dir=nowhere,
             worktree=None,
-            bare=True,
+            main_worktree=None,
             object_format="sha1",
             ref_format="files",
         ),
@@ -326,14 +391,26 @@ def named_project(app: App) -> Project:
 
 def _repository_around(app: App) -> RepositoryPaths:
     try:
-        return find_repository(app.cwd)
+        found = find_repository(app.cwd)
     except NotARepository:
         from siding.app.place.trash import in_trash
+        from siding.app.place.workspace_links import repository_of_workspace
 
+        known = repository_of_workspace(app, None)
+        if known is not None:
+            return known
         gone = in_trash(app)
         if gone is None:
             raise
         raise gone from None
+    here = Path(os.path.realpath(app.cwd))
+    if not here.is_relative_to(os.path.realpath(app.home.root)):
+        return found
+    if found.linked and is_linked(found.worktree or here, found.git_dir, found.common_dir):
+        return found
+    from siding.app.place.workspace_links import repository_of_workspace
+
+    return repository_of_workspace(app, found) or found
 
 
 def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:

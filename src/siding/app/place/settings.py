@@ -22,6 +22,7 @@ DEFAULT_POLICY_PATH = ".siding/policy.yaml"
 OWN_POLICY = "policy.yaml"  # the person's policy for all projects, in the home
 ISOLATION_FILES = ("auto", "always", "never")
 LEAVE = ("keep", "end")
+VARIABLES = ("map", "leave", "drop")
 JUDGE = ("off", "on", "require")
 STEPS = ("turn", "call")
 
@@ -113,6 +114,7 @@ class Settings(NamedTuple):
     turns_every_s: float | None = None  # record a run's workspace so often; None: never
     turns_quiet_s: float | None = None  # and after so long without output; None: never
     leave: str = "keep"  # keep or end: what a run's command leaves running when it ends
+    variables: str = "map"  # one of VARIABLES: those that lead into the checkout, in a run
     agents_report: bool = True  # agents that can are told to report their turns
     agents_text: bool = True  # and what they may ask of Siding
     agents_tools: bool = True  # and get tools to ask it with, if `mcp` is installed
@@ -268,6 +270,7 @@ def _settings_from(layers: "Sequence[Layer]") -> Settings:
         turns_every_s=turns.seconds("every"),
         turns_quiet_s=turns.seconds("quiet"),
         leave=runs.one_of("leave", LEAVE, default.leave),
+        variables=runs.one_of("variables", VARIABLES, default.variables),
         agents_report=agents.flag("report", default.agents_report),
         agents_text=agents.flag("text", default.agents_text),
         agents_tools=agents.flag("tools", default.agents_tools),

@@ -1,9 +1,17 @@
-"""Repair the links between workspaces and git after the repository or the home was moved."""
+"""Repair the links between workspaces and git after the repository or the home was moved.
 
+A workspace without a link is still found to be one: by where it is.
+"""
+
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from siding.app.place.project_places import place_of
+from siding.app.place.wiring import App
+from siding.git.discovery import RepositoryPaths, find_repository, is_linked
+from siding.git.errors import NotARepository
 from siding.git.repository import Repository
 from siding.git.worktrees.reattach import is_attached, reattach
 from siding.storage.layout import ProjectLayout
@@ -54,3 +62,41 @@ def _adopted_place(workspace: Workspace, repository: Repository) -> Path:
     if path.is_dir() or common.name != ".git" or not path.is_relative_to(common.parent):
         return path
     return repository.paths.root / path.relative_to(common.parent)
+
+
+def repository_of_workspace(app: App, found: RepositoryPaths | None) -> RepositoryPaths | None:
+    """Return the repository of the workspace that the working directory is in.
+
+    None if it is in none, if git's link to it is whole, or if it is in a repository inside the
+    workspace. `found` is what a search for a repository led to, None if it led to none.
+    """
+    projects = Path(os.path.realpath(app.home.projects_dir))
+    workspace = _workspace_around(projects, Path(os.path.realpath(app.cwd)))
+    if workspace is None:
+        return None
+    around = None if found is None else found.worktree
+    if around is not None and around != workspace and around.is_relative_to(workspace):
+        return None
+    if found is not None and is_linked(workspace, found.git_dir, found.common_dir):
+        return None
+    place = place_of(ProjectLayout(projects / workspace.relative_to(projects).parts[0]))
+    if place is None or not place.root:
+        return None
+    try:
+        paths = find_repository(Path(place.root))
+    except (NotARepository, OSError, ValueError):
+        return None
+    git_dir = paths.common_dir / "worktrees" / workspace.name
+    return paths._replace(git_dir=git_dir, worktree=workspace)
+
+
+def _workspace_around(projects: Path, here: Path) -> Path | None:
+    """Return the workspace of a task or of a fork that holds the directory."""
+    if not here.is_relative_to(projects):
+        return None
+    parts = here.relative_to(projects).parts
+    for above in (("workspaces",), ("forks", "workspaces")):
+        end = 1 + len(above)
+        if parts[1:end] == above and len(parts) > end:
+            return projects.joinpath(*parts[: end + 1])
+    return None

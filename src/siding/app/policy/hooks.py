@@ -50,7 +50,8 @@ class RepositoryHooks(NamedTuple):
 
 def repository_hooks(project: Project) -> RepositoryHooks:
     """Return the hooks that come with the repository; a bare repository has none."""
-    hooks = {} if project.paths.bare else hooks_in(project.paths.root / ".siding" / "config.yaml")
+    main = project.paths.main_worktree
+    hooks = {} if main is None else hooks_in(main / ".siding" / "config.yaml")
     digest = _digest(hooks)
     trusted = digest in trusted_hooks(trust_json(project))
     return RepositoryHooks(hooks=hooks, digest=digest, trusted=trusted)

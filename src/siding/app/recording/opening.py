@@ -1,6 +1,7 @@
 """Open the recorder of a task, after making sure that it has a workspace and a base snapshot."""
 
 import os
+from pathlib import Path
 
 from siding.app.place.locks import Hold
 from siding.app.place.lost_workspaces import REBUILT
@@ -8,6 +9,7 @@ from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.place.task_workspace import NoWorkspace, require_workspace
 from siding.app.recording.recorder import BaseUnknown, Recorder
+from siding.git.discovery import is_linked
 from siding.git.snapshots.capture import Capture
 from siding.git.snapshots.coverage import Coverage
 from siding.ids import Sha
@@ -29,6 +31,10 @@ def open_recorder(
         # A phase move that was cut off may have left git's index.lock in the workspace.
         finish_before_work(project, task)
     workspace = require_workspace(project, task)
+    if not has_link(project, workspace):
+        from siding.app.unfinished.broken_link import mend_if_possible
+
+        mend_if_possible(project, task, workspace)
     if project.registry.of_task(task.id) is None:
         # Only for tasks that another tool began: they are not in the registry.
         from siding.app.place.take_over import take_over
@@ -56,6 +62,12 @@ def open_anywhere(
         return open_recorder(project, task, hold, redaction=redaction)
     except NoWorkspace:
         return _without_workspace(project, task, hold)
+
+
+def has_link(project: Project, workspace: Workspace) -> bool:
+    """Tell whether git in a workspace works there; entries of other tools do not say."""
+    git_dir = workspace.git_dir
+    return not git_dir or is_linked(Path(workspace.path), Path(git_dir), project.paths.common_dir)
 
 
 def _without_workspace(project: Project, task: Task, hold: Hold) -> Recorder:

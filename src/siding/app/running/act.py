@@ -16,6 +16,7 @@ from siding.app.place.step_events import StepStarted
 from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
+from siding.app.recording.opening import has_link
 from siding.app.recording.recorder import Recorder
 from siding.app.running.agents import (
     begin_report,
@@ -317,6 +318,10 @@ def plan_run(
     `ask` puts the policy's questions to a person, `ask_seen` shows traps to one.
     """
     recorder, project = work.recorder, work.project
+    if not has_link(project, recorder.workspace):
+        from siding.app.unfinished.broken_link import require_link
+
+        require_link(project, recorder.task, recorder.workspace)
     cwd = request.view or _directory(project, recorder, request.cwd)
     task, workspace = recorder.task, recorder.workspace
     port = port_for(project, task.id)
@@ -484,7 +489,9 @@ def _directory(project: Project, recorder: Recorder, wanted: str | None) -> Path
             raise UsageError(f"--cwd {wanted!r} is not a directory of the workspace")
         return chosen
     here = project.app.cwd.resolve()
-    for root in (recorder.root.resolve(), project.paths.root.resolve()):
+    checkout = project.checkout
+    roots = [recorder.root] if checkout is None else [recorder.root, checkout.root]
+    for root in (each.resolve() for each in roots):
         if here.is_relative_to(root):
             same = recorder.root / here.relative_to(root)
             if same.is_dir():

@@ -292,8 +292,8 @@ class Watch:
 
         found = None if self._look is None else checkout_changes.finish(self._look)
         self._looked = found is not None
-        own = os.path.relpath(self._project.app.home.root, self._project.paths.root)
-        paths = [each for each in found or () if not os.fsdecode(each).startswith(f"{own}/")]
+        root = self._project.paths.main_worktree
+        paths = [] if root is None else self._project.outside_home(root, found or ())
         if paths:
             yield OutsideChange(what="files", name=_named(paths), how="changed")
 

@@ -193,8 +193,8 @@ def _anything_is_set(project: Project) -> bool:
     Most do not, and searching the bytes is faster than importing the YAML reader.
     """
     files = [project.app.home.config_path, project.layout.config_yaml]
-    if not project.paths.bare:
-        files.append(project.paths.root / ".siding" / "config.yaml")
+    if project.paths.main_worktree is not None:
+        files.append(project.paths.main_worktree / ".siding" / "config.yaml")
     for file in files:
         try:
             raw = read_bytes(file, limit=1 << 20)
@@ -221,9 +221,8 @@ def repository_asks(project: Project) -> "SandboxSettings":
     """Return what the repository's own settings ask for."""
     from siding.app.sandbox.settings import SandboxSettings, asked_in
 
-    if project.paths.bare:
-        return SandboxSettings()
-    return asked_in(project.paths.root / ".siding" / "config.yaml")
+    main = project.paths.main_worktree
+    return SandboxSettings() if main is None else asked_in(main / ".siding" / "config.yaml")
 
 
 @contextmanager

@@ -348,8 +348,7 @@ class _Tasks:
 
 def _roots(paths: RepositoryPaths, project: Project | None) -> tuple[str, ...]:
     places = [paths.root, *linked_roots(paths.common_dir)]
-    if paths.worktree is not None:
-        places.append(paths.worktree)
+    places += [each for each in (paths.worktree, paths.main_worktree) if each is not None]
     if project is not None:
         places.append(project.layout.workspaces_dir)
         places += [Path(each.path) for each in project.registry.all()]

@@ -101,7 +101,8 @@ def _one(project: Project, kind: str, name: str) -> Reading:
                 raise
             return TaskReading(resolve(project, named), step)
     if kind == "commit":
-        return CommitReading("commit", name, project.repository.resolve(name))
+        tag = _named(project, f"refs/tags/{name}")  # a branch is `branch:NAME`
+        return CommitReading("commit", name, tag or project.repository.resolve(name))
     found = _branch(project, name)
     if found is None:
         raise NotFound(

@@ -100,9 +100,10 @@ def _from_task(project: Project, request: StartRequest, reading: TaskReading) ->
         base = _common(project, base_ref, named, base, point.title)
     lacks = _lacks(state.destination.coverage)
     if state.step == BASE and state.head == base:
-        return Beginning(point, base_ref, base, notes=(*state.notes, *lacks))
+        notes = (*state.notes, *lacks)
+        return Beginning(point, base_ref, base, notes=notes, source=source)
     fill = partial(take_state, state=state, title=point.title)
-    return Beginning(point, base_ref, base, fill, (*state.notes, *lacks))
+    return Beginning(point, base_ref, base, fill, (*state.notes, *lacks), source)
 
 
 def _lacks(coverage: Coverage | None) -> tuple[str, ...]:

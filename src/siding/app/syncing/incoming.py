@@ -39,6 +39,9 @@ def incoming(sources: Sources, head: Sha, named: str | None) -> Incoming:
             f"there is no branch {branch!r} to bring in",
             hint="--onto BRANCH names one (`git branch -a` lists them)",
         ) from None
+    said = None if named is None else repository.ambiguity(named, commit)
+    if said is not None:
+        sources.project.app.warn(said)
     output = bench.git.run(
         bench.place(),
         ["rev-list", "--topo-order", commit, "--not", head],

@@ -294,7 +294,7 @@ def _hooks(project: Project) -> Iterator[InboxEntry | str]:
 def _entry(project: Project, *, kind: Waits, **more: Any) -> InboxEntry:
     return InboxEntry(
         kind=kind.value,
-        project=project.paths.root.name,
+        project=project.paths.name,
         repo_root=str(project.paths.root),
         project_dir=str(project.layout.root),
         **more,

@@ -64,6 +64,12 @@ def say_card(screen: Screen, card: StartCard) -> None:
         )
     if card.included_count:
         screen.note(f"  copied    {_some(card.included, card.included_count)} (.worktreeinclude)")
+    if card.tied:
+        screen.note(
+            f"  tied      to your checkout: the scripts in {', '.join(card.tied)} name the one "
+            "there (activate, pip, …); a post_create hook can make a new one instead",
+            "yellow",
+        )
     if card.missing_count:
         screen.note(
             f"  missing   ignored here, not there: {_some(card.missing, card.missing_count)} "

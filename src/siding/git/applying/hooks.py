@@ -40,7 +40,8 @@ def hooks_directory(bench: Bench) -> Path:
         return bench.repository.paths.common_dir / "hooks"
     home = bench.git.environ.get("HOME", "")
     text = named.replace("~/", home + "/", 1) if named.startswith("~/") else named
-    return bench.repository.paths.root / text
+    paths = bench.repository.paths
+    return (paths.main_worktree or paths.root) / text
 
 
 def rehearse(bench: Bench, user: UserSettings, *, branch: str, tree: Sha) -> Rehearsal:

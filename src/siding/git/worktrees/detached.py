@@ -11,14 +11,15 @@ from siding.git.worktrees.filling import Checkout, write_files
 from siding.ids import Sha
 
 
-def register_detached(repository: Repository, path: Path, commit: Sha) -> Path:
+def register_detached(repository: Repository, path: Path, commit: Sha, *, like: Path) -> Path:
     """Let git make the directory and its record of a worktree, with no files yet.
 
+    It is as sparse as the worktree whose git directory is `like`.
     Returns the worktree's git directory. The last part of `path` must be a name that no worktree
     of the repository has. The caller serialises calls for one repository.
     """
     repository.git.run(
-        Place(git_dir=repository.paths.common_dir),
+        Place(git_dir=like, common_dir=repository.paths.common_dir),
         ["worktree", "add", "-q", "--no-checkout", "--detach", "--", str(path), commit],
         doing="making a worktree for a fork",
     )

@@ -49,11 +49,13 @@ def add_worktree(
     base: Sha,
     *,
     user: UserSettings,
+    like: Path | None = None,
     workers: int = 2,
     keep_fds: Sequence[int] = (),
 ) -> AddedWorktree:
     """Make a branch at `base` and a worktree of it at `path`, which must not be there.
 
+    It is as sparse as the worktree whose git directory is `like`; None: as the main one.
     The caller serialises calls for one repository (git's own races fail most of them otherwise)
     and has written down what it asks for. Raises BranchExists, or GitError when the path is
     taken. After any failure `undo_add` takes back what was made.
@@ -61,7 +63,13 @@ def add_worktree(
     refs.check_ref_part(branch)
     if os.path.lexists(path):
         raise GitError(f"{str(path)!r} is there already", hint="choose another place")
-    _register(repository, path, branch, base, keep_fds)
+    place = Place(
+        git_dir=like or repository.paths.common_dir,
+        common_dir=repository.paths.common_dir,
+        # The branch's log, which tells it from one of the user's, is wanted in a bare one as well.
+        settings=("core.logAllRefUpdates=always",),
+    )
+    _register(repository, place, path, branch, base, keep_fds)
     git_dir = admin_dir(repository, path)
     if git_dir is None:
         raise GitError(f"git made no worktree at {str(path)!r}")
@@ -154,13 +162,18 @@ def _delete_own_branch(repository: Repository, branch: str, base: Sha, start: Sh
 
 
 def _register(
-    repository: Repository, path: Path, branch: str, base: Sha, keep_fds: Sequence[int]
+    repository: Repository,
+    place: Place,
+    path: Path,
+    branch: str,
+    base: Sha,
+    keep_fds: Sequence[int],
 ) -> None:
-    """Let git make the branch, its directory and the `.git` file, with no files yet."""
+    """Let git make the branch, its directory and the `.git` file, with no files yet.
+
+    git 2.36 and newer copies the settings and the sparse rules of the worktree of `place`.
+    """
     arguments = ["worktree", "add", "-q", "--no-checkout", "--no-track", "-b", branch, "--"]
-    # The branch's log, which tells it from one of the user's, is wanted in a bare one as well.
-    settings = ("core.logAllRefUpdates=always",)
-    place = Place(git_dir=repository.paths.common_dir, settings=settings)
     for attempt in range(_ATTEMPTS):
         if repository.branch(branch) is not None:
             raise BranchExists(

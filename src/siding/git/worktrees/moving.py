@@ -39,11 +39,21 @@ def attach_worktree(repository: Repository, path: Path, stored: Path) -> Path:
     Raises BranchInUse when its branch has been checked out elsewhere meanwhile.
     """
     head = refs.read_head(stored, repository.paths.common_dir)
-    _refuse_branch_in_use(repository, head.branch if head else None)
+    refuse_branch_in_use(repository, head.branch if head else None)
     target = _place_for_registration(repository, path)
     move_durably(stored, target)
     repair_links(path, target, repository.paths.common_dir)
     return target
+
+
+def refuse_branch_in_use(repository: Repository, branch: str | None) -> None:
+    """Raise BranchInUse if a worktree of the repository has the branch checked out."""
+    for other in worktrees(repository):
+        if branch and other.head and other.head.branch == branch and other.path:
+            raise BranchInUse(
+                f"branch {branch!r} is checked out at {str(other.path)!r}",
+                hint="switch that checkout to another branch first",
+            )
 
 
 def repair_links(path: Path, git_dir: Path, common_dir: Path) -> None:
@@ -59,15 +69,6 @@ def repair_links(path: Path, git_dir: Path, common_dir: Path) -> None:
     replace_by_lock(git_dir / "commondir", os.fsencode(common) + b"\n", mode=0o644)
     replace_by_lock(git_dir / "gitdir", os.fsencode(pointer) + b"\n", mode=0o644)
     replace_by_lock(pointer, b"gitdir: " + os.fsencode(git_dir) + b"\n", mode=0o644)
-
-
-def _refuse_branch_in_use(repository: Repository, branch: str | None) -> None:
-    for other in worktrees(repository):
-        if branch and other.head and other.head.branch == branch and other.path:
-            raise BranchInUse(
-                f"branch {branch!r} is checked out at {str(other.path)!r}",
-                hint="switch that checkout to another branch first",
-            )
 
 
 def _place_for_registration(repository: Repository, path: Path) -> Path:

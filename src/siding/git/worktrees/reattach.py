@@ -7,7 +7,7 @@ from siding.files.durable import make_dirs, replace_by_lock
 from siding.git.command import Place
 from siding.git.repository import Repository
 from siding.git.worktrees.listing import admin_dir, git_dir_of
-from siding.git.worktrees.moving import repair_links
+from siding.git.worktrees.moving import refuse_branch_in_use, repair_links
 from siding.ids import Sha
 
 
@@ -18,18 +18,23 @@ def is_attached(repository: Repository, path: Path, git_dir: Path) -> bool:
     return git_dir_of(path) == Path(os.path.realpath(git_dir))
 
 
-def reattach(repository: Repository, path: Path, git_dir: Path, branch: str, base: Sha) -> str:
+def reattach(
+    repository: Repository, path: Path, git_dir: Path, branch: str | None, base: Sha
+) -> str:
     """Mend the links between a worktree and its git directory, made anew if it is gone.
 
-    A new one has the branch checked out (the base, if the branch is gone) and an index of that
-    commit; every file stays, so what is uncommitted shows as such. Returns what was done.
+    A new one has the branch checked out (the base, if the branch is gone or None) and an index of
+    that commit; every file stays, so what is uncommitted shows as such. Returns what was done.
+    Raises BranchInUse if a new one is needed and the branch is checked out elsewhere meanwhile.
     """
     common = repository.paths.common_dir
     if (git_dir / "HEAD").is_file():
         repair_links(path, git_dir, common)
         return "mended the links between git and the workspace"
+    tip = None if branch is None else repository.branch(branch)
+    if tip is not None:
+        refuse_branch_in_use(repository, branch)
     make_dirs(git_dir)
-    tip = repository.branch(branch)
     head = f"ref: refs/heads/{branch}\n" if tip is not None else f"{base}\n"
     replace_by_lock(git_dir / "commondir", b"../..\n", mode=0o644)
     # HEAD comes last: without it nobody takes the directory for git's record of a worktree, so a

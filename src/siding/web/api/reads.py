@@ -22,7 +22,7 @@ _DEFAULT_BYTES = 64 * 1024
 def project(ask: Ask) -> dict[str, Any]:
     """Return the project's name, root and active task."""
     return {
-        "name": ask.project.paths.root.name,
+        "name": ask.project.paths.name,
         "root": str(ask.project.paths.root),
         "active_task": ask.project.active_task_id(),
     }

@@ -40,7 +40,7 @@ def board(ask: Ask) -> Page:
     values = {
         "groups": groups,
         "unreadable": found.unreadable,
-        "project_name": ask.project.paths.root.name,
+        "project_name": ask.project.paths.name,
         "root": str(ask.project.paths.root),
         "is_empty": not (found.cards or found.loose),
     }
