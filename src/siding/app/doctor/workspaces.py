@@ -10,6 +10,7 @@ from siding.app.life.workspaces import remove
 from siding.app.place.locks import holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
+from siding.app.place.workspace_links import is_known
 from siding.app.unfinished.sandbox_commits import (
     quarantine_of,
     take_over_leftover,
@@ -78,8 +79,17 @@ def _git_disagrees(project: Project) -> Iterator[Finding]:
     for workspace in registry:
         if workspace.intent is not None or not _should_be_there(workspace):
             continue
-        path = Path(workspace.path)
-        if path.is_dir() and not is_attached(project.repository, path, Path(workspace.git_dir)):
+        path, git_dir = Path(workspace.path), Path(workspace.git_dir)
+        if not path.is_dir() or is_attached(project.repository, path, git_dir):
+            continue
+        if not is_known(workspace, git_dir):
+            yield Finding(
+                what=f"{workspace.path!r} is not the directory that was made for task "
+                f"{workspace.task_id}",
+                advice="look at it, move it away, and put the right one there. `siding task "
+                "reopen` makes that from its last state",
+            )
+        else:
             yield Finding(
                 what=f"git does not know the workspace of task {workspace.task_id} any more",
                 advice="git's record of it is made again; no file is touched",
