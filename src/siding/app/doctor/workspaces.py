@@ -18,7 +18,8 @@ from siding.app.unfinished.sandbox_commits import (
 from siding.git.quarantine.repair import Lacking, repair
 from siding.git.quarantine.run import REFUSED
 from siding.git.snapshots.own_git_dir import take_own
-from siding.git.worktrees.listing import WorktreeInfo, worktrees
+from siding.git.worktrees.carrying import names_going
+from siding.git.worktrees.listing import worktrees
 from siding.git.worktrees.moving import detach_worktree
 from siding.git.worktrees.reattach import is_attached, reattach
 from siding.ids import TaskId
@@ -96,13 +97,21 @@ def _git_disagrees(project: Project) -> Iterator[Finding]:
                 mend=partial(_attach, project, workspace),
             )
     ours = {Path(each.git_dir) for each in registry if _live(each)}
+    for name in names_going(project.repository):
+        git_dir = project.paths.common_dir / "worktrees" / name
+        if git_dir not in ours:
+            yield Finding(
+                what=f"git's record of worktree {name!r} was on its way to the trash",
+                advice="it goes there",
+                mend=partial(_discard, project, git_dir, None),
+            )
     for info in worktrees(project.repository)[1:]:
         inside = info.path is not None and info.path.parent == project.layout.workspaces_dir
         if inside and info.path is not None and info.git_dir not in ours and not info.path.exists():
             yield Finding(
                 what=f"git lists a worktree of ours that is not there: {info.git_dir.name!r}",
                 advice="its record goes to the trash",
-                mend=partial(_discard, project, info),
+                mend=partial(_discard, project, info.git_dir, info.path),
             )
 
 
@@ -120,12 +129,11 @@ def _attach(project: Project, workspace: Workspace) -> str:
         )
 
 
-def _discard(project: Project, info: WorktreeInfo) -> str:
-    assert info.path is not None
+def _discard(project: Project, git_dir: Path, path: Path | None) -> str:
     unique = project.app.random_bytes(3).hex()
-    trash = project.layout.trash_dir / f"{info.git_dir.name}-{unique}"
+    trash = project.layout.trash_dir / f"{git_dir.name}-{unique}"
     with holding_git(project, "doctor"):
-        detach_worktree(project.repository, info.path, info.git_dir, trash)
+        detach_worktree(project.repository, path or git_dir, git_dir, trash)
     return f"moved to {trash}"
 
 

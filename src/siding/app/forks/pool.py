@@ -25,7 +25,7 @@ from siding.git.roots import WorktreeRoot, check_root, names_record, recorded_ro
 from siding.git.snapshots.seeding import add_task
 from siding.git.snapshots.store import remove_tree
 from siding.git.worktrees.detached import fill_detached, register_detached
-from siding.git.worktrees.moving import detach_worktree
+from siding.git.worktrees.moving import detach_worktree, is_registered
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, Holder, LockBusy
@@ -248,8 +248,9 @@ def throw_away(
     path = project.layout.forks.workspace(name)
     trash = project.layout.root / fresh_trash(project.app, TaskId(name))
     git_dir = project.paths.common_dir / "worktrees" / name
-    was_there = os.path.lexists(git_dir) or os.path.lexists(path)
-    if os.path.lexists(git_dir):
+    is_known = is_registered(project.repository, git_dir)
+    was_there = is_known or os.path.lexists(path)
+    if is_known:
         make_dirs(trash)
         with holding_git(project, "removing a worktree of the pool"):
             detach_worktree(project.repository, path, git_dir, trash)
