@@ -89,7 +89,7 @@ _PROOFS: dict[str, Row] = {
     ),
     "apart": Row(
         "the repository and the home on two file systems: killed, failing, full, at any call",
-        (*GATES, "tests/faults/test_two_file_systems.py", "tests/faults/test_apply_checkouts.py"),
+        (*GATES, "tests/faults/test_two_file_systems.py"),
         leave_out=(*PLANTED, "power"),
         variables={TIMES: "1", "SIDING_FAULTS_APART": "1", "SIDING_PROVE_SHARE": "0.25"},
     ),
