@@ -87,6 +87,12 @@ _PROOFS: dict[str, Row] = {
         leave_out=PLANTED,
         variables={TIMES: "1"},
     ),
+    "apart": Row(
+        "the repository and the home on two file systems: killed, failing, full, at any call",
+        (*GATES, "tests/faults/test_two_file_systems.py"),
+        leave_out=(*PLANTED, "power"),
+        variables={TIMES: "1", "SIDING_FAULTS_APART": "1", "SIDING_PROVE_SHARE": "0.25"},
+    ),
     "failing": Row(
         "a failing disk below the home: every command has its answer, nothing old is lost",
         ("tests/faults/test_failing_disk.py",),

@@ -28,6 +28,7 @@ from typing import NamedTuple, NoReturn, TypeVar
 import counted
 import left_to_prove
 
+from .apart import ALWAYS, on_two_file_systems, remove_apart, restore_apart, save_apart
 from .copies import adopt, copy_tree, remove_tree
 
 Setup = Callable[[Path], None]
@@ -150,6 +151,8 @@ class Arena:
 
     def prepare(self, setup: Setup) -> None:
         """Make what each case begins with, or take it from a gate before with the same setup."""
+        if ALWAYS:
+            setup = on_two_file_systems(setup)
         self.template = self.beside(name_of(setup)) or self.template
         if self.template.exists():
             self.fresh()
@@ -171,11 +174,13 @@ class Arena:
     def save(self, copy: Path) -> None:
         remove_tree(copy)
         copy_tree(self.case, copy)
+        save_apart(self.case, copy)
 
     def fresh(self, source: Path | None = None) -> None:
         """The case directory as the setup (or `source`) left it, and empty output files."""
         remove_tree(self.case)
         copy_tree(source or self.template, self.case)
+        restore_apart(self.case, source or self.template)
         adopt(self.case)
         self.stdout.write_bytes(b"")
         self.stderr.write_bytes(b"")
@@ -318,6 +323,7 @@ def in_workers(
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
         for number in range(count):
+            remove_apart(base / f"w{number}" / "case")
             remove_tree(base / f"w{number}")
 
 

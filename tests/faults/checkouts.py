@@ -120,7 +120,7 @@ def _begun(
 ) -> None:
     """A repository with what `before` adds, a task with a run, and what the person does `then`."""
     repo = case / "repo"
-    repo.mkdir()
+    repo.mkdir(exist_ok=True)  # a link, if it is on another file system
     (case / "tmp").mkdir()
     for name in ("file", "gone", "mine", "tool"):
         (repo / name).write_text(f"{name}\n", encoding="utf-8")

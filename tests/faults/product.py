@@ -31,7 +31,7 @@ def script(path: str, *args: str, fault: str = "") -> Command:
 def repository(case: Path) -> Path:
     """A git repository with one commit at `<case>/repo`, without sample hooks: copies are cheap."""
     repo = case / "repo"
-    repo.mkdir()
+    repo.mkdir(exist_ok=True)  # a link, if it is on another file system
     (repo / "file").write_text("one\n", encoding="utf-8")
     for words in (
         ("init", "-q", "-b", "main", "--template="),

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from .apart import apart_of, has_apart
 from .arena import Arena, Command, resolve
 from .syscalls import Effect
 from .tracer import KILL, RUN, Action, Call, Ending, Tracer, Verb
@@ -40,6 +41,10 @@ class Fault(NamedTuple):
         return f"{self.mode}@{self.call}"
 
 
+def _apart(case: Path) -> list[str]:
+    return [str(apart_of(case))] if has_apart(case) else []
+
+
 class Trial:
     """Counts the calls of one run (`points`), strikes at the one its fault names (`hit`)."""
 
@@ -53,7 +58,7 @@ class Trial:
         self._full = False
         self._tearing = False
         self._tracer = Tracer(
-            [os.path.normpath(arena.case / part) for part in within],
+            [os.path.normpath(arena.case / part) for part in within] + _apart(arena.case),
             self._on_call,
             lambda _call: KILL if self._tearing else RUN,
             reads=reads,

@@ -1,18 +1,33 @@
-"""Check that a worktree's root is a directory, no symlink, and the same one that was recorded."""
+"""Check that a worktree's root is a directory, no symlink, and the one that was recorded.
+
+A worktree is known by its link: its `.git` file names git's record of it, and that record names the
+worktree. The device and inode numbers only save reading both. They change without anybody having
+put another directory there: when a backup is restored, when a disk gets another device number.
+"""
 
 import os
 from pathlib import Path
 
+from siding.files.regular import read_small
+from siding.git.discovery import read_git_file
 from siding.git.errors import WorkspaceMissing, WorkspaceReplaced
 from siding.namedtuples import NamedTuple
 
 
 class WorktreeRoot(NamedTuple):
-    """A directory with its device and inode numbers, which tell it from any other one."""
+    """A directory with its numbers when it was recorded, and git's record of it.
+
+    Without a `git_dir` the numbers alone tell it from any other one.
+    """
 
     path: Path
     device: int
     inode: int
+    git_dir: Path | None = None
+
+    def has_numbers_of(self, found: os.stat_result) -> bool:
+        """Tell whether a directory has the recorded numbers."""
+        return (found.st_dev, found.st_ino) == (self.device, self.inode)
 
 
 def recorded_root(path: Path) -> WorktreeRoot:
@@ -23,12 +38,39 @@ def recorded_root(path: Path) -> WorktreeRoot:
 
 def check_root(root: WorktreeRoot) -> None:
     """Raise WorkspaceReplaced when the path no longer leads to the recorded directory."""
+    current_root(root)
+
+
+def current_root(root: WorktreeRoot) -> WorktreeRoot:
+    """Return the root with the numbers that it has now.
+
+    Raises WorkspaceReplaced if the path no longer leads to the recorded directory.
+    """
     found = _look(root.path)
-    if (found.st_dev, found.st_ino) != (root.device, root.inode):
+    if root.has_numbers_of(found):
+        return root
+    if root.git_dir is None or not are_linked(root.path, root.git_dir):
         raise WorkspaceReplaced(
             f"{str(root.path)!r} is not the directory that was made for this task",
-            hint="somebody put another directory in its place; move it back before going on",
+            hint="somebody put another directory in its place, or its `.git` file is gone; move "
+            "it away and the right one back, or `siding task reopen` makes it from its last state",
         )
+    return root._replace(device=found.st_dev, inode=found.st_ino)
+
+
+def are_linked(path: Path, git_dir: Path) -> bool:
+    """Tell whether a worktree's `.git` file and git's record of the worktree name each other."""
+    if not names_record(path, git_dir):
+        return False
+    pointer = read_small(git_dir / "gitdir", 8192)
+    named = os.path.join(git_dir, os.fsdecode((pointer or b"").strip(b"\r\n")))
+    return os.path.realpath(named) == os.path.realpath(path / ".git")
+
+
+def names_record(path: Path, git_dir: Path) -> bool:
+    """Tell whether a worktree's `.git` file names this record, whether it is there or not."""
+    named = read_git_file(path / ".git")
+    return named is not None and os.path.realpath(named) == os.path.realpath(git_dir)
 
 
 def _look(path: Path) -> os.stat_result:

@@ -42,7 +42,7 @@ class Workspace(NamedTuple):
     base_commit: Sha = Sha("")
     base_snapshot: Sha = Sha("")  # the workspace as it was made: the state before the first step
     git_dir: str = ""  # the worktree's directory in the repository's `.git/worktrees`
-    device: int = 0  # with inode: the directory's identity when it was made; 0 is unknown
+    device: int = 0  # with inode: the directory's numbers when they were last seen; a hint
     inode: int = 0
     intent: Mapping[str, Any] | None = None  # an act under way, or one that was cut off
     trash: str | None = None  # where a removed workspace was moved to, relative to the project

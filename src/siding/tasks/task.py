@@ -8,6 +8,10 @@ from siding.namedtuples import NamedTuple
 from siding.tasks.states import TaskState
 
 TASK_VERSION = 1
+# Fields of task.json. An undo reopened the task, and a redo can close it again.
+REOPENED = "reopened"
+# The number of the last step before the task was closed: what came later is undone first.
+CLOSED_AFTER = "closed_after"
 
 
 class Task(NamedTuple):

@@ -151,6 +151,7 @@ def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: ActReq
         "the workspace is in that state already" if survey.nothing_to_do else _counts(groups),
         groups,
         notes=survey.git.notes if survey.git else (),
+        stops=tuple(f"{each}; {each.way_out}" for each in survey.stuck),
         concerns=() if wish.force else tuple(concerns),
         nothing=survey.nothing_to_do,
     )

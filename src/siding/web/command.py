@@ -21,8 +21,7 @@ from siding.app.place.dashboard import (
     page_url,
     running_dashboard,
 )
-from siding.app.place.hidden_home import project_for_people
-from siding.app.place.project import Project
+from siding.app.place.project import Project, project_for_people
 from siding.app.place.wiring import App
 from siding.app.recording.calling_step import refuse_inside_step
 from siding.errors import UsageError

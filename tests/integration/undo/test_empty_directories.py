@@ -132,9 +132,9 @@ def test_a_directory_that_gets_a_file_in_that_moment_stays_and_is_named(
     desk.shell("mkdir -p void/in other")
     root = desk.root
 
-    def late(where: WorktreeRoot, plan: Restoration, staged: Staged) -> None:
+    def late(where: WorktreeRoot, plan: Restoration, staged: Staged, **more: bool) -> None:
         (root / "void/in/late").write_text("late\n")
-        restore(where, plan, staged)
+        restore(where, plan, staged, **more)
 
     monkeypatch.setattr(restore_act, "restore", late)
     done = desk.rollback(1)

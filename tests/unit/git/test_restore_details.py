@@ -22,6 +22,7 @@ from siding.git.restoring.plan import LeftPath, Restoration, Why, plan_restorati
 from siding.git.restoring.pruning import prune
 from siding.git.restoring.restore import _remove_empty, restore
 from siding.git.restoring.staging import staged
+from siding.git.restoring.taking_back import Journal
 from siding.git.snapshots.bare import Bare
 from siding.git.snapshots.modes import Links, ModeChange, Modes, Usual
 from siding.git.snapshots.patches import Change, diff_trees
@@ -169,7 +170,7 @@ def test_what_was_removed_can_be_made_again(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     with OpenTree(tmp_path) as tree:
         tree.open(b"d")
-        assert _remove_empty(tree, b"d") == {b""}
+        assert _remove_empty(tree, b"d", Journal(tree)) == {b""}
         tree.make(b"d/e")
     assert (tmp_path / "d/e").is_dir()
 
@@ -213,7 +214,7 @@ def test_a_disk_that_fails_is_not_taken_for_a_full_directory(
     with OpenTree(task.worktree) as tree, pytest.raises(OSError, match="the disk fails"):
         prune(tree, {b"void"}, keep=())
     with OpenTree(task.worktree) as tree, pytest.raises(OSError, match="the disk fails"):
-        _remove_empty(tree, b"void")
+        _remove_empty(tree, b"void", Journal(tree))
     with pytest.raises(OSError, match="the disk fails"):
         go(task, plan)
 
@@ -296,7 +297,7 @@ def test_a_mount_point_stays(task: World, monkeypatch: pytest.MonkeyPatch) -> No
     with monkeypatch.context() as patch:
         patch.setattr(os, "rmdir", failing(errno.EBUSY))
         with OpenTree(task.worktree) as tree:
-            assert _remove_empty(tree, b"void") == set()
+            assert _remove_empty(tree, b"void", Journal(tree)) == set()
     assert (task.worktree / "void").is_dir()
 
 

@@ -29,6 +29,7 @@ from siding.git.paths import is_selected, quote_path
 from siding.git.restoring.aside import move_in, move_out
 from siding.git.restoring.displaced import DISPLACED, KEPT, KeptFile, keep_unrecorded, names_of
 from siding.git.restoring.emptying import not_as_planned
+from siding.git.restoring.immovable import CannotMove
 from siding.git.restoring.obstacles import changed_since
 from siding.git.restoring.plan import Why
 from siding.git.restoring.restore import restore
@@ -170,7 +171,11 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         ):
             if going := sorted({*found.aside, *found.blocked}):
                 move_out(root, going, place / ASIDE)
-            restore(root, changes, contents)
+            try:
+                restore(root, changes, contents, takes_back=True)
+            except CannotMove:
+                move_in(root, place / ASIDE)
+                raise
         ignored = [left.path for left in changes.left if left.why is Why.IGNORED]
         let_go(store, task_id, ignored, keep_fds=snapshots.keep_fds)
         came: list[bytes] = []

@@ -12,6 +12,7 @@ from siding.errors import SidingError
 from siding.git.paths import is_selected, is_under, quote_path
 from siding.git.restoring.aside import listed
 from siding.git.restoring.emptying import leaving, with_directories
+from siding.git.restoring.immovable import CannotMove, Stuck, immovable
 from siding.git.restoring.linking import with_links
 from siding.git.restoring.obstacles import obstacles, of_others
 from siding.git.restoring.plan import LeftPath, Restoration, Why, plan_restoration
@@ -106,6 +107,7 @@ class Survey(NamedTuple):
     aside: tuple[bytes, ...]  # ignored files and directories that go into the trash
     blocked: tuple[bytes, ...]  # paths that are in the way and in no snapshot
     concerns: tuple[str, ...]
+    stuck: tuple[Stuck, ...] = ()  # what has to be moved and cannot be
     git: GitReturn | None = None  # what happens to HEAD, the branch, the index and the phases
 
     @property
@@ -182,6 +184,7 @@ def survey(
         aside=tuple(aside),
         blocked=tuple(blocked),
         concerns=tuple(_concerns(destination)),
+        stuck=tuple(immovable(here.root, plan)),
     )
 
 
@@ -198,7 +201,10 @@ def _without_others(root: WorktreeRoot, plan: Restoration) -> Restoration:
 
 
 def refuse(found: Survey, *, even_incomplete: bool) -> None:
-    """Raise NeedsConsent or InTheWay if the person has to agree first."""
+    """Raise NeedsConsent or InTheWay if the person has to agree first, CannotMove if no consent
+    helps."""
+    if found.stuck:
+        raise CannotMove(found.stuck)
     force = found.request.force
     if found.concerns and not (force or even_incomplete):
         raise NeedsConsent(found.concerns)

@@ -18,6 +18,7 @@ from siding.app.doctor.waiting import problems
 from siding.app.doctor.workflows import workflow_problems
 from siding.app.doctor.workspaces import is_busy, workspace_findings
 from siding.app.life.workspaces import recover
+from siding.app.place.home_mark import HomeCopied
 from siding.app.place.locks import TaskBusy, holding_task
 from siding.app.place.project import Project
 from siding.app.policy.enforcement import may_be_judged
@@ -40,6 +41,10 @@ from siding.tasks.registry import Workspace
 
 def examine(project: Project) -> Iterator[Finding]:
     """Yield all inconsistencies of the project. Changes nothing."""
+    if project.other_home is not None:
+        copied = HomeCopied(project.app.home.root, project.other_home)
+        yield Finding(what=copied.message, advice=str(copied.hint))
+        return
     yield from _lost_registry(project)
     yield from _cut_off_acts(project)
     yield from _interrupted_steps(project)

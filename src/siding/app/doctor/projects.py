@@ -56,7 +56,8 @@ def find_or_adopt(
         notes += _take_back(app, paths)
     project = ensure_project(app)[0] if find_project(app) else require_project(app)
     notes += others_of_this_path(app, project)
-    notes += mend_links(project.registry, project.layout, project.repository, project.changing)
+    if project.other_home is None:
+        notes += mend_links(project.registry, project.layout, project.repository, project.changing)
     return project, notes, _older(app, project, paths)
 
 

@@ -10,6 +10,7 @@ from siding.app.life.workspaces import remove
 from siding.app.place.locks import holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
+from siding.app.place.workspace_links import is_known
 from siding.app.unfinished.sandbox_commits import (
     quarantine_of,
     take_over_leftover,
@@ -17,7 +18,8 @@ from siding.app.unfinished.sandbox_commits import (
 from siding.git.quarantine.repair import Lacking, repair
 from siding.git.quarantine.run import REFUSED
 from siding.git.snapshots.own_git_dir import take_own
-from siding.git.worktrees.listing import WorktreeInfo, worktrees
+from siding.git.worktrees.carrying import names_going
+from siding.git.worktrees.listing import worktrees
 from siding.git.worktrees.moving import detach_worktree
 from siding.git.worktrees.reattach import is_attached, reattach
 from siding.ids import TaskId
@@ -78,21 +80,38 @@ def _git_disagrees(project: Project) -> Iterator[Finding]:
     for workspace in registry:
         if workspace.intent is not None or not _should_be_there(workspace):
             continue
-        path = Path(workspace.path)
-        if path.is_dir() and not is_attached(project.repository, path, Path(workspace.git_dir)):
+        path, git_dir = Path(workspace.path), Path(workspace.git_dir)
+        if not path.is_dir() or is_attached(project.repository, path, git_dir):
+            continue
+        if not is_known(workspace, git_dir):
+            yield Finding(
+                what=f"{workspace.path!r} is not the directory that was made for task "
+                f"{workspace.task_id}",
+                advice="look at it, move it away, and put the right one there. `siding task "
+                "reopen` makes that from its last state",
+            )
+        else:
             yield Finding(
                 what=f"git does not know the workspace of task {workspace.task_id} any more",
                 advice="git's record of it is made again; no file is touched",
                 mend=partial(_attach, project, workspace),
             )
     ours = {Path(each.git_dir) for each in registry if _live(each)}
+    for name in names_going(project.repository):
+        git_dir = project.paths.common_dir / "worktrees" / name
+        if git_dir not in ours:
+            yield Finding(
+                what=f"git's record of worktree {name!r} was on its way to the trash",
+                advice="it goes there",
+                mend=partial(_discard, project, git_dir, None),
+            )
     for info in worktrees(project.repository)[1:]:
         inside = info.path is not None and info.path.parent == project.layout.workspaces_dir
         if inside and info.path is not None and info.git_dir not in ours and not info.path.exists():
             yield Finding(
                 what=f"git lists a worktree of ours that is not there: {info.git_dir.name!r}",
                 advice="its record goes to the trash",
-                mend=partial(_discard, project, info),
+                mend=partial(_discard, project, info.git_dir, info.path),
             )
 
 
@@ -110,12 +129,11 @@ def _attach(project: Project, workspace: Workspace) -> str:
         )
 
 
-def _discard(project: Project, info: WorktreeInfo) -> str:
-    assert info.path is not None
+def _discard(project: Project, git_dir: Path, path: Path | None) -> str:
     unique = project.app.random_bytes(3).hex()
-    trash = project.layout.trash_dir / f"{info.git_dir.name}-{unique}"
+    trash = project.layout.trash_dir / f"{git_dir.name}-{unique}"
     with holding_git(project, "doctor"):
-        detach_worktree(project.repository, info.path, info.git_dir, trash)
+        detach_worktree(project.repository, path or git_dir, git_dir, trash)
     return f"moved to {trash}"
 
 

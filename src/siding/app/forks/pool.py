@@ -22,12 +22,11 @@ from siding.git.forking.held import Held
 from siding.git.forking.moving import PoolWorktree, move
 from siding.git.forking.store_part import lend, slot_part, take_back
 from siding.git.repository import sparse_rules
-from siding.git.roots import WorktreeRoot, check_root, recorded_root
+from siding.git.roots import WorktreeRoot, check_root, names_record, recorded_root
 from siding.git.snapshots.seeding import add_task
 from siding.git.snapshots.store import remove_tree
 from siding.git.worktrees.detached import fill_detached, register_detached
-from siding.git.worktrees.listing import git_dir_of
-from siding.git.worktrees.moving import detach_worktree
+from siding.git.worktrees.moving import detach_worktree, is_registered
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, Holder, LockBusy
@@ -118,11 +117,15 @@ def _is_there(project: Project, slot: Slot) -> bool:
     """Tell whether a worktree is where and what the books say."""
     path = project.layout.forks.workspace(slot.name)
     try:
-        check_root(WorktreeRoot(path=path, device=slot.device, inode=slot.inode))
+        check_root(_root_of(path, slot))
     except GitError:
         return False
     git_dir = Path(slot.git_dir)
-    return (git_dir / "HEAD").is_file() and git_dir_of(path) == Path(os.path.realpath(git_dir))
+    return (git_dir / "HEAD").is_file() and names_record(path, git_dir)
+
+
+def _root_of(path: Path, slot: Slot) -> WorktreeRoot:
+    return WorktreeRoot(path, slot.device, slot.inode, Path(slot.git_dir))
 
 
 def _locked(project: Project, books: SlotBooks, name: str) -> FileLock:
@@ -186,7 +189,7 @@ def _moved(project: Project, slot: Slot, wanted: Wanted) -> Taken:
         repository=project.repository,
         store=project.snapshots,
         task_id=wanted.owner,
-        root=WorktreeRoot(path=path, device=slot.device, inode=slot.inode),
+        root=_root_of(path, slot),
         git_dir=git_dir,
         aside=project.layout.root / fresh_trash(project.app, wanted.owner) / "displaced",
         token=wanted.owner,
@@ -253,8 +256,9 @@ def throw_away(
     path = project.layout.forks.workspace(name)
     trash = project.layout.root / fresh_trash(project.app, TaskId(name))
     git_dir = project.paths.common_dir / "worktrees" / name
-    was_there = os.path.lexists(git_dir) or os.path.lexists(path)
-    if os.path.lexists(git_dir):
+    is_known = is_registered(project.repository, git_dir)
+    was_there = is_known or os.path.lexists(path)
+    if is_known:
         make_dirs(trash)
         with holding_git(project, "removing a worktree of the pool"):
             detach_worktree(project.repository, path, git_dir, trash)

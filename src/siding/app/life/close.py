@@ -27,7 +27,7 @@ from siding.git.errors import SnapshotDamaged
 from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskMove, TaskState, WorkspaceState, move_task
-from siding.tasks.task import Task
+from siding.tasks.task import CLOSED_AFTER, REOPENED, Task
 
 __all__ = [
     "Closed",
@@ -74,13 +74,20 @@ class Closed(NamedTuple):
 
 
 def close_task(
-    project: Project, task: Task, *, fate: Fate, force: bool, keep_branch: bool = False
+    project: Project,
+    task: Task,
+    *,
+    fate: Fate,
+    force: bool,
+    keep_branch: bool = False,
+    after: int | None = None,
 ) -> Closed:
     """Close a task.
 
     A last snapshot is taken, and a workspace that is removed is moved to the trash as a whole. A
     closed task can still be deleted later. Its branch is deleted if nothing is lost with it, unless
-    `keep_branch` is set. `Closed.fate` says what became of the workspace. Raises NotSwitchedOver if
+    `keep_branch` is set. `Closed.fate` says what became of the workspace. `after` is the number of
+    the last step before the closing, if a redo closes the task as it was. Raises NotSwitchedOver if
     the workspace would be removed while it has changes, unless `force` is set.
     """
     project.require_repository()
@@ -107,11 +114,11 @@ def close_task(
             if fate is Fate.KEEP:
                 workspace = _kept(project, task, workspace)
             else:
-                close = None if is_closed else partial(_close, project, task)
+                close = None if is_closed else partial(_close, project, task, after)
                 workspace = remove(
                     project, workspace, attempt, complete=close, keep_branch=keep_branch
                 )
-        closed = _closed(project, task)
+        closed = _closed(project, task, after)
         trash = _delete_records(project, closed) if fate is Fate.DELETE else None
     return Closed(task=closed, workspace=workspace, fate=fate, trash=trash)
 
@@ -244,23 +251,31 @@ def _record_last_state(project: Project, task: Task, hold: Hold) -> None:
         project.app.warn(f"{error.message}; the workspace is kept whole, without a snapshot")
 
 
-def _closed(project: Project, task: Task) -> Task:
+def _closed(project: Project, task: Task, after: int | None = None) -> Task:
     """Return the task as it is once it is closed; close it unless it was closed already."""
     current = project.tasks.load(task.id)
     if current.status is not TaskState.CLOSED:
-        return _close(project, task)
+        return _close(project, task, after)
     if project.active_task_id() == task.id:  # an earlier closing was cut off before this
         with project.changing(f"closing task {task.id}"):
             project.set_active(None)
     return current
 
 
-def _close(project: Project, task: Task) -> Task:
+def _close(project: Project, task: Task, after: int | None) -> Task:
     now = project.app.now()
+    if after is None:
+        last = project.ledger(task.id).last()
+        after = last.number if last else 0
     with project.changing(f"closing task {task.id}"):
         current = project.tasks.load(task.id)
+        rest = {**current.rest, CLOSED_AFTER: after}
+        rest.pop(REOPENED, None)  # of a reopening before; the next one leaves its own
         closed = current._replace(
-            status=move_task(current.status, TaskMove.CLOSE), closed_at=now, updated_at=now
+            status=move_task(current.status, TaskMove.CLOSE),
+            closed_at=now,
+            updated_at=now,
+            rest=rest,
         )
         project.tasks.save(closed)
         if project.active_task_id() == task.id:

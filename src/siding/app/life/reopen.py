@@ -35,9 +35,7 @@ from siding.tasks.states import (
     move_task,
     move_workspace,
 )
-from siding.tasks.task import Task
-
-MARK = "reopened"  # a field of task.json: an undo reopened the task, and a redo can close it again
+from siding.tasks.task import CLOSED_AFTER, REOPENED, Task
 
 
 class Reopened(NamedTuple):
@@ -188,7 +186,11 @@ def _open(
         status = current.status
         if status is TaskState.CLOSED:
             status = move_task(status, TaskMove.REOPEN)
-        rest = {key: value for key, value in current.rest.items() if key not in (MARK, MOVED_TO)}
+        rest = {
+            key: value
+            for key, value in current.rest.items()
+            if key not in (REOPENED, CLOSED_AFTER, MOVED_TO)
+        }
         if workspace is not None and not current.worktree:
             current = current._replace(
                 worktree=workspace.name,
@@ -198,7 +200,7 @@ def _open(
             status=status,
             closed_at=None,
             updated_at=project.app.now(),
-            rest={**rest, **({MARK: mark} if mark else {})},
+            rest={**rest, **({REOPENED: mark} if mark else {})},
         )
         project.tasks.save(opened)
         if current_task_id(project) is None:
@@ -222,6 +224,7 @@ def _mark(
         "fate": "delete" if deleted else "remove" if removed else "keep",
         "at": project.app.now(),
         **({"keep_branch": True} if fate is not None and fate.asked else {}),
+        **({CLOSED_AFTER: task.rest[CLOSED_AFTER]} if CLOSED_AFTER in task.rest else {}),
     }
 
 
@@ -250,4 +253,4 @@ def _name_in(trash: Path) -> str | None:
     return None if document is None else str(document.get("name") or "")
 
 
-__all__ = ["MARK", "Gone", "Reopened", "deleted_lock", "deleted_tasks", "places_in_trash", "reopen"]
+__all__ = ["Gone", "Reopened", "deleted_lock", "deleted_tasks", "places_in_trash", "reopen"]

@@ -109,9 +109,10 @@ def _attach(
     problem = bring_branch_back(project, going, pack)
     if problem is not None:
         notes.append(problem)
-    if stored is not None and (stored / "HEAD").is_file():
+    known = admin_dir(repository, path)
+    if stored is not None and ((stored / "HEAD").is_file() or (known and os.path.lexists(stored))):
         git_dir = attach_worktree(repository, path, stored)
-    elif (known := admin_dir(repository, path)) is not None:
+    elif known is not None:
         git_dir = known
         repair_links(path, git_dir, repository.paths.common_dir)
     else:

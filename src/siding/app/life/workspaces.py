@@ -30,7 +30,7 @@ from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import add_task
 from siding.git.worktrees.keeping import PACK_NAME, keep_private
 from siding.git.worktrees.linked import AddedWorktree, add_worktree, go_on_to, undo_add
-from siding.git.worktrees.moving import detach_worktree
+from siding.git.worktrees.moving import detach_worktree, is_registered
 from siding.ids import Sha
 from siding.tasks.names import slug
 from siding.tasks.registry import Workspace
@@ -196,6 +196,7 @@ def finish_removal(project: Project, going: Workspace) -> Workspace:
     with holding_git(project, f"removing the workspace of task {going.task_id}"):
         if os.path.lexists(going.git_dir):
             _keep_private(project, going, trash)
+        if is_registered(project.repository, Path(going.git_dir)):
             detach_worktree(project.repository, path, Path(going.git_dir), trash)
     if os.path.lexists(path):
         move_aside(path, trash / "workspace")

@@ -74,6 +74,7 @@ def holding_task(
     holder or a run itself started gets TaskBusy even with `wait`, because it would wait for ever.
     The kernel frees the lock when its holder dies, so a stale lock never has to be broken.
     """
+    project.require_own_home()
     layout = project.task_layout(task_id)
     path = layout.lock
     make_dirs(path.parent)
@@ -182,6 +183,7 @@ def _is_above_us(pid: int) -> bool:
 @contextmanager
 def holding_git(project: Project, what: str) -> Iterator[None]:
     """Hold the repository's lock, because concurrent `git worktree` commands disturb each other."""
+    project.require_own_home()
     make_dirs(project.layout.locks_dir)
     lock = FileLock(_git_lock(project))
     lock.acquire(

@@ -16,6 +16,8 @@ from siding.app.place.project_places import (
     Seen,
     candidates,
     give_id,
+    home_lines,
+    home_of,
     is_gone,
     look,
     named_place,
@@ -24,7 +26,7 @@ from siding.app.place.project_places import (
     set_id,
 )
 from siding.app.place.redaction import Redaction
-from siding.app.place.sandbox_inside import home_hidden, home_is_hidden
+from siding.app.place.sandbox_inside import HomeHidden, home_hidden, home_is_hidden
 from siding.app.place.settings import DEFAULT_TEXT, Settings, read_settings, redaction_in
 from siding.app.place.wiring import App
 from siding.errors import NotInitialised, SidingError, UsageError
@@ -78,6 +80,7 @@ class Project:
         self.app = app
         self.layout = layout
         self.paths = paths
+        self._is_own_home = False
         self.tasks = TaskStore(layout)
         lost = LostWorkspaces(
             layout,
@@ -237,12 +240,58 @@ class Project:
         """Return a task's ledger."""
         return Ledger(self.layout.task(task_id).ledger_jsonl)
 
+    @cached_property
+    def other_home(self) -> Path | None:
+        """The home of which this one is a copy, if that has the project, too; else None."""
+        place = self._marked_place
+        if place is None or home_lines(self.paths).get(place.made_at) == home_of(self.app):
+            return None
+        from siding.app.place.home_mark import MarkedProject, settle_home
+
+        return settle_home(
+            MarkedProject(self.app, place, self.paths, self.registry), self._links_mended
+        )
+
+    def _links_mended(self) -> list[str]:
+        from siding.app.place.workspace_links import mend_links
+
+        return mend_links(self.registry, self.layout, self.repository, self._changing)
+
+    def require_own_home(self) -> None:
+        """Raise HomeCopied if another home has the project; write down that it is in this one."""
+        if self._is_own_home:
+            return
+        if self.other_home is not None:
+            from siding.app.place.home_mark import HomeCopied
+
+            raise HomeCopied(self.app.home.root, self.other_home)
+        place = self._marked_place
+        if place is not None and place.made_at not in home_lines(self.paths):
+            from siding.app.place.home_mark import MarkedProject, mark_home
+
+            with suppress(OSError):  # a read-only git directory: copies are not noticed then
+                mark_home(MarkedProject(self.app, place, self.paths, self.registry))
+        self._is_own_home = True
+
+    @cached_property
+    def _marked_place(self) -> ProjectPlace | None:
+        """The project's place, if a repository can say which home it is in."""
+        place = place_of(self.layout) if self.has_repository else None
+        return place if place is not None and place.made_at else None
+
     @contextmanager
     def changing(self, what: str) -> Iterator[None]:
         """Hold the project's lock, for changes of the board, the registry and the state.
 
-        `what` is shown to commands that wait. Raises LockBusy after `WAIT_FOR_PROJECT_S` seconds.
+        `what` is shown to commands that wait. Raises LockBusy after `WAIT_FOR_PROJECT_S` seconds,
+        and HomeCopied if this home is a copy.
         """
+        self.require_own_home()
+        with self._changing(what):
+            yield
+
+    @contextmanager
+    def _changing(self, what: str) -> Iterator[None]:
         holder = Holder(pid=self.app.pid, since=self.app.now(), what=what)
         if not self.layout.locks_dir.is_dir():  # another tool made this home, without locks
             make_dirs(self.layout.locks_dir)
@@ -355,6 +404,19 @@ def _holds_only(directory: bytes, home: bytes) -> bool:
     return True
 
 
+def project_for_people(app: App, *, make: bool) -> Project:
+    """Return the project of the working directory; with `make`, make it if there is none.
+
+    Raises HomeHidden in a sandbox, because a project that is made there would be lost.
+    """
+    if home_is_hidden(app) and find_project(app) is None:
+        raise HomeHidden(
+            "this step runs in a sandbox that hides Siding's home, so nobody would see this",
+            hint="end with the question as your output, or have the step run without --sandbox",
+        )
+    return ensure_project(app)[0] if make else require_project(app)
+
+
 def named_project(app: App) -> Project:
     """Return the project that the command line names, as if started in its repository.
 
@@ -423,6 +485,11 @@ def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:
     project = Project(app, seen.place.layout, paths)
     if seen.place.is_adopted:
         _link_anew(project, seen.place)
+    if project.other_home is not None:
+        app.warn(
+            f"this home is a copy of {str(project.other_home)!r}, which is still there: here this "
+            "project can be read, and not worked in"
+        )
     return project, seen
 
 

@@ -23,7 +23,7 @@ from siding.app.place.sandbox_inside import home_is_hidden
 from siding.app.place.wiring import App
 from siding.errors import NotFound, SidingError, UnreadableFile
 from siding.files.durable import create_bytes, make_dirs, replace_bytes
-from siding.files.regular import read_bytes
+from siding.files.regular import read_bytes, read_small
 from siding.git.discovery import RepositoryPaths, find_repository
 from siding.git.errors import NotARepository
 from siding.git.refs import is_sha, read_ref
@@ -60,6 +60,11 @@ class ProjectPlace(NamedTuple):
     def id(self) -> str | None:
         found = self.document.get("id")
         return found if isinstance(found, str) and found else None
+
+    @property
+    def made_at(self) -> str:
+        """When the project was made; "" in old homes. It tells projects of two homes apart."""
+        return str(self.document.get("created_at") or "")
 
     @property
     def is_adopted(self) -> bool:
@@ -308,6 +313,26 @@ def repository_id(paths: RepositoryPaths) -> str | None:
 def id_file(paths: RepositoryPaths) -> Path:
     """Return the path of the file with the id of a repository's project."""
     return paths.common_dir / "siding" / "id"
+
+
+def home_of(app: App) -> str:
+    """Return the path of this home, with its links resolved."""
+    return os.path.realpath(app.home.root)
+
+
+def home_lines(paths: RepositoryPaths) -> dict[str, str]:
+    """Return the homes of the repository's projects, by when each project was made."""
+    raw = read_small(paths.common_dir / "siding" / "home", 64 << 10) or b""
+    lines = (os.fsdecode(line).partition(" ") for line in raw.split(b"\n"))
+    return {made_at: home for made_at, _, home in lines if home}
+
+
+def write_home_lines(paths: RepositoryPaths, lines: Mapping[str, str]) -> None:
+    """Replace the homes of the repository's projects."""
+    path = paths.common_dir / "siding" / "home"
+    make_dirs(path.parent)
+    text = "".join(f"{made_at} {home}\n" for made_at, home in sorted(lines.items()))
+    replace_bytes(path, os.fsencode(text), mode=0o644)
 
 
 def give_id(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace:

@@ -1,9 +1,11 @@
 """Repair the links between workspaces and git after the repository or the home was moved.
 
+
 A workspace without a link is still found to be one: by where it is.
 """
 
 import os
+import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,9 +15,13 @@ from siding.app.place.wiring import App
 from siding.git.discovery import RepositoryPaths, find_repository, is_linked
 from siding.git.errors import NotARepository
 from siding.git.repository import Repository
+from siding.git.roots import are_linked, names_record
+from siding.git.worktrees.moving import repair_links
 from siding.git.worktrees.reattach import is_attached, reattach
+from siding.ids import TaskId, is_fork
 from siding.storage.layout import ProjectLayout
 from siding.tasks.registry import Registry, Workspace
+from siding.tasks.slots import SlotBooks
 from siding.tasks.states import WorkspaceState
 
 Changing = Callable[[str], AbstractContextManager[None]]
@@ -46,13 +52,59 @@ def mend_links(
         git_dir = repository.paths.common_dir / "worktrees" / Path(workspace.git_dir).name
         # Without it, git has pruned its record of the worktree; `siding doctor` reports that.
         registered = (git_dir / "HEAD").is_file()
-        if here.is_dir() and registered and not is_attached(repository, here, git_dir):
+        is_ours = is_known(workspace._replace(path=str(here)), git_dir)
+        if is_ours and registered and not is_attached(repository, here, git_dir):
             with changing("linking workspaces anew"):
                 current = registry.of_task(workspace.task_id) or workspace
                 registry.put(current._replace(git_dir=str(git_dir)))
             done = reattach(repository, here, git_dir, workspace.branch, workspace.base_commit)
             notes.append(f"task {workspace.task_id}: {done}")
+    return [*notes, *_mend_pool(registry, layout, repository, changing)]
+
+
+def _mend_pool(
+    registry: Registry, layout: ProjectLayout, repository: Repository, changing: Changing
+) -> list[str]:
+    """Link the worktrees of forks and views, and those that wait, anew; return what was done."""
+    books = SlotBooks(layout.forks)
+    notes = []
+    for slot in (*books.free(), *books.used()):
+        here = layout.forks.workspace(slot.name)
+        git_dir = repository.paths.common_dir / "worktrees" / slot.name
+        links = [git_dir, *([Path(slot.git_dir)] if slot.git_dir else [])]
+        is_ours = any(names_record(here, each) for each in links)
+        if not is_ours or not (git_dir / "HEAD").is_file() or are_linked(here, git_dir):
+            continue
+        with changing("linking worktrees of the pool anew"):
+            if slot.owner:
+                books.use(slot._replace(git_dir=str(git_dir)))
+            else:
+                books.put_back(slot._replace(git_dir=str(git_dir)))
+            entry = registry.of_task(TaskId(slot.owner)) if is_fork(slot.owner) else None
+            if entry is not None:
+                registry.put(entry._replace(path=str(here), git_dir=str(git_dir)))
+        repair_links(here, git_dir, repository.paths.common_dir)
+        notes.append(f"mended the links between git and worktree {slot.name}")
     return notes
+
+
+def is_known(workspace: Workspace, git_dir: Path) -> bool:
+    """Tell whether the directory at a workspace's path is the one that was made for the task.
+
+    It has the recorded numbers, or its `.git` file names git's record of it, which may be gone:
+    where it is now, `git_dir`, or where it was before the repository was moved.
+    """
+    path = Path(workspace.path)
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    if not stat.S_ISDIR(found.st_mode):
+        return False
+    numbers = (workspace.device, workspace.inode)
+    if numbers in ((found.st_dev, found.st_ino), (0, 0)):
+        return True
+    return any(names_record(path, each) for each in (git_dir, Path(workspace.git_dir)))
 
 
 def _adopted_place(workspace: Workspace, repository: Repository) -> Path:

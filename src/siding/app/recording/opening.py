@@ -9,7 +9,9 @@ from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.place.task_workspace import NoWorkspace, require_workspace
 from siding.app.recording.recorder import BaseUnknown, Recorder
+from siding.app.recording.snapshots import root_of
 from siding.git.discovery import is_linked
+from siding.git.roots import current_root
 from siding.git.snapshots.capture import Capture
 from siding.git.snapshots.coverage import Coverage
 from siding.ids import Sha
@@ -35,6 +37,7 @@ def open_recorder(
         from siding.app.unfinished.broken_link import mend_if_possible
 
         mend_if_possible(project, task, workspace)
+    workspace = _with_its_numbers(project, workspace)
     if project.registry.of_task(task.id) is None:
         # Only for tasks that another tool began: they are not in the registry.
         from siding.app.place.take_over import take_over
@@ -49,6 +52,21 @@ def open_recorder(
         with project.changing(f"writing down the workspace of task {task.id}"):
             project.registry.mend()
     return Recorder(project, task, workspace, hold, redaction=redaction)
+
+
+def _with_its_numbers(project: Project, workspace: Workspace) -> Workspace:
+    """Return the entry with the numbers that the directory has now; changed ones are stored.
+
+    Raises WorkspaceReplaced for another directory.
+    """
+    root = root_of(workspace)
+    now = current_root(root)
+    if now == root:
+        return workspace
+    renewed = workspace._replace(device=now.device, inode=now.inode)
+    with project.changing(f"finding the workspace of task {workspace.task_id} again"):
+        project.registry.put(renewed)
+    return renewed
 
 
 def open_anywhere(

@@ -50,6 +50,16 @@ if TYPE_CHECKING:
     from siding.git.snapshots.peek import Peek
 
 
+def root_of(workspace: Workspace) -> WorktreeRoot:
+    """Return the workspace's directory as the registry describes it."""
+    return WorktreeRoot(
+        path=Path(workspace.path),
+        device=workspace.device,
+        inode=workspace.inode,
+        git_dir=Path(workspace.git_dir) if workspace.git_dir else None,
+    )
+
+
 class TaskSnapshots:
     """The snapshots of one task, and its workspace.
 
@@ -72,8 +82,8 @@ class TaskSnapshots:
 
     @property
     def root(self) -> WorktreeRoot:
-        """The workspace's directory, with the device and inode from the registry."""
-        return self._request(step="", kind="").root
+        """The workspace's directory as the registry describes it."""
+        return root_of(self._workspace)
 
     @property
     def keep_fds(self) -> tuple[int, ...]:
@@ -216,14 +226,12 @@ class TaskSnapshots:
 
     def _request(self, *, step: str, kind: str) -> CaptureRequest:
         settings = self._project.settings
-        root = Path(self._workspace.path)
         task_id = self._workspace.task_id
+        root = root_of(self._workspace)
         return CaptureRequest(
             task_id=task_id,
-            root=WorktreeRoot(
-                path=root, device=self._workspace.device, inode=self._workspace.inode
-            ),
-            git_dir=Path(self._workspace.git_dir) if self._workspace.git_dir else None,
+            root=root,
+            git_dir=root.git_dir,
             branch=self._workspace.branch,
             step=step,
             kind=kind,

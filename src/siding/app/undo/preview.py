@@ -27,7 +27,7 @@ class Coming(NamedTuple):
 @contextmanager
 def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
     """Yield what `word` ("undo" or "redo") would do. Raises NothingToUndo or NothingToRedo."""
-    task_id, away = choose(project, named)
+    task_id, away = choose(project, named, word)
     if away:
         if word == "redo":
             raise NothingToRedo(f"task {task_id} is closed", hint="undo opens it again")

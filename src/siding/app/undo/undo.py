@@ -15,7 +15,7 @@ from siding.app.back.git_words import PARTS, git_lines
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, NeedsConsent, RestoreRequest
 from siding.app.life.close import Fate, close_task, remove_workspace
-from siding.app.life.reopen import MARK, Reopened, deleted_tasks, reopen
+from siding.app.life.reopen import Reopened, deleted_tasks, reopen
 from siding.app.place.locks import Hold, holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import ended_here, resolve, select
@@ -39,7 +39,7 @@ from siding.ledger.store import Ledger
 from siding.namedtuples import NamedTuple
 from siding.runs.reported import title_of
 from siding.tasks.states import TaskState, WorkspaceState
-from siding.tasks.task import Task
+from siding.tasks.task import CLOSED_AFTER, REOPENED, Task
 
 __all__ = [
     "NothingToRedo",
@@ -98,7 +98,7 @@ def undo(project: Project, request: UndoRequest) -> Undone:
     Raises NothingToUndo, NeedsConsent if later changes would be restored with it, and the errors of
     a restoration or of `ReverseApply`. After any of these nothing was changed.
     """
-    task_id, away = choose(project, request.task)
+    task_id, away = choose(project, request.task, "undo")
     if away:
         opened = reopen(project, task_id, by_undo=True, wait=request.wait)
         return Undone(
@@ -120,7 +120,7 @@ def undo(project: Project, request: UndoRequest) -> Undone:
 
 def redo(project: Project, request: UndoRequest) -> Undone:
     """Repeat what the newest undo took back. Raises NothingToRedo, and the errors of `undo`."""
-    task_id, away = choose(project, request.task)
+    task_id, away = choose(project, request.task, "redo")
     if away:
         raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
     if project.registry.of_task(task_id) is None:  # planned: nothing was done in it
@@ -314,12 +314,20 @@ def _destination(steps: Iterable[Step], by: Step) -> tuple[Destination, int | No
 
 def _close_again(project: Project, task: Task) -> Undone:
     """Close, or remove the workspace of, a task that an undo opened again."""
-    mark = task.rest.get(MARK)
+    mark = task.rest.get(REOPENED)
     assert isinstance(mark, dict)
     fate = Fate(str(mark.get("fate")))
     keep = bool(mark.get("keep_branch"))
     if mark.get("closed"):
-        closed = close_task(project, task, fate=fate, force=True, keep_branch=keep)
+        after = mark.get(CLOSED_AFTER)
+        closed = close_task(
+            project,
+            task,
+            fate=fate,
+            force=True,
+            keep_branch=keep,
+            after=after if isinstance(after, int) else None,
+        )
         return Undone(task=closed.task, what=f"closed task {task.id} · {task.name} again")
     _workspace, task = remove_workspace(project, task, force=True, complete=False, keep_branch=keep)
     return Undone(task=task, what=f"removed the workspace of {task.name} again")
@@ -330,7 +338,7 @@ def recent_position(task: Task, ledger: Ledger, word: str) -> tuple[list[Step], 
 
     Only the newest act of the position is sure: older ones may be missing.
     """
-    mark = task.rest.get(MARK)
+    mark = task.rest.get(REOPENED)
     named = mark.get("after") if isinstance(mark, dict) else None
     after = named if isinstance(named, int) else None
     for steps, is_all in ledger.growing_tails():
@@ -351,8 +359,10 @@ def _nothing_to_redo(task: Task, found: Position) -> NothingToRedo:
     )
 
 
-def choose(project: Project, named: str | None) -> tuple[TaskId, bool]:
-    """Return the task that is meant, and whether it is closed or its workspace is removed.
+def choose(project: Project, named: str | None, word: str) -> tuple[TaskId, bool]:
+    """Return the task that is meant, and whether its closing comes next, or its removal.
+
+    A task that was closed and kept its workspace may have later acts: these come before.
 
     With no name and no active task, it is the task that this terminal was about, if that has ended,
     else the one that was closed or removed last.
@@ -369,18 +379,31 @@ def choose(project: Project, named: str | None) -> tuple[TaskId, bool]:
         if newest is None:
             raise
         return newest, True
-    return task.id, _is_away(project, task)
+    return task.id, _is_away(project, task, word)
 
 
-def _is_away(project: Project, task: Task) -> bool:
-    if task.status is TaskState.CLOSED:
-        return True
+def _is_away(project: Project, task: Task, word: str) -> bool:
     workspace = project.registry.of_task(task.id)
+    if task.status is TaskState.CLOSED:
+        kept = workspace is not None and workspace.status is WorkspaceState.KEPT
+        return not kept or not _has_later_act(task, project.ledger(task.id), word)
     return (
         workspace is not None
         and workspace.status is WorkspaceState.REMOVED
         and workspace.intent is None
     )
+
+
+def _has_later_act(task: Task, ledger: Ledger, word: str) -> bool:
+    """Tell whether the act that comes next was done after the task was closed."""
+    after = task.rest.get(CLOSED_AFTER)
+    last = ledger.last()
+    if not isinstance(after, int) or last is None or last.number <= after:
+        return False
+    _steps, found = recent_position(task, ledger, word)
+    acts = found.undoable if word == "undo" else found.redoable
+    step = acts[-1].step if acts else None
+    return step is not None and step.number > after
 
 
 def _closed_last(project: Project, gone: set[TaskId]) -> TaskId | None:

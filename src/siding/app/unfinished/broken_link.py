@@ -11,6 +11,7 @@ from pathlib import Path
 
 from siding.app.place.locks import holding_git
 from siding.app.place.project import Project
+from siding.app.place.workspace_links import is_known
 from siding.errors import SidingError
 from siding.git.errors import GitError
 from siding.git.snapshots.git_state import state_in
@@ -42,6 +43,12 @@ def require_link(project: Project, task: Task, workspace: Workspace) -> None:
     """
     path, what = Path(workspace.path), f"git does not know the workspace of task {task.name!r}"
     _refuse_own_repository(path / ".git", what)
+    if not is_known(workspace, Path(workspace.git_dir)):
+        raise LinkBroken(
+            f"{what}: {workspace.path!r} is not the directory that was made for it",
+            hint="move it away and the right one back, or `siding task reopen` makes that from its "
+            "last state",
+        )
     try:
         branch, base = _last_head(project, task, workspace)
         with holding_git(project, f"linking the workspace of {task.name} to git again"):

@@ -29,7 +29,7 @@ def _run(
     project = require_project(context.app)
     request = UndoRequest(task=arguments.task, wait=arguments.wait, beside=beside_of(arguments))
     if arguments.stop:
-        stop_first(context.screen, project, choose(project, arguments.task)[0])
+        stop_first(context.screen, project, choose(project, arguments.task, "undo")[0])
     done = with_consent(
         context.screen,
         lambda force: act(project, request._replace(force=force)),

@@ -20,8 +20,7 @@ from siding.app.decisions.pages import page_of
 from siding.app.decisions.question import Asking, ask, wait
 from siding.app.decisions.requests import read_file, read_text
 from siding.app.decisions.views import DecisionView, as_record
-from siding.app.place.hidden_home import project_for_people
-from siding.app.place.project import Project
+from siding.app.place.project import Project, project_for_people
 from siding.app.waiting.notifier import Notifier
 from siding.cli.formats import print_json
 from siding.cli.globals import Context

@@ -7,7 +7,7 @@ from siding.app.broker.inside import Inside, Refused, broker_of
 from siding.app.phases.gates import GateClosed
 from siding.app.phases.moves import MovedPhase, PhaseRequest, move, moved_as_record
 from siding.app.phases.phases import PhaseMove
-from siding.app.place.hidden_home import project_for_people
+from siding.app.place.project import project_for_people
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert

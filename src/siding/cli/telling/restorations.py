@@ -37,6 +37,10 @@ def survey_record(survey: Survey) -> dict[str, Any]:
             {"path": quote_path(left.path), "why": left.why.value} for left in survey.plan.left
         ],
         "in_the_way": [quote_path(path) for path in survey.blocked],
+        "cannot_be_moved": [
+            {"path": quote_path(each.path), "why": each.why, "way_out": each.way_out}
+            for each in survey.stuck
+        ],
         "git": [{"part": part, "change": text} for part, text in git_lines(survey.git)],
         "concerns": [*survey.concerns, *(survey.git.notes if survey.git else ())],
     }
@@ -61,6 +65,8 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.warn(note)
     for path in survey.blocked:
         screen.print(f"blocked {quote_path(path)} (in no snapshot; --force moves it to the trash)")
+    for stuck in survey.stuck:
+        screen.print(f"stuck   {stuck}: the rollback would be refused; {stuck.way_out}")
     for concern in survey.concerns:
         screen.warn(concern)
     if survey.nothing_to_do:

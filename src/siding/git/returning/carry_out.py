@@ -23,6 +23,7 @@ from siding.git.applying.sparse import apply_rules, is_sparse
 from siding.git.command import Place
 from siding.git.errors import GitError, SnapshotDamaged, SnapshotFailed, said_by
 from siding.git.repository import Repository
+from siding.git.restoring.immovable import CannotMove
 from siding.git.restoring.small_files import TEMPORARY
 from siding.git.returning.intended import add_intended, discard_intended
 from siding.git.returning.objects import give_what_is_named
@@ -41,8 +42,10 @@ class ChangedMeanwhile(GitError):
     code = "moving"
 
 
-REFUSED = (*UNCHANGED, ChangedMeanwhile, SnapshotDamaged, SnapshotFailed)
-"""If one of these is raised before the block of `returning` runs, nothing was changed."""
+REFUSED = (*UNCHANGED, ChangedMeanwhile, SnapshotDamaged, SnapshotFailed, CannotMove)
+"""If one of these is raised before the block of `returning` runs, nothing was changed.
+
+CannotMove is raised in the block, after the files were exchanged back."""
 
 
 class Returning(NamedTuple):
@@ -76,14 +79,26 @@ def returning(work: Returning, plan: GitReturn, is_same: Callable[[], bool]) -> 
         small_files = plan_small_files(work.store, present, wanted)
         give_what_is_named(work.repository, work.store, plan)
         _move_refs(work, plan)
-        # From here on something is changed, and no error of `REFUSED` is raised any more.
-        yield
+        # From here on something is changed, and no error of `REFUSED` is raised any more, but for
+        # files that could not be moved and were exchanged back.
+        try:
+            yield
+        except CannotMove:
+            _move_refs(work, _reversed(plan))
+            raise
         if plan.changes_index:
             _set_index(work, plan)
         replace_small_files(work.place.git_dir, small_files)
     finally:
         discard_index(work.place, work.token)
         lock.release()
+
+
+def _reversed(plan: GitReturn) -> GitReturn:
+    """Return how HEAD and the branch go back to where they were."""
+    tip = None if plan.tip is None else plan.now.tip
+    now = plan.then._replace(branch=plan.branch, tip=plan.tip or plan.now.tip)
+    return plan._replace(now=now, then=plan.now, tip=tip, branch=plan.now.branch)
 
 
 def sweep(

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from siding.files.durable import flush_dir, flush_file, flush_tree
+from siding.files.durable import flush_dir, flush_file, flush_tree, make_dirs, move_aside
 from siding.git import refs
 from siding.git.command import EMAIL, IDENTITY, Place, output_of
 from siding.git.errors import BranchExists, GitError
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
+from siding.git.worktrees.carrying import carry_out, free_name, names_going
 from siding.git.worktrees.filling import Checkout, write_files
-from siding.git.worktrees.listing import admin_dir, registrations
-from siding.git.worktrees.moving import free_name, move_durably
+from siding.git.worktrees.listing import admin_dir, made_for, registrations
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
@@ -123,11 +123,14 @@ def undo_add(
     repository.
     """
     done: list[str] = []
-    for git_dir in registrations(repository, path):
-        move_durably(git_dir, free_name(aside / "git-dir"))
+    linked = repository.paths.common_dir / "worktrees"
+    going = [linked / name for name in names_going(repository) if made_for(name, path.name)]
+    for git_dir in (*registrations(repository, path), *going):
+        carry_out(repository, git_dir, free_name(aside / "git-dir"))
         done.append(f"took the registration {git_dir.name!r} aside")
     if os.path.lexists(path):
-        move_durably(path, free_name(aside / "workspace"))
+        make_dirs(aside)
+        move_aside(path, free_name(aside / "workspace"))
         done.append(f"took {str(path)!r} aside")
     if _delete_own_branch(repository, branch, base, start or base):
         done.append(f"deleted branch {branch!r}")

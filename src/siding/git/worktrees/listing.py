@@ -63,7 +63,7 @@ def registrations(repository: Repository, path: Path) -> list[Path]:
         info.git_dir
         for info in worktrees(repository)[1:]
         if (info.path and same_place(info.path, path))
-        or (info.path is None and _made_for(info.git_dir.name, path.name))
+        or (info.path is None and made_for(info.git_dir.name, path.name))
     ]
 
 
@@ -91,7 +91,7 @@ def same_place(one: Path, other: Path) -> bool:
     return one == other or os.path.realpath(one) == os.path.realpath(other)
 
 
-def _made_for(name: str, wanted: str) -> bool:
+def made_for(name: str, wanted: str) -> bool:
     """Tell whether git may have given a worktree's registration this name: the worktree's own, or
     that with a number if it was taken."""
     return name == wanted or (name.startswith(wanted) and name[len(wanted) :].isdigit())

@@ -1,13 +1,20 @@
 """Move a linked worktree to another place and bring it back; no file of it is ever deleted."""
 
-import errno
 import os
 from pathlib import Path
 
-from siding.files.durable import flush_dir, flush_tree, make_dirs, replace_by_lock
+from siding.files.durable import replace_by_lock
 from siding.git import refs
 from siding.git.errors import BranchInUse, GitError
 from siding.git.repository import Repository
+from siding.git.worktrees.carrying import (
+    came_back,
+    carry_back,
+    carry_out,
+    end_carrying_back,
+    free_name,
+    is_going,
+)
 from siding.git.worktrees.listing import same_place, worktrees
 
 
@@ -16,7 +23,7 @@ def detach_worktree(repository: Repository, path: Path, git_dir: Path, aside: Pa
     repository, to `aside`/git-dir, which is returned. The branch is free afterwards.
 
     The caller moves the worktree itself. Nothing is deleted or pruned; `attach_worktree` is the
-    reverse.
+    reverse. Safe to repeat after a crash at any point.
     """
     if git_dir.parent != repository.paths.common_dir / "worktrees":
         raise GitError(f"{str(git_dir)!r} is not the git directory of a linked worktree")
@@ -27,22 +34,31 @@ def detach_worktree(repository: Repository, path: Path, git_dir: Path, aside: Pa
             hint="run `siding doctor`",
         )
     target = aside / "git-dir"
-    if os.path.lexists(target):
-        raise GitError(f"{str(target)!r} is in the way")
-    move_durably(git_dir, target)
+    carry_out(repository, git_dir, target)
     return target
+
+
+def is_registered(repository: Repository, git_dir: Path) -> bool:
+    """Tell whether the repository has this record of a worktree, be it half-way out of it."""
+    return os.path.lexists(git_dir) or is_going(repository, git_dir)
 
 
 def attach_worktree(repository: Repository, path: Path, stored: Path) -> Path:
     """Put a registration back for the worktree that is at `path` again; returns its new place.
 
-    Raises BranchInUse when its branch has been checked out elsewhere meanwhile.
+    Safe to repeat after a crash at any point. Raises BranchInUse when its branch has been checked
+    out elsewhere meanwhile.
     """
+    if (came := came_back(repository, path, stored)) is not None:
+        repair_links(path, came, repository.paths.common_dir)
+        end_carrying_back(came, stored)
+        return came
     head = refs.read_head(stored, repository.paths.common_dir)
     refuse_branch_in_use(repository, head.branch if head else None)
     target = _place_for_registration(repository, path)
-    move_durably(stored, target)
+    carry_back(repository, stored, target)
     repair_links(path, target, repository.paths.common_dir)
+    end_carrying_back(target, stored)
     return target
 
 
@@ -77,33 +93,3 @@ def _place_for_registration(repository: Repository, path: Path) -> Path:
     linked.mkdir(exist_ok=True)
     name = "".join(c if c.isalnum() or c in "-_." else "-" for c in path.name)
     return free_name(linked / (name.strip(".") or "worktree"))
-
-
-def free_name(path: Path) -> Path:
-    """Return the path, or the first of path1, path2, ... that is not taken."""
-    candidate, number = path, 0
-    while os.path.lexists(candidate):
-        number += 1
-        candidate = path.with_name(f"{path.name}{number}")
-    return candidate
-
-
-def move_durably(source: Path, target: Path) -> None:
-    """Rename durably; across file systems copy all, flush, and only then remove the source."""
-    make_dirs(target.parent)
-    try:
-        source.rename(target)
-    except OSError as error:
-        import shutil
-
-        if error.errno != errno.EXDEV:
-            raise
-        partial = target.with_name(target.name + ".partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.copytree(source, partial, symlinks=True)
-        flush_tree(partial)
-        partial.rename(target)
-        flush_dir(target.parent)
-        shutil.rmtree(source)
-    flush_dir(target.parent)
-    flush_dir(source.parent)
