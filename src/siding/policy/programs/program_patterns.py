@@ -54,14 +54,15 @@ DELETES = (
 WRITES = (
     r"\b(?:write_?[fF]ile\w*|writeTextFile\w*|append_?[fF]ile\w*|createWriteStream|makedirs"
     r"|mkdir\w*|file_put_contents|(?:File|IO|Bun|Files)\.write\w*|touch"
-    r"|(?:os|fs|File|FileUtils)\.chmod\w*)\b"
+    r"|extract(?:all)?|truncate(?:Sync)?|(?:os|fs|File|FileUtils)\.chmod\w*)\b"
 )
 _OF_FILES = r"\b(?:shutil|os|fs|fse|fsPromises|FileUtils|Files?)\.|(?<![.\w])"
 COPIES = (
     rf"(?:{_OF_FILES})(?:copy(?:file|tree|File|2)?|cp(?:_r)?|s?y?m?link|move|mv|renames?"
     r"|(?<=os\.)replace)(?:Sync)?\b|\burlretrieve\b|\bdownload_file\b"
+    r"|\b(?:cp|copyFile|rename|symlink)Sync\b"
 )
-MOVES = rf"(?:{_OF_FILES})(?:move|mv|renames?|(?<=os\.)replace)(?:Sync)?\b"
+MOVES = rf"(?:{_OF_FILES})(?:move|mv|renames?|(?<=os\.)replace)(?:Sync)?\b|\brenameSync\b"
 METHODS = re.compile(
     r"(.{0,300})\.(write_(?:text|bytes)|unlink|rmdir|touch|mkdir|deleteDir|delete|rename"
     r"|read_(?:text|bytes))"
@@ -70,7 +71,8 @@ METHODS = re.compile(
 BEFORE_A_PATH = re.compile(r"(?<![=!<>])=(?!=)|\b(?:in|return|if)\b|:\s|,\s")
 OPENS = r"\b(?:f?open|popen|file|sysopen)\b"
 READS = (
-    r"\b(?:readFile\w*|File\.read\w*|file_get_contents|read_(?:csv|json)|readlines?|slurp|File)\b"
+    r"\b(?:readFile\w*|File\.read\w*|file_get_contents|createReadStream|readfile|readlines?"
+    r"|read_(?:csv|json)|slurp|File)\b"
 )
 WRITE_MODE = r"[rbt]*[wax+][bt+]*|>>?|\+[<>]"
 
@@ -87,12 +89,16 @@ FETCHES = (
 )
 DECODES = (
     r"b64decode|base64_decode|decode64|\batob\b|unhexlify|fromhex|rot_?13|fromCharCode|marshal"
+    r"|Buffer\.from\b"
 )
 SENDS = (
     r"\b(?:requests|httpx|session|client|axios|https?|got)\.(?:post|put|patch)\b|\bdata\s*="
     r"|\bbody\s*:|\b(?:sendall|sendto|sendmail|upload\w*)\b"
 )
-CONNECTS = rf"(?:\bconnect\w*\(\(|Socket\.new\()\s*{STRING}"
+CONNECTS = (
+    rf"(?:\b(?:create_)?connect\w*\(\(|\bconnect\(\d+,|Socket\.new\(|\b(?:SMTP|FTP)(?:_\w+)?\()"
+    rf"\s*{STRING}"
+)
 SHOWS = r"\b(?:print|puts|echo|say|console\.\w+|cat|write|p|dump)\b"
 HOME = (
     r"(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|\bDir\.home\b"

@@ -67,8 +67,6 @@ class _Text:
         self._arguments(given)
         self._hidden()
 
-    # -- commands --------------------------------------------------------------------------
-
     def _commands(self, given: Sequence[str]) -> None:
         lines = list(self.strings.ticks) if self.language in patterns.BACKTICKS_RUN else []
         starts = False
@@ -107,7 +105,8 @@ class _Text:
         for rule, pattern in patterns.AT_ALL.items():
             if re.search(pattern, self.code):
                 self.examiner.found(rule, self.code[:120])
-        if self.runs and self.fetches:
+        texts = " ".join(self.strings.strings)
+        if self.runs and (self.fetches or re.search(r"\bcurl\b|\bwget\b|https?://", texts)):
             self.examiner.found("remote-code", "runs what it fetches")
         elif self.runs and re.search(patterns.DECODES, self.code):
             self.examiner.found("code-unclear", "runs what it decodes")
@@ -122,6 +121,7 @@ class _Text:
             (patterns.WRITES, 0, self._write),
             (patterns.MOVES, 0, self._delete),
             (patterns.COPIES, 1, self._write),
+            (patterns.COPIES, 0, self._read),
             (patterns.READS, 0, self._read),
         ):
             for arguments in self._calls(pattern, statement):
@@ -133,7 +133,7 @@ class _Text:
             elif given and given[0].startswith(">"):
                 self._write(given[0].lstrip("> "))  # … or in it
             else:
-                self._each(arguments[:1], self._read)
+                self._each(arguments, self._read)
         for before, name in patterns.METHODS.findall(statement):
             acts = {
                 "read": self._read,
