@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 
 from siding.policy import paths
 from siding.policy.budget import Budget, TooMuch
@@ -14,6 +13,7 @@ from siding.policy.state import ShellState
 from siding.policy.verdict import Action, CommandPart, RuleFinding
 
 MOST_DIRECTORIES = 200  # that one verdict looks into, to see where their links lead
+_LEFT_OUT = frozenset({".git", "node_modules", ".venv", "venv"})
 DEEPEST = 12  # lines in lines, functions in functions
 LONGEST_VIA = 100  # characters of what a command stands in
 LONGEST_SHOWN = 2000  # characters of a command, or of what a rule matched
@@ -86,6 +86,7 @@ class Effects:
         self.home = place.home
         self.fetched: set[str] = set()  # files this line takes from the network
         self.made: dict[str, str | None] = {}  # files this line makes: their texts, None: not known
+        self._looked_into = self._followed = 0  # directories and links, by `links_below`
         self._parts: list[_OpenPart] = []
         self._open: list[_OpenPart] = []
         self._via: tuple[str, ...] = ()
@@ -241,22 +242,30 @@ class Effects:
     def links_below(self, directory: str, state: ShellState) -> list[str]:
         """Return the links below a directory of the workspace that lead out of it.
 
-        No more than MOST_DIRECTORIES are looked into.
+        One verdict looks into MOST_DIRECTORIES and follows as many links, the nearest first. It
+        leaves out directories with links of tools: git's, and those of installed packages.
         """
         top = paths.absolute(directory, state.cwd)
         if top is None or not self.is_workspace(directory, state):
             return []
         waiting, found = [top.rstrip("/")], []
-        for directory in islice(
-            iter(lambda: waiting.pop() if waiting else None, None), MOST_DIRECTORIES
-        ):
-            for name, is_link in self.place.entries(directory):
-                path = f"{directory}/{name}"
-                if not is_link and name != ".git":
+        for each in waiting:
+            if max(self._looked_into, self._followed) >= MOST_DIRECTORIES:
+                break
+            self._looked_into += 1
+            for name, is_link in self.place.entries(each):
+                path = f"{each}/{name}"
+                if not is_link and name not in _LEFT_OUT:
                     waiting.append(path)
-                elif is_link and not paths.is_below(self.place.resolve(path), self.place.workspace):
+                elif is_link and self._leads_out(path):
                     found.append(path)
         return found
+
+    def _leads_out(self, link: str) -> bool:
+        self._followed += 1
+        return self._followed <= MOST_DIRECTORIES and not paths.is_below(
+            self.place.resolve(link), self.place.workspace
+        )
 
     def reads_below(self, directory: str, state: ShellState) -> None:
         """Record `read-secret` if a directory with credentials lies below `directory`."""

@@ -463,6 +463,7 @@ class Examiner(Effects):
         policy = self.policy._replace(rules=())
         probe = Examiner(policy, self.place, self.env, self.judges, self.budget)
         probe._via = (*self._via, "argument")
+        probe.fetched = set(self.fetched)
         depth = self.budget.depth
         try:
             with probe.within("argument"):

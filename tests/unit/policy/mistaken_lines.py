@@ -18,6 +18,11 @@ LET_THROUGH: dict[str, tuple[str, ...]] = {
             "r=>r.on('data',d=>eval(d+'')))\""
         ),
         "mvn exec:exec@x",
+        "python3 -m keyring get system user",
+        "python3 -m awscli s3 rm s3://b --recursive",
+        "python3 -m pyngrok http 80",
+        "python3 -m azure.cli account get-access-token",
+        "sam package --s3-bucket b",
         "yes | tee big",
     ),
     "credentials": (

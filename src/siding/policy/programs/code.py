@@ -90,14 +90,20 @@ def _text_input(examiner: "Examiner", call: "Call") -> None:
 
 # Modules that are programs of another name, or do more than run the project's code.
 _PROGRAMS_AS_MODULES = names("""
-    ansible awscli conda coverage flit hatch httpie huggingface_hub mkdocs pip pipx poetry
-    pre_commit siding tox twine uv virtualenv
+    ansible awscli azure.cli conda coverage flit hatch httpie huggingface_hub keyring mkdocs pip
+    pipx poetry pre_commit pyngrok siding tox twine uv virtualenv
 """)
-_AS_PROGRAM = {"awscli": "aws", "httpie": "http", "huggingface_hub": "huggingface-cli"}
+_AS_PROGRAM = {
+    "awscli": "aws",
+    "azure.cli": "az",
+    "httpie": "http",
+    "huggingface_hub": "huggingface-cli",
+    "pyngrok": "ngrok",
+}
 
 
 def _module(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
-
+    """Judge ``python -m``: a module is the project's own, or the program it belongs to."""
     name = words[0] if words else ""
     if name in _PROGRAMS_AS_MODULES:
         program = _AS_PROGRAM.get(name, name.replace("_", "-"))

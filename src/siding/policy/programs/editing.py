@@ -52,6 +52,8 @@ def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -
     for path in re.findall(r">\s*\"((?:[^\"\\]|\\.)*)\"", text):
         if not path.startswith(("/dev/stderr", "/dev/stdout")):
             examiner.writes(path, call.state)
+    for path in re.findall(r"getline\s*\w*\s*<\s*\"([^\"]*)\"", text):
+        examiner.reads(path, call.state)
     if re.search(r"\|\s*\"(?:/bin/)?(?:ba|da|z|k)?sh\"", text):  # it prints lines for a shell
         examiner.found("code-from-input", text[:120])
     for word in given if re.search(r"\|\s*ARGV", text) else ():

@@ -22,9 +22,16 @@ STRING = r'[A-Za-z]{0,2}"(\d+)"'
 STARTS = (
     r"(?:(?:[sS]ystem|[pP]open|[eE]xec|[sS]pawn|[sS]hell|Process)\w*|\b(?:run|call|sh|cmd"
     r"|check_(?:call|output)|getoutput|getstatusoutput|passthru|proc_open|Command"
-    r"|(?:call|read)(?:Command|Process)|capture[23]e?|shell-command\S*|call-process|run-program|e?syscmd)|\$|\bqx)"
+    r"|(?:call|read)(?:Command|Process)|capture[23]e?|shell-command\S*|call-process|run-program"
+    r"|e?syscmd)|\$|\bqx)"
 )
-COMMAND = rf"{STARTS}\s*[(\[]?\s*\[?\s*({STRING}(?:(?:[\s,\[\]]|c\(|\{{\s*args:)*{STRING})*)"
+COMMAND = (
+    rf"{STARTS}\s*[(\[]?\s*(?:\{{?\s*(?:args|cmd|command)\s*[=:]|os\.P_\w+,)?\s*\[?\s*"
+    rf"({STRING}(?:(?:[\s,\[\]]|c\(|\{{\s*args:)*{STRING})*)"
+)
+DIRECTORY = rf"\b(?:cwd|chdir|cd)\s*[=:]\s*{STRING}"
+GOES_TO = r"\bchdir\b"
+GOES_ON = r"([(\[,])\s*\n\s*|\s*\n\s*(?=[)\].])"  # a statement on several lines
 LIST = r"\[\s*(\"\d+\"(?:\s*,\s*\"\d+\")+)"
 COMMAND_BEHIND = rf"{STRING}\s*(?:\.\s*(?:execute\b|!)|!!|\|\s*(?:getline|&))"
 INTERPOLATED = r"[#$]\{[^}]{0,100}\}|(?<!\$)\{[^{} ,]{1,100}\}|%[sd]"
@@ -41,27 +48,31 @@ READS_A_FILE = r"\bopen\b|read|load|\brun\b|exec|system|popen"
 
 DELETES = (
     r"\b(?:rmtree|remove_tree|rm|rmSync|rmdir\w*|unlink\w*|removedirs|rm_rf?|(?<![.\w])remove"
-    r"|remove_(?:dir|entry)\w*|removeSync|emptyDir\w*|(?:os|fs|fse|file|Deno)\.remove\w*|(?:File|Files|Dir|FileUtils)\.delete\w*"
-    r"|delete-(?:file|directory)|deleteTree)\b[!?]?"
+    r"|remove_(?:dir|entry)\w*|removeSync|emptyDir\w*|(?:os|fs|fse|file|Deno)\.remove\w*"
+    r"|(?:File|Files|Dir|FileUtils)\.delete\w*|delete-(?:file|directory)|deleteTree)\b[!?]?"
 )
 WRITES = (
-    r"\b(?:write_?[fF]ile\w*|writeTextFile\w*|append_?[fF]ile\w*|createWriteStream|makedirs|mkdir\w*"
-    r"|file_put_contents|(?:File|IO|Bun|Files)\.write\w*|touch|(?:os|fs|File|FileUtils)\.chmod\w*)\b"
+    r"\b(?:write_?[fF]ile\w*|writeTextFile\w*|append_?[fF]ile\w*|createWriteStream|makedirs"
+    r"|mkdir\w*|file_put_contents|(?:File|IO|Bun|Files)\.write\w*|touch"
+    r"|extract(?:all)?|truncate(?:Sync)?|(?:os|fs|File|FileUtils)\.chmod\w*)\b"
 )
 _OF_FILES = r"\b(?:shutil|os|fs|fse|fsPromises|FileUtils|Files?)\.|(?<![.\w])"
 COPIES = (
     rf"(?:{_OF_FILES})(?:copy(?:file|tree|File|2)?|cp(?:_r)?|s?y?m?link|move|mv|renames?"
-    r"|(?<=os\.)replace)(?:Sync)?\b"
+    r"|(?<=os\.)replace)(?:Sync)?\b|\burlretrieve\b|\bdownload_file\b"
+    r"|\b(?:cp|copyFile|rename|symlink)Sync\b"
 )
-MOVES = rf"(?:{_OF_FILES})(?:move|mv|renames?|(?<=os\.)replace)(?:Sync)?\b"
+MOVES = rf"(?:{_OF_FILES})(?:move|mv|renames?|(?<=os\.)replace)(?:Sync)?\b|\brenameSync\b"
 METHODS = re.compile(
-    r"(.{0,300})\.(write_(?:text|bytes)|unlink|rmdir|touch|mkdir|deleteDir|delete|read_(?:text|bytes))"
+    r"(.{0,300})\.(write_(?:text|bytes)|unlink|rmdir|touch|mkdir|deleteDir|delete|rename"
+    r"|read_(?:text|bytes))"
     r"\s*\("
 )
 BEFORE_A_PATH = re.compile(r"(?<![=!<>])=(?!=)|\b(?:in|return|if)\b|:\s|,\s")
 OPENS = r"\b(?:f?open|popen|file|sysopen)\b"
 READS = (
-    r"\b(?:readFile\w*|File\.read\w*|file_get_contents|read_(?:csv|json)|readlines?|slurp|File)\b"
+    r"\b(?:readFile\w*|File\.read\w*|file_get_contents|createReadStream|readfile|readlines?"
+    r"|read_(?:csv|json)|slurp|File)\b"
 )
 WRITE_MODE = r"[rbt]*[wax+][bt+]*|>>?|\+[<>]"
 
@@ -73,23 +84,28 @@ AT_ALL = {
     "siding-itself": r"\bkill\b[^\n]{0,40}\b(?:p?getppid|ppid)\b",
 }
 FETCHES = (
-    r"urlopen|\brequire\(\"\d+\"\)\.get\b|\b(?:requests|httpx|http|https|axios)\.get\b|\bfetch\s*\(|URI\.open|open-uri|\bLWP\b"
-    r"|urlretrieve"
+    r"urlopen|urlretrieve|\b(?:requests|httpx|https?|axios)\.get\b|\brequire\(\"\d+\"\)\.get\b"
+    r"|\bfetch\s*\(|URI\.open|open-uri|\bLWP\b"
 )
 DECODES = (
     r"b64decode|base64_decode|decode64|\batob\b|unhexlify|fromhex|rot_?13|fromCharCode|marshal"
+    r"|Buffer\.from\b"
 )
 SENDS = (
     r"\b(?:requests|httpx|session|client|axios|https?|got)\.(?:post|put|patch)\b|\bdata\s*="
     r"|\bbody\s*:|\b(?:sendall|sendto|sendmail|upload\w*)\b"
 )
-CONNECTS = rf"(?:\bconnect\w*\(\(|Socket\.new\()\s*{STRING}"
+CONNECTS = (
+    rf"(?:\b(?:create_)?connect\w*\(\(|\bconnect\(\d+,|Socket\.new\(|\b(?:SMTP|FTP)(?:_\w+)?\()"
+    rf"\s*{STRING}"
+)
 SHOWS = r"\b(?:print|puts|echo|say|console\.\w+|cat|write|p|dump)\b"
 HOME = (
-    r"(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|(?:\brequire\(\"\d+\"\)\.|\b\w+\.)?\bhomedir\(\)|\bDir\.home\b"
-    r"|\bprocess\.env\.HOME\b|\$?ENV\{HOME\}"
+    r"(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|\bDir\.home\b"
+    r"|(?:\brequire\(\"\d+\"\)\.|\b\w+\.)?\bhomedir\(\)|\bprocess\.env\.HOME\b|\$?ENV\{HOME\}"
 )
 HOME_IN_STRING = r"^(?:[#$]?\{[^}]*(?:HOME|home)[^}]*\}|\$HOME\b)"
 OF_ENVIRONMENT = (
-    rf"(?:environ(?:\.get)?|ENV|getenv|process\.env)\W{{1,3}}{STRING}|process\.env\.(\w+)"
+    rf"(?:environ(?:\.get)?|ENV|getenv|\benv\.get|process\.env)\W{{1,3}}{STRING}"
+    r"|process\.env\.(\w+)|\$ENV\{(\w+)\}"
 )

@@ -17,6 +17,7 @@ class ProgramStrings:
         code = re.sub(patterns.STRINGS.format(comment), self._keep, text, flags=re.DOTALL)
         code = re.sub(patterns.JOINED, self._join, code)
         code = re.sub(patterns.HOME, lambda _: self._number(home), code)
+        code = re.sub(patterns.GOES_ON, r"\1", code)
         self.code = re.sub(patterns.OF_ENVIRONMENT, self._variable, code)
 
     def values(self, code: str) -> list[str]:
@@ -66,7 +67,7 @@ class ProgramStrings:
 
     def _variable(self, found: re.Match[str]) -> str:
         """Return the code for a variable of the environment: that of the home is the home."""
-        name = found[2] or self.strings[int(found[1])]
+        name = found[2] or found[3] or self.strings[int(found[1])]
         return self._number(self.home) if name == "HOME" else found[0]
 
 

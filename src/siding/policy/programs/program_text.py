@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from siding.policy import paths
 from siding.policy.effects import secret_variable
 from siding.policy.fields import MARKS, UNKNOWN
 from siding.policy.hosts import is_elsewhere, is_metadata
@@ -51,21 +52,20 @@ class _Text:
         self.strings = ProgramStrings(self.language, text, examiner.home)
         self.code = self.strings.code
         self.runs = bool(re.search(patterns.RUNS_TEXT, self.code))
+        self.fetches = bool(re.search(patterns.FETCHES, self.code))
         self.statements = [each[:_LONGEST_STATEMENT] for each in re.split(r"[;\n]", self.code)]
 
     def judge(self, given: Sequence[str]) -> None:
-        if UNKNOWN in self.code:  # outside of all strings: it is code
-            self.examiner.found("code-from-input", self.code[:120])
-        self._commands(given)
-        self._arguments(given)
-        self._hidden()
         for statement in self.statements:
             self.examiner.budget.spend(3 + len(statement) // 16, "reading program text")
+            if UNKNOWN in statement and not statement.strip(MARKS + " \t()"):
+                self.examiner.found("code-from-input", self.code[:120])
             self.strings.bind(statement)
             self._files(statement)
             self._network(statement)
-
-    # -- commands --------------------------------------------------------------------------
+        self._commands(given)
+        self._arguments(given)
+        self._hidden()
 
     def _commands(self, given: Sequence[str]) -> None:
         lines = list(self.strings.ticks) if self.language in patterns.BACKTICKS_RUN else []
@@ -76,8 +76,11 @@ class _Text:
                 words = self.strings.values(found[1])
                 line = words[0] if len(words) == 1 else shlex.join(words)
                 one = len(words) > 1 or " " not in line.strip()
-                goes_on = one and re.match(r"\s*[+.,]", statement[found.end() :])
-                lines.append(f"{line} x" if goes_on else line)  # `["python", script]`
+                if one and re.match(r"\s*[+.,]", statement[found.end() :]):
+                    line += " x"  # `["python", script]`
+                for there in re.findall(patterns.DIRECTORY, statement)[:1]:
+                    line = f"cd {shlex.quote(self.strings.strings[int(there)])} && {line}"
+                lines.append(line)
             for number in re.findall(patterns.COMMAND_BEHIND, statement):
                 lines.append(self.strings.strings[int(number)])
             if self.language in patterns.BARE_WORDS:
@@ -102,7 +105,8 @@ class _Text:
         for rule, pattern in patterns.AT_ALL.items():
             if re.search(pattern, self.code):
                 self.examiner.found(rule, self.code[:120])
-        if self.runs and re.search(patterns.FETCHES, self.code):
+        texts = " ".join(self.strings.strings)
+        if self.runs and (self.fetches or re.search(r"\bcurl\b|\bwget\b|https?://", texts)):
             self.examiner.found("remote-code", "runs what it fetches")
         elif self.runs and re.search(patterns.DECODES, self.code):
             self.examiner.found("code-unclear", "runs what it decodes")
@@ -110,11 +114,14 @@ class _Text:
     # -- files -----------------------------------------------------------------------------
 
     def _files(self, statement: str) -> None:
+        for arguments in self._calls(patterns.GOES_TO, statement):
+            self._each(arguments[:1], self._go)
         for pattern, at, act in (
             (patterns.DELETES, 0, self._delete),
             (patterns.WRITES, 0, self._write),
             (patterns.MOVES, 0, self._delete),
             (patterns.COPIES, 1, self._write),
+            (patterns.COPIES, 0, self._read),
             (patterns.READS, 0, self._read),
         ):
             for arguments in self._calls(pattern, statement):
@@ -126,11 +133,15 @@ class _Text:
             elif given and given[0].startswith(">"):
                 self._write(given[0].lstrip("> "))  # … or in it
             else:
-                self._each(arguments[:1], self._read)
+                self._each(arguments, self._read)
         for before, name in patterns.METHODS.findall(statement):
-            act = {"r": self._read, "w": self._write, "m": self._write, "t": self._write}.get(
-                name[0] if name != "rmdir" else "", self._delete
-            )
+            acts = {
+                "read": self._read,
+                "writ": self._write,
+                "mkdi": self._write,
+                "touc": self._write,
+            }
+            act = acts.get(name[:4], self._delete)
             self._each([patterns.BEFORE_A_PATH.split(before)[-1]], act)
 
     def _arguments(self, given: Sequence[str]) -> None:
@@ -148,6 +159,12 @@ class _Text:
 
     def _write(self, path: str) -> None:
         self.examiner.writes(path, self.state)
+        if self.fetches:
+            self.examiner.takes(path, self.state)
+
+    def _go(self, path: str) -> None:
+        self.state = self.state.copy()
+        self.state.cwd = paths.absolute(path, self.state.cwd)
 
     def _read(self, path: str) -> None:
         self.examiner.reads(path, self.state)
@@ -165,8 +182,6 @@ class _Text:
             if path and self.examiner.zone(path, self.state) is not Zone.UNKNOWN:
                 act(path)
 
-    # -- network ---------------------------------------------------------------------------
-
     def _network(self, statement: str) -> None:
         texts = self.strings.values(statement)
         sends = re.search(patterns.SENDS, statement)
@@ -179,6 +194,6 @@ class _Text:
             if is_elsewhere(self.strings.strings[int(number)]):
                 self.examiner.found("send-data", self.strings.strings[int(number)])
         for found in re.finditer(patterns.OF_ENVIRONMENT, statement):
-            name = found[2] or self.strings.strings[int(found[1])]
+            name = found[2] or found[3] or self.strings.strings[int(found[1])]
             if secret_variable(name) and re.search(patterns.SHOWS, statement):
                 self.examiner.found("print-secret", name)
