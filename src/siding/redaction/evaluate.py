@@ -15,7 +15,7 @@ _LEFT = 192  # bytes before a word that can matter
 _RIGHT = 1024  # bytes from a word on that decide where something short repeats
 _OFTEN = 16  # words after which it is worth a look whether the bytes repeat
 _LONGEST = 128  # bytes that repeat
-_BEHIND_NAME = frozenset(b"\x1b\\\"'`&%] \t:=>,")  # what can stand between name and value
+_BEHIND_NAME = frozenset(b"\x1b\\\"'`&%] \t:=>,|")  # what can stand between name and value
 _RECENT = 8  # words in them
 # Steps, beside those for each word.
 _CLOSER, _PUTTY, _SPAN, _BLOCK = 13, 20, 4, 10
@@ -77,7 +77,12 @@ def announced(
                 if after is not None:
                     steps += _CLOSER
                     span = pair_at(data, left, known, after, limit, final=final)
-        if span is None and putty and data[at - 11 : at] == b"PuTTY-User-" and PUTTY.match(data, at - 11):
+        if (
+            span is None
+            and putty
+            and data[at - 11 : at] == b"PuTTY-User-"
+            and PUTTY.match(data, at - 11)
+        ):
             steps += _PUTTY
             span = putty_lines(data, at - 11, limit, final=final)
             recent.clear()  # what decides here can be far away

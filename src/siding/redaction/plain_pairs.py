@@ -42,9 +42,7 @@ def is_dull(data: bytes, end: int, known: Meaning) -> bool:
     return (tier is _TOKEN or tier is _KEY) and _is_dull(data, end) is not None
 
 
-def plain_pair(
-    data: bytes, at: int, left: int, known: Meaning, limit: int
-) -> SecretSpan | None:
+def plain_pair(data: bytes, at: int, left: int, known: Meaning, limit: int) -> SecretSpan | None:
     """Return the secret whose name has the word at `at` in it; None if that takes a closer look.
 
     `left`, `known`: where the name begins, and what it says.
