@@ -50,6 +50,7 @@ def test_landlock_names_what_it_cannot_hide(task: Sandbox) -> None:
     assert "tok-of-url" not in said
     assert "alias.looked=status" in said
     assert os.geteuid() or "root:" not in said
+    assert "Landlock holds this sandbox" in said
     config = os.path.realpath(task.repo / ".git/config")
     assert f"{config} has a credential in it" in said
     # What must have bwrap does not run with less.

@@ -119,6 +119,11 @@ def plan_launch(
             network = Network.OFF
             notes.append("a loopback of its own needs bwrap: the command has no network at all")
         git = GitAccess.READ
+        notes.append(
+            f"Landlock holds this sandbox ({found.reason}): sockets of your session, your other "
+            "terminals and shared memory stay open; `siding doctor --sandbox` has the whole list, "
+            "and --sandbox=bwrap takes nothing less"
+        )
     lock, said = _quarantine(recorder) if git is GitAccess.COMMIT else (None, ())
     prepared = None
     if lock is not None:
