@@ -15,7 +15,7 @@ _LEFT = 192  # bytes before a word that can matter
 _RIGHT = 1024  # bytes from a word on that decide where something short repeats
 _OFTEN = 16  # words after which it is worth a look whether the bytes repeat
 _LONGEST = 128  # bytes that repeat
-_BEHIND_NAME = frozenset(b"\x1b\\\"'`&%] \t:=>,")  # what can stand between name and value
+_BEHIND_NAME = frozenset(b"\x1b\\\"'`&%] \t:=>,|")  # what can stand between name and value
 _RECENT = 8  # words in them
 # Steps, beside those for each word.
 _CLOSER, _PUTTY, _SPAN, _BLOCK = 13, 20, 4, 10

@@ -268,11 +268,18 @@ def token_at(data: bytes, at: int, limit: int) -> tuple[bytes, int] | None:
             found = form.pattern.match(data, at, min(limit, at + RIGHT))
             if found is not None:
                 end = found.end()
+                if _stands_for_one(data[at + len(prefix) : end]):
+                    return None
                 if end == at + RIGHT:  # the pattern was stopped by the limit: find the real end
                     behind = BEHIND_TOKEN.search(data, end, limit)
                     end = limit if behind is None else behind.start()
                 return form.kind, end
     return None
+
+
+def _stands_for_one(rest: bytes) -> bool:
+    """Return whether what is behind the prefix only shows where a token goes."""
+    return b"xxxxxxxx" in rest.lower() or len(set(rest)) <= 2
 
 
 STARTS = frozenset(_by_start())  # the first three bytes of every token with a prefix

@@ -38,7 +38,7 @@ _QUALIFIERS = frozenset(
     """
     value val b64 base64 base hex enc encoded raw prod production dev development testing stage
     staging live sandbox old new current previous data plain plaintext plaintextpassword text
-    primary secondary ro rw main default local qa uat a b v
+    primary secondary ro rw main default local qa uat a b v string str
     """.split()
 )
 _PASSWORDS = ("password", "passwd", "passwort", "passphrase")
@@ -104,6 +104,8 @@ def meaning(name: bytes) -> Meaning | None:
         words.pop()
     if not words:
         return None
+    if words[-1] == "result" and name.lower().startswith(b"random_password."):
+        return Meaning(Tier.PASSWORD, b"password")  # Terraform's
     last = words[-1]
     before = words[-2] if len(words) > 1 else ""
     if last.endswith(_PASSWORDS) or last in _PASS:

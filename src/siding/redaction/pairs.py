@@ -5,8 +5,15 @@ import re
 
 from siding.redaction.formats import token_at
 from siding.redaction.names import Meaning, Tier
+from siding.redaction.phrases import PHRASES, behind_name
 from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
-from siding.redaction.values import is_password, is_random, is_token, stands_for_one
+from siding.redaction.values import (
+    is_password,
+    is_random,
+    is_token,
+    reads_like_words,
+    stands_for_one,
+)
 
 _NAME_LEFT = 64
 _SHORT_LEFT = 3  # bytes that are looked at first
@@ -27,6 +34,7 @@ _AFTER = re.compile(
     rb"|=>|:=|=(?!=)|:(?!:)|%3[AaDd])[ \t]{0,64}+)"
     rb"|(?P<xml>>)"
     rb"|(?P<pair>[ ]?,[ ]?\\{0,6}[\"']value\\{0,6}[\"'][ ]?:[ ]?)"
+    rb"|(?P<cell>[ \t]{0,64}\|[ \t]{0,64}|\t[ \t]{0,16})"
     rb"|(?P<gap>[ \t]{1,16}+))" + _COLOUR
 )
 rest_of_name = re.compile(rb"[A-Za-z0-9_.-]{0,48}+").match
@@ -41,6 +49,8 @@ _TO_BLANK = re.compile(rb"[^\s\x1b]++")
 _NEXT_PAIR = re.compile(rb"[;&](?=[A-Za-z_][\w .-]{0,40}=)")
 _IN_LINE = re.compile(rb"[^\s\"'`<>&;,)\]}\\|\x1b]++")
 _AFTER_VALUE = re.compile(rb"[\s\"'`<>&;,)\]}\\|\x1b]")
+_CELL = re.compile(rb"`?([^\s|`]{4,256})`?[ \t]*(?=[|\r\n]|\Z)")
+_COLUMN = re.compile(rb"([^\s|`]{4,256})(?=[\t\r\n]|\Z)")
 _SCHEME = re.compile(
     rb"(?i)(?:bearer|basic|token|apikey|api-key|key|bot|splunk|negotiate|oauth"
     rb"|genie-?key|sso-key|ntlm)[ \t]+"
@@ -61,7 +71,11 @@ def pair_at(
     `known`: what the name says. `after`: what `follows` a word of it.
     """
     before = data[left - 1]
-    gap = after[6] is not None
+    if after[6] is not None:
+        span = _in_the_next_cell(data, left, after, limit, known, final=final)
+        if span is not None or b"|" in after[6]:
+            return span
+    gap = after[6] is not None or after[7] is not None
     if gap and before not in _BLANKS and data[left] != 0x2D and data[left - 2] != 0x5C:
         return None
     if before == 0x3A and data[left - 10 : left] == b"[redacted:":
@@ -76,8 +90,12 @@ def pair_at(
     if gap:
         quoted = after[2] is not None
         return _behind_a_gap(data, left, start, limit, known, quoted=quoted, final=final)
-    if after[4] is not None and (before not in b"<:" or data[left - 2] == 0x5C):
-        return None
+    if after[4] is not None:
+        attribute = after[2] is not None and data[left - 5 : left - 1] in (b"key=", b"ame=")
+        if not attribute and (
+            after[2] is not None or before not in b"<:" or data[left - 2] == 0x5C
+        ):
+            return None
     return _value(data, left, start, limit, known, after, final=final)
 
 
@@ -135,6 +153,33 @@ def _value(
     if after[2] is not None and opened is None and data[start:end].isdigit():
         return span._replace(quote=after[2])
     return _to_its_end(data, span, start + JUDGED, limit)
+
+
+def _in_the_next_cell(
+    data: bytes,
+    left: int,
+    after: re.Match[bytes],
+    limit: int,
+    known: Meaning,
+    *,
+    final: bool,
+) -> SecretSpan | None:
+    """Return a secret in the cell of a table behind the one in which its name is alone."""
+    bar = b"|" in after[6]
+    before = data[max(0, left - 80) : left].rstrip(b" `*")
+    if known.tier is Tier.HEADER or known.tier is Tier.COOKIE or before[-1:] not in b"\n|\t":
+        return None
+    if not bar and b"|" in before[-1:]:
+        return None
+    found = (_CELL if bar else _COLUMN).match(data, after.end(), limit)
+    if found is None:
+        return None
+    start, end = found.span(1)
+    if end == limit and not final:
+        return SecretSpan(start, limit, known.kind, pending=True)
+    value = data[start:end]
+    random = value.isalpha() and not value.islower() and not reads_like_words(value)
+    return _if_secret(data, start, end, known, quoted=False, assigned=random)
 
 
 def _is_word(value: bytes) -> bool:
@@ -257,6 +302,11 @@ def _behind_a_gap(
     """
     if quoted or known.tier is Tier.KEY:
         return None
+    name = data[left:start].rstrip(b" \t")
+    if name in PHRASES:
+        span = behind_name(data, left, name, limit, final=final)
+        if span is not None:
+            return span
     flag = data[left : left + 1] == b"-"
     # With a `_`: the prefilter looks for nothing of this where there is no punctuation at all.
     setting = (

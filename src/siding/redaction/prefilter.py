@@ -41,8 +41,9 @@ PARTS = tuple(
             # key, token, mnemonic
             rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z0-9])(?!(?<=[ ]tokee)[ ][a-z0-9])",
             rb"cse[td]",  # secret, credential
-            rb"alt(?:a[= o](?!ss?[= ])|[= ](?<=salt.))",  # auth but not author; salt
-            rb"pa(?:ss[= ap]|d[= ]|sase)",  # pass, password, passphrase; pwd; phrase
+            rb"alt(?:a[= o\n<](?!ss?[= ])|[= ](?<=salt.))",  # auth but not author; salt
+            # pass, password, passphrase; pwd; phrase; pw as the last word of a name
+            rb"pa(?:ss[= ap\t\n<]|d[= \n<]|sase|[=| \t\n<](?<=[=\n]pa[=| \t\n<])|=(?<= pa=))",
             rb"codes",
         ),
     )
@@ -54,7 +55,8 @@ _K = frozenset(b"kK")
 _LOWER = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _INTERRUPTING = (b"\x1b", b"%", b"\\", b"\x00", b"\xe2", b"\xc2", b"\xef")
-_PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
+_SERVERS = (b"requirepass ", b"masterauth ")  # settings of Redis, without any punctuation
+_PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-|\t")
 
 
 class Triggers(NamedTuple):
@@ -118,6 +120,8 @@ def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> T
     lists = [at for at in places if data[at] in _OF_LISTS and _LIST.match(data, at)]
     if any(each in data for each in _PUNCTUATION):
         return Triggers(_announcing(data, places), lists)
+    if any(each in data for each in _SERVERS):
+        return Triggers(places, lists)
     # A netrc file has a dot in its host.
     return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
 

@@ -21,6 +21,7 @@ _START, _END = itemgetter(0), itemgetter(1)
 # Steps. What only some places take is counted where they are judged.
 _NAME, _LIST, _RUN, _URL = 2, 5, 2, 8
 _READING, _UNDONE, _MOVED = 40, 3, 8
+_TAIL = 600  # bytes at the end of the data in which a value may wait for its name
 _SEARCHED = 32  # bytes of a reading that are searched in a step
 
 
@@ -166,6 +167,14 @@ class Rules:
             passwords = url_passwords(data, limit)
             meter.spend(_URL * len(passwords))
             yield from passwords
+        # A name has a word of the triggers; what comes behind a value at the end is not known yet.
+        if b"alue" in (data if found.triggers.names else b"" if final else data[-_TAIL:]):
+            from siding.redaction.apart import apart
+
+            yield from apart(data, limit, meter, final=final)
+        from siding.redaction.phrases import phrases
+
+        yield from phrases(data, meter, final=final)
         if b"$" in data:
             from siding.redaction.places import password_hashes
 

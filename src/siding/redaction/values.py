@@ -7,7 +7,7 @@ _REMEMBERED = 2048  # judgements of each kind: what is printed is often printed 
 # Matched against values in lower case, so that each alternative is told apart by its first byte.
 _REFERENCE = re.compile(
     rb"""(?x)
-    \$(?:\{|\(|\$|[a-z_]\w*(?:$|[/.:}\])\s])) | \{\{ | \{% | %\( | %s\b | %[a-z_]+% | <[a-z%/!$-]
+    \$(?:\{|\(|\$|[a-z_]\w*(?:$|[/.:}\])\s])) | \{\{ | \{% | %\( | %s\b | %[a-z_]+% | <[a-z%/!$|-]
     | \[?<?redacted\b | \#\{
     | \[(?:redacted|hidden|filtered|masked|removed|secret) | op:// | vault: | ssm: | arn:
     | env[:.(\[]
@@ -188,7 +188,7 @@ def is_token(value: bytes, *, quoted: bool) -> bool:
     if b" " in value or (not quoted and (_CALL.match(value) or _DOTTED.match(value))):
         return False
     if _WORDY.match(value):
-        return len(value) >= 20 and not _reads_like_words(value)
+        return len(value) >= 20 and not reads_like_words(value)
     return _DIGIT.search(value) is not None or len(value) >= 12
 
 
@@ -206,7 +206,7 @@ def is_random(value: bytes) -> bool:
     return max(len(piece) for piece in pieces) >= 14
 
 
-def _reads_like_words(value: bytes) -> bool:
+def reads_like_words(value: bytes) -> bool:
     """Return whether a value of letters alone reads like words: capitals where words begin."""
     pieces = re.findall(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", value)
     return len(value) / max(1, len(pieces)) >= 3.5 and max(map(len, pieces)) < 24

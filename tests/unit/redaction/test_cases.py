@@ -4,7 +4,7 @@ import json
 
 import counted
 from siding.redaction.redactor import Redactor
-from unit.redaction import family_cases
+from unit.redaction import apart_cases, family_cases
 from unit.redaction.cases import BENIGN, SECRETS
 
 PLAIN = Redactor()
@@ -43,6 +43,24 @@ def test_a_number_in_json_stays_json() -> None:
     assert json.loads(masked) == {"password": "[redacted:password]", "port": 5432}
     inner = PLAIN.mask_text(json.dumps({"text": '{"password": 12345678}'}))
     assert json.loads(json.loads(inner)["text"]) == {"password": "[redacted:password]"}
+
+
+def test_names_that_stand_apart_and_words_that_are_no_names() -> None:
+    """Also where the bytes come in pieces, wherever these are cut."""
+    counted.add(len(apart_cases.SECRETS) + len(apart_cases.BENIGN))
+    for before, secret, behind in apart_cases.SECRETS:
+        data = (before + secret + behind).encode()
+        masked = PLAIN.mask(data)
+        assert masked.startswith(before.encode()), before
+        assert masked.endswith(behind.encode()), before
+        assert secret.encode() not in masked, before
+        for size in (1, 7, len(before) + 2):
+            stream = PLAIN.stream()
+            pieces = [stream.feed(data[at : at + size]) for at in range(0, len(data), size)]
+            assert b"".join(pieces) + stream.close() == masked, (before, size)
+    for text in apart_cases.BENIGN:
+        assert PLAIN.mask_text(text) == text
+        assert PLAIN.mask_text(f"a line\n{text}\nanother") == f"a line\n{text}\nanother"
 
 
 def test_families_of_secrets_and_of_what_looks_like_them() -> None:

@@ -12,6 +12,7 @@ from siding.files.durable import make_dirs
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command
 from siding.process.lookup import Program
+from siding.process.sandbox import landlock
 from siding.process.sandbox.cgroup import Delegation, delegation_here, own_groups
 from siding.process.sandbox.probe import FoundEngine, find_engine, tried
 from siding.process.sandbox.seccomp import Demand, compiled
@@ -48,6 +49,9 @@ def prove(project: Project) -> Iterator[SandboxProof]:
     yield from _writes(found, Path(os.path.realpath(place)))
     yield from _network(found)
     yield _nested(found)
+    if engine is Engine.LANDLOCK:
+        for each in landlock.not_covered(found.version, filtered=known, network=Network.ON):
+            yield SandboxProof("Landlock closes this", False, each, needed=False)
 
 
 def kernel_limits(env: Mapping[str, str], groups: Delegation, own: str) -> SandboxProof:

@@ -33,6 +33,7 @@ from siding.process.command import Command
 from siding.process.identity import started_of
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
+from siding.process.sandbox.homes import GIT_SETTINGS
 from siding.process.sandbox.probe import FoundEngine, Known, find_engine, listening_sockets
 from siding.process.sandbox.values import (
     BindMount,
@@ -47,6 +48,7 @@ from siding.process.sandbox.values import (
     Secluded,
     StagedCache,
     View,
+    is_within,
 )
 from siding.process.sandbox.view import ALTERNATE, plan_view
 from siding.storage.documents import read_document_or_none, write_document
@@ -87,6 +89,7 @@ class Launched(NamedTuple):
     hosts: tuple[str, ...] | None = None  # that alone may be reached; None: there is no list
     notes: tuple[str, ...] = ()
     caches: Path | None = None  # the directory of what was staged for the run
+    settings_copies: Path | None = None  # that of git's settings without credentials
 
 
 def plan_launch(
@@ -103,7 +106,7 @@ def plan_launch(
     project = recorder.project
     found = engine_here(project)
     profile = profile_in_force(asked.profile, program)
-    if found.engine is None:
+    if found.engine is None or (asked.engine is not None and found.engine is not asked.engine):
         return _none(profile, found.reason)
     network = asked.network or Network.ON
     if network is Network.ALLOW and found.engine is Engine.LANDLOCK:
@@ -117,6 +120,11 @@ def plan_launch(
             network = Network.OFF
             notes.append("a loopback of its own needs bwrap: the command has no network at all")
         git = GitAccess.READ
+        notes.append(
+            f"Landlock holds this sandbox ({found.reason}): sockets of your session, your other "
+            "terminals and shared memory stay open; `siding doctor --sandbox` has the whole list, "
+            "and --sandbox=bwrap takes nothing less"
+        )
     lock, said = _quarantine(recorder) if git is GitAccess.COMMIT else (None, ())
     prepared = None
     if lock is not None:
@@ -128,11 +136,13 @@ def plan_launch(
     make_room_for_sessions(home, agent)
     caches = _caches(recorder, asked, command, found.engine)
     notes += caches.notes
+    places = _places(recorder, command)
     demand = _requirements(project, asked, command, network, git)._replace(
         caches=caches.staged,
         reads_only=reads_only,
     )
-    places = _places(recorder, command)
+    demand, said = _without_secrets(recorder, demand, places, home, found.engine)
+    notes += said
     view = plan_view(
         places,
         demand,
@@ -148,7 +158,9 @@ def plan_launch(
         sockets=listening_sockets(),
     )
     launch = _launch(recorder, found, view, network, command, places)._replace(
-        room=asked.memory, stays_root=stays_root(program)
+        room=asked.memory,
+        rooms=asked.room or memory_here() // 2,
+        stays_root=stays_root(program),
     )
     launch = launch._replace(secluded=_secluded(program, command))
     of_git = () if prepared is None else _GIT_ENVIRONMENT
@@ -170,6 +182,7 @@ def plan_launch(
         hosts=hosts,
         notes=tuple(notes),
         caches=caches.directory,
+        settings_copies=Path(demand.replaced[0][1]).parent if demand.replaced else None,
     )
 
 
@@ -181,6 +194,15 @@ def _secluded(program: str, command: Command) -> Secluded | None:
 
     names = tuple(name for name in (*ALL, *siding_agent.OF_THE_AGENT) if name in command.env)
     return Secluded(os.path.realpath(sys.executable), names)
+
+
+def memory_here() -> int:
+    """Return the bytes of memory that this machine has, or that our control group may use."""
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(whole, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    except (OSError, ValueError):  # there is none, or it says `max`
+        return whole
 
 
 def _requirements(
@@ -202,6 +224,43 @@ def _requirements(
         ),
         write=tuple(expanded(path, home) for path in asked.write or ()),
     )
+
+
+def _without_secrets(
+    recorder: "Recorder",
+    demand: SandboxRequirements,
+    places: Places,
+    home: Path,
+    engine: Engine,
+) -> tuple[SandboxRequirements, tuple[str, ...]]:
+    """Keep credentials in git's settings, and what only root may read, from the run."""
+    from siding.app.sandbox.git_settings import clean_settings
+    from siding.app.sandbox.root_only import root_only
+
+    files = [str(home / name) for name in GIT_SETTINGS[:2]]
+    files += ["/etc/gitconfig", f"{places.git_dir}/config.worktree"]
+    files += [each for each in _named_by_git(home) if each not in files]
+    clean = clean_settings(
+        files, places.common_dir, str(home), lambda: _own_directory(recorder, "git")
+    )
+    replaced = clean.replaced
+    notes: list[str] = []
+    if engine is Engine.LANDLOCK:
+        # It allows whole trees: that of the repository has to be read, with all that is in it.
+        open_ones = [path for path, _copy in replaced if is_within(path, places.common_dir)]
+        replaced = tuple(each for each in replaced if each[0] not in open_ones)
+        notes = [
+            f"{path} has a credential in it, which the command can read: Landlock cannot hide it"
+            for path in open_ones
+        ]
+    spared = (*demand.read, *demand.write, places.workspace, places.common_dir, places.program)
+    hidden, directories = root_only(spared)
+    demand = demand._replace(
+        replaced=replaced,
+        hidden_files=(*hidden, *clean.stores),
+        hidden_directories=tuple(directories),
+    )
+    return demand, tuple(notes)
 
 
 class _Caches(NamedTuple):

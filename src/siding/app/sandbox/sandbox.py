@@ -71,6 +71,7 @@ class SandboxPlan(NamedTuple):
     prepared: "PreparedQuarantine | None" = None
     lock: "FileLock | None" = None  # of the quarantine
     caches: Path | None = None  # what was staged of package managers' caches
+    settings_copies: Path | None = None  # copies of git's settings, without credentials
     hosts: tuple[str, ...] | None = None  # that alone may be reached; None: there is no list
     refusal: str | None = None
     warnings: tuple[str, ...] = ()
@@ -125,10 +126,14 @@ def plan_sandbox(
         prepared=launched.prepared,
         lock=launched.lock,
         caches=launched.caches,
+        settings_copies=launched.settings_copies,
         hosts=launched.hosts,
     )
     if launched.launch is not None:
         return plan._replace(warnings=(*notes, *launched.notes))
+    if asked.engine is not None:
+        said = f"{asked.engine} was asked for, and cannot be had here: {launched.reason}"
+        return plan._replace(refusal=said)
     if asked.network is Network.ALLOW:  # a list that nothing holds is none
         return plan._replace(refusal=f"the list of hosts cannot be held here: {launched.reason}")
     if mode is settings.SandboxMode.REQUIRE:
@@ -207,7 +212,7 @@ def _anything_is_set(project: Project) -> bool:
 
 def _check_that_it_counts(own: "SandboxSettings") -> None:
     """Raise UsageError for sandbox settings without `sandbox.mode`: they would have no effect."""
-    names = ("profile", "network", "hosts", "git", "read", "write")
+    names = ("profile", "engine", "network", "hosts", "git", "read", "write")
     about = {name: getattr(own, name) for name in names}
     said = [name for name, value in about.items() if value is not None]
     if own.mode is None and said:
@@ -257,6 +262,7 @@ def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbo
         # What bwrap mounts disappears with it; with Landlock /tmp and the home are directories.
         made = [private] if private.is_relative_to(recorder.layout.root) else []
         made += [] if plan.caches is None else [plan.caches]
+        made += [] if plan.settings_copies is None else [plan.settings_copies]
         if made:
             from shutil import rmtree
 
@@ -321,15 +327,18 @@ def _path_of(project: Project, name: str, typed: str) -> str:
 def _overlaid(asked: "SandboxSettings", request: SandboxRequest) -> "SandboxSettings":
     from siding.app.sandbox.profiles import PROFILES
     from siding.app.sandbox.settings import SandboxSettings, hosts_in, replaced
-    from siding.process.sandbox.values import Network
+    from siding.process.sandbox.values import Engine, Network
 
-    if request.profile is not None and request.profile not in PROFILES:
+    demands = request.profile == Engine.BWRAP
+    if request.profile is not None and request.profile not in PROFILES and not demands:
         raise UsageError(
             f"there is no profile {request.profile!r}",
-            hint=f"--sandbox=PROFILE with one of {', '.join(PROFILES)}, or --sandbox -- COMMAND",
+            hint=f"--sandbox=PROFILE with one of {', '.join(PROFILES)}, --sandbox=bwrap to run "
+            "with bwrap or not at all, or --sandbox -- COMMAND",
         )
     said = SandboxSettings(
-        profile=request.profile,
+        profile=None if demands else request.profile,
+        engine=Engine.BWRAP if demands else None,
         network=None if request.network is None else Network(request.network),
         output=request.output,
         memory=request.memory,

@@ -22,7 +22,7 @@ from siding.files.regular import read_bytes
 from siding.hashing import sha256_hex
 from siding.namedtuples import NamedTuple
 from siding.process.limits import Limits
-from siding.process.sandbox.values import GitAccess, Network
+from siding.process.sandbox.values import Engine, GitAccess, Network
 
 
 class SandboxMode(StrEnum):
@@ -51,6 +51,8 @@ class SandboxSettings(NamedTuple):
     memory: int | None = None
     processes: int | None = None
     disk: int | None = None
+    engine: Engine | None = None  # the only one that may be used
+    room: int | None = None  # what all directories in memory may hold together
 
     @property
     def limits(self) -> Limits:
@@ -59,7 +61,7 @@ class SandboxSettings(NamedTuple):
         )
 
 
-_SANDBOX = ("mode", "profile", "network", "hosts", "git", "read", "write")
+_SANDBOX = ("mode", "profile", "engine", "room", "network", "hosts", "git", "read", "write")
 _LIMITS = ("time", "output", "memory", "processes", "disk")
 _NARROWER: dict[str, tuple[str, ...]] = {  # from wide to narrow
     "mode": tuple(SandboxMode),
@@ -83,6 +85,7 @@ def asked_in(path: Path) -> SandboxSettings:
     return SandboxSettings(
         mode=_word(sandbox, path, "mode", SandboxMode),
         profile=_profile(sandbox, path),
+        engine=_engine(sandbox, path),
         network=_word(sandbox, path, "network", Network),
         hosts=_hosts(sandbox, path),
         git=_word(sandbox, path, "git", GitAccess),
@@ -91,6 +94,7 @@ def asked_in(path: Path) -> SandboxSettings:
         time_s=_seconds(limits, path),
         output=_size(limits, path, "output"),
         memory=_size(limits, path, "memory"),
+        room=_size(sandbox, path, "room", "sandbox"),
         processes=_count(limits, path),
         disk=_size(limits, path, "disk"),
     )
@@ -118,7 +122,9 @@ def narrowed(own: SandboxSettings, theirs: SandboxSettings) -> SandboxSettings:
             result[name] = other
     if result.get("network") is Network.ALLOW:
         result["hosts"] = theirs.hosts  # fewer than all, whichever they are
-    for name in ("time_s", "output", "memory", "processes", "disk"):
+    if own.engine is None and theirs.engine is not None:
+        result["engine"] = theirs.engine
+    for name in ("time_s", "output", "memory", "processes", "disk", "room"):
         one, other = getattr(own, name), getattr(theirs, name)
         if other is not None and (one is None or other < one):
             result[name] = other
@@ -138,7 +144,11 @@ def loosens(own: SandboxSettings, theirs: SandboxSettings) -> list[str]:
 
 def digest(theirs: SandboxSettings) -> str:
     """Return the SHA-256 of these settings in hex, under which a person trusts exactly them."""
-    return sha256_hex(json.dumps(theirs._asdict(), sort_keys=True).encode())
+    said = theirs._asdict()
+    for name in ("engine", "room"):  # what was trusted before there were these stays trusted
+        if said[name] is None:
+            del said[name]
+    return sha256_hex(json.dumps(said, sort_keys=True).encode())
 
 
 def _shown(value: object) -> str:
@@ -172,6 +182,13 @@ def _word(values: Mapping[str, Any], path: Path, key: str, known: type[StrEnum])
     if word not in list(known):
         raise _wrong(path, name, f"one of {', '.join(known)}", value)
     return known(word)
+
+
+def _engine(values: Mapping[str, Any], path: Path) -> Engine | None:
+    value = values.get("sandbox.engine")
+    if value is not None and value != Engine.BWRAP:
+        raise _wrong(path, "sandbox.engine", Engine.BWRAP.value, value)
+    return None if value is None else Engine.BWRAP
 
 
 def _profile(values: Mapping[str, Any], path: Path) -> str | None:
@@ -231,8 +248,8 @@ def hosts_in(entries: Iterable[str], place: str) -> tuple[str, ...]:
     return found
 
 
-def _size(values: Mapping[str, Any], path: Path, key: str) -> int | None:
-    name = f"limits.{key}"
+def _size(values: Mapping[str, Any], path: Path, key: str, section: str = "limits") -> int | None:
+    name = f"{section}.{key}"
     value = values.get(name)
     if value is None:
         return None

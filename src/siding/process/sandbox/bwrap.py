@@ -12,6 +12,10 @@ from siding.process.sandbox.values import BindMount, Kind, Launch, Network
 
 NOBODY = "65534"
 _ROOT = "0"
+_SHARED = "/dev/shm"
+_SHARES = {"/tmp": 10, _SHARED: 4, "/var/tmp": 2, "/run": 1}
+_OF_A_HOME = 6
+_LOGS = "/logs/refs/heads"  # of git, which writes little there
 # Root owns these files of the kernel, and the owner may write them in any namespace and without any
 # capability. An ordinary user may not write them; for that user they are not mounted read-only,
 # because the kernel lets a nested sandbox mount /proc only where nothing covers parts of it.
@@ -50,9 +54,14 @@ def arguments(
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if launch.nobody:
         argv += _KERNEL
+    rooms = sizes(launch)
+    if rooms:
+        # Files could be written beside the devices, too, so that /dev is closed but for /dev/shm.
+        argv += ["--size", str(rooms[_SHARED]), "--perms", "1777", "--tmpfs", _SHARED]
+        argv += ["--remount-ro", "/dev"]
     for mount in launch.view.mounts:
-        if mount.kind is Kind.EMPTY and launch.room is not None:
-            argv += ["--size", str(launch.room)]
+        if mount.path in rooms and mount.kind is Kind.EMPTY:
+            argv += ["--size", str(rooms[mount.path])]
         argv += _mount(mount, copies)
     for mount in launch.view.mounts:
         if mount.kind is Kind.BLANK:
@@ -61,6 +70,22 @@ def arguments(
     if seccomp_fd is not None:
         argv += ["--seccomp", str(seccomp_fd)]
     return [*argv, "--"]
+
+
+def sizes(launch: Launch) -> dict[str, int]:
+    """Return how many bytes each directory in memory may hold, by its path; {} without limits.
+
+    Of what they may hold together most goes to /tmp and the home, which programs use most.
+    """
+    if launch.rooms is None:
+        return {}
+    paths = [mount.path for mount in launch.view.mounts if mount.kind is Kind.EMPTY]
+    shares = {path: _SHARES.get(path, _OF_A_HOME) for path in paths}
+    shares |= {path: 1 for path in paths if path.endswith(_LOGS)}
+    shares[_SHARED] = _SHARES[_SHARED]
+    whole = sum(shares.values())
+    found = {path: launch.rooms * share // whole for path, share in shares.items()}
+    return found if launch.room is None else {k: min(v, launch.room) for k, v in found.items()}
 
 
 def _mount(mount: BindMount, copies: Mapping[str, int]) -> list[str]:

@@ -102,6 +102,8 @@ class SandboxRequirements(NamedTuple):
     """What settings and command line ask for. ``read`` and ``write`` are absolute paths.
 
     ``reads_only``: the run works in a copy of what is in the workspace, and may not write there.
+    ``replaced``: files that are seen as other files are. ``hidden_files`` and
+    ``hidden_directories`` are not seen, wherever they are.
     """
 
     network: Network = Network.ON
@@ -110,6 +112,9 @@ class SandboxRequirements(NamedTuple):
     write: tuple[str, ...] = ()
     caches: tuple[StagedCache, ...] = ()
     reads_only: bool = False
+    replaced: tuple[tuple[str, str], ...] = ()
+    hidden_files: tuple[str, ...] = ()
+    hidden_directories: tuple[str, ...] = ()
 
 
 class Quarantine(NamedTuple):
@@ -162,6 +167,7 @@ class Launch(NamedTuple):
     stays_root: bool = False
     scoped: bool = False
     room: int | None = None  # bytes that each EMPTY directory may hold; a tmpfs lives in memory
+    rooms: int | None = None  # what all of them may hold together
     env: tuple[tuple[str, str], ...] = ()
     handover: Handover | None = None  # of listeners, before the command begins
     secluded: Secluded | None = None

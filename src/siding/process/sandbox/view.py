@@ -113,6 +113,7 @@ def plan_view(
         _open_git(plan, places, quarantine)
     plan.put(Kind.SHOW if demand.reads_only else Kind.WRITE, places.workspace)
     _protect(plan, places.workspace, hooks)
+    _replace(plan, demand)
     for name in places.names:
         _link(plan, name)
     view = _without_needless_copies(plan.view())
@@ -240,6 +241,22 @@ def _protect(plan: _Plan, workspace: str, hooks: str | None) -> None:
     for path in (f"{workspace}/.git", f"{workspace}/.siding", hooks):
         if path and plan.look.exists(path) and plan.look.real(path) == path:
             plan.put(Kind.SHOW, path)
+
+
+def _replace(plan: _Plan, demand: SandboxRequirements) -> None:
+    """Show other files in the place of some that are visible, and hide what is not to be seen."""
+    for path, source in demand.replaced:
+        inside = os.path.join(plan.look.real(os.path.dirname(path)), os.path.basename(path))
+        if plan.mounts.get(inside) is None:  # a link in a directory that is shown: what it leads to
+            inside = plan.look.real(path)
+        if not _hidden(plan, inside):
+            plan.put(Kind.SHOW, inside, source)
+    for path in demand.hidden_files:
+        if not _hidden(plan, path):
+            plan.put(Kind.MASK, path)
+    for path in demand.hidden_directories:
+        if not _hidden(plan, path):
+            plan.put(Kind.BLANK, path)
 
 
 def _link(plan: _Plan, name: str) -> None:

@@ -1,0 +1,108 @@
+"""Secrets whose names stand apart from them, and those behind words that are no name."""
+
+import random
+import string
+
+_random = random.Random(9)  # not that of the other cases, whose values depend on what was drawn
+_ALNUM = string.ascii_letters + string.digits
+
+
+def any_of(count: int, letters: str = _ALNUM) -> str:
+    return "".join(_random.choice(letters) for _ in range(count))
+
+
+def hexa(count: int) -> str:
+    return any_of(count, "0123456789abcdef")
+
+
+def uuid() -> str:
+    return f"{hexa(8)}-{hexa(4)}-4{hexa(3)}-a{hexa(3)}-{hexa(12)}"
+
+
+_NAMES = ("DB_PASS", "DB_PASSWORD", "SMTP_PW", "REDIS_PASSWD", "API_TOKEN", "CLIENT_SECRET")
+
+
+def _value() -> str:
+    return any_of(6) + "7" + any_of(5, _ALNUM + "!@#^*") + "x"
+
+
+def _apart(name: str) -> list[tuple[str, str, str]]:
+    return [
+        (f"env:\n  - name: {name}\n    value: ", _value(), '\n  - name: PORT\n    value: "80"\n'),
+        (f'  - name: {name}\n    value: "', _value(), '"\n'),
+        ("- value: ", _value(), f"\n  name: {name}\n"),
+        (f'{{\n  "name": "{name}",\n  "value": "', _value(), '"\n},'),
+        ('{\n "value": "', _value(), f'",\n "name": "{name}"\n}}'),
+        (f'"ParameterKey": "{name}",\n "ParameterValue": "', _value(), '"'),
+        (f'<add key="{name}" value="', _value(), '"/>'),
+        ('<add value="', _value(), f'" key="{name}"/>'),
+        (f"<name>{name}</name>\n  <value>", _value(), "</value>"),
+        (f"| {name} | ", _value(), " |"),
+        (f"{name}\t", _value(), "\n"),
+        (f"export {name}=", _value(), "\n"),
+    ]
+
+
+SECRETS: list[tuple[str, str, str]] = [
+    *(each for name in _NAMES for each in _apart(name)),
+    ('secret_string = "', _value(), '"'),
+    ('random_password.db.result = "', any_of(15) + "3", '"'),
+    ('<entry key="db.password">', _value(), "</entry>"),
+    ('<property name="hibernate.connection.password" value="', _value(), '"/>'),
+    ("CREATE USER bob IDENTIFIED BY '", _value(), "';"),
+    ("create user 'a' identified with caching_sha2_password by '", _value(), "'"),
+    ("ALTER USER scott IDENTIFIED BY ", any_of(6) + "9x", ";"),
+    (" password | ", _value(), "\n"),
+    ("| `api_key` | `", any_of(31) + "4", "` |"),
+    ("mvn sonar:sonar -Dsonar.login=", hexa(40), " -X"),
+    ("snyk auth ", uuid(), "\n"),
+    ("snyk config set api=", uuid(), "\n"),
+    ("localhost:5432:app:bob:", any_of(9) + "1", "\n"),
+    ("*:*:*:postgres:", any_of(9) + "1", "\n"),
+    ("requirepass ", any_of(9) + "1", "\n"),
+    ("masterauth ", any_of(9) + "1", "\n"),
+    ("net use Z: \\\\srv\\share ", any_of(9) + "1", " /user:CORP\\bob"),
+    ("net use \\\\10.0.0.1\\c$ /user:bob ", any_of(9) + "1", "\n"),
+    ("echo ", any_of(9) + "1", " | sudo -S apt update"),
+    ("printf '%s\\n' ", any_of(9) + "1", " | sudo -S ls"),
+    ("sudo -S ls <<< ", any_of(9) + "1", "\n"),
+    ("Enter passphrase: ", any_of(9) + "1", "\n"),
+    ("Enter passphrase for key '/home/b/.ssh/id_rsa': ", any_of(9) + "1", "\n"),
+    ("Enter PEM pass phrase: ", any_of(9) + "1", "\n"),
+    ("Enter password for bob: ", any_of(9) + "1", "\n"),
+]
+BENIGN = [
+    "token: ghp_" + "x" * 36,
+    "AKIA" + "X" * 16,
+    "eos_token='<|endoftext|>'",
+    '"pad_token": "<|pad|>"',
+    "- name: DB_PASS\n  valueFrom:\n    secretKeyRef:\n      name: db\n      key: password",
+    "- name: DB_PASS\n  value: $(OTHER)",
+    "- name: TOKEN_COUNT\n  value: 123456789",
+    "- name: HOST\n  value: db-1234.internal\n- name: DB_PASS\n  valueFrom: x",
+    '{"value": "us-east-1a2b", "name": "REGION"}',
+    '{"value": "abcd1234efgh"},\n{"name": "DB_PASS"}',
+    '[{"label": "Password", "value": "password"}]',
+    '<add key="PasswordResetUrl" value="https://x.y/1"/>',
+    '<property name="password" value="${db.password}"/>',
+    '<entry key="title">abc12345</entry>',
+    "| password | description |",
+    "| password | string | The password |",
+    "| token | expires_at |",
+    "| build | 0123abcd |",
+    "password\tstring\n",
+    "is identified by id 12345",
+    "IDENTIFIED BY 'password'",
+    "run snyk auth to log in",
+    "sonar.login=${SONAR_TOKEN}",
+    "localhost:5432:ready",
+    "main.py:5432:foo:bar: baz",
+    "net use Z: \\\\srv\\share",
+    "net use * /delete",
+    "echo $PW | sudo -S ls",
+    "Enter passphrase (empty for no passphrase): ",
+    'connection_string = "Server=x"',
+    "random_password.db.length = 16",
+    "X_PW=$PW",
+    "--- PASS: TestX (0.00s)\nPASS\nok  \tpkg\t0.01s",
+]
