@@ -19,6 +19,7 @@ from siding.storage.fields import mapping, said, text, whole, words
 from siding.storage.layout import TaskLayout
 
 _VERSION = 1
+LONGEST_PROMPT = 4000  # characters that are kept
 _LONGEST_TITLE = 72
 
 

@@ -20,9 +20,8 @@ from siding.app.usage.of_run import UsedInTurn
 from siding.app.waiting.inbox import agent_entry
 from siding.app.waiting.notifications import notify
 from siding.namedtuples import NamedTuple
-from siding.runs.reported import Reported, first_line, read_reported, write_reported
+from siding.runs.reported import LONGEST_PROMPT, Reported, first_line, read_reported, write_reported
 
-_LONGEST_PROMPT = 4000  # characters that are kept
 _LONGEST_SHOWN = 400
 
 GREETING = (
@@ -88,13 +87,13 @@ def _told(desk: Desk, adapter: Adapter, said: Report, news: str, *, is_first: bo
 
 def _known(desk: Desk, said: Report) -> Report:
     """Return the report without secrets, and no longer than what is kept."""
-    return said._replace(text=desk.project.redaction.text(said.text)[:_LONGEST_PROMPT])
+    return said._replace(text=desk.project.redaction.text(said.text)[:LONGEST_PROMPT])
 
 
 def _of_session(desk: Desk, now: Reported, said: Report) -> Reported:
     clean = desk.project.redaction.text
     session = clean(said.session)[:_LONGEST_SHOWN] or now.session
-    transcript = clean(said.transcript)[:_LONGEST_PROMPT] or now.transcript
+    transcript = clean(said.transcript)[:LONGEST_PROMPT] or now.transcript
     return now._replace(session=session, transcript=transcript)
 
 

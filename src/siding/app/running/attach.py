@@ -125,16 +125,30 @@ def send(
     task, run = _one_run(project, named, wanted)
     connection = _connect(project, task, run, mode="send")
     try:
-        if not connection.welcome.terminal:
-            raise NotTaken(
-                f"run {run.id} has no terminal and no input, so nothing can be typed into it",
-                hint="start it with `siding run --detach --tty`",
-            )
+        _refuse_pipes(connection, run)
         modes = connection.welcome.modes
         _type_all(connection, run, _pieces(text, keys, data, modes, enter=enter))
     finally:
         connection.close()
     return task, run
+
+
+def require_terminal(project: Project, task_id: str, run_id: str) -> None:
+    """Raise NotTaken or CannotAttach if nothing can be typed into a run."""
+    task, run = _one_run(project, task_id, run_id)
+    connection = _connect(project, task, run, mode="send")
+    try:
+        _refuse_pipes(connection, run)
+    finally:
+        connection.close()
+
+
+def _refuse_pipes(connection: Connection, run: Run) -> None:
+    if not connection.welcome.terminal:
+        raise NotTaken(
+            f"run {run.id} has no terminal and no input, so nothing can be typed into it",
+            hint="start it with `siding run --detach --tty`",
+        )
 
 
 def control_key(name: str) -> bytes:
