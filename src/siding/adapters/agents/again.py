@@ -7,6 +7,7 @@ opencode 1.18.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
 
 from siding.namedtuples import NamedTuple
 
@@ -62,10 +63,11 @@ def _kept(asked: PromptAgain, flags: _Flags) -> tuple[str, ...]:
 def _only(words: Sequence[str], names: Collection[str]) -> tuple[str, ...]:
     """Return the options of these names, each with its value."""
     kept: list[str] = []
-    for word, value in zip(words, (*words[1:], ""), strict=True):
+    rest = iter(words)
+    for word in rest:
         name, is_joined, _value = word.partition("=")
         if name in names:
-            kept += [word] if is_joined else [word, value]
+            kept += [word] if is_joined else [word, *islice(rest, 1)]
     return tuple(kept)
 
 

@@ -8,6 +8,7 @@ from siding.app.place.project import Project
 from siding.app.running.named_run import live_runs
 from siding.app.running.stop import step_of_run
 from siding.errors import SidingError, UsageError
+from siding.ids import TaskId
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.process import terminal
@@ -131,6 +132,21 @@ def send(
     finally:
         connection.close()
     return task, run
+
+
+def size_of_terminal(project: Project, task_id: TaskId, run_id: str) -> WindowSize | None:
+    """Return the size of the terminal of a run that lives; None if nobody can say."""
+    runs = Runs(project.task_layout(task_id))
+    run = next((each for each in runs.live() if each.id == run_id), None)
+    if run is None:
+        return None
+    try:
+        connection = Connection(runs.socket(run), mode="send")
+    except (OSError, HostGone, Refused):
+        return None
+    connection.close()
+    welcome = connection.welcome
+    return welcome.size if welcome.terminal and all(welcome.size) else None
 
 
 def require_terminal(project: Project, task_id: str, run_id: str) -> None:
