@@ -86,6 +86,12 @@ def _numbers(value: object) -> dict[str, float]:
     return {name: it for name, it in found if isinstance(it, int | float)}
 
 
+def prompts_of(layout: TaskLayout, run_id: str) -> int:
+    """Return how many prompts the agent of a run has reported."""
+    found = read_reported(layout, run_id)
+    return 0 if found is None else found.prompts
+
+
 def first_line(prompt: str) -> str:
     """Return the first line of a prompt that says something, cut for a list."""
     line = next((line.strip() for line in prompt.splitlines() if line.strip()), "")

@@ -6,6 +6,7 @@ It is recorded as a rollback and a run, which count as one act: one undo leads t
 both. What stood on the step is left behind, as after any rollback.
 """
 
+import time
 from collections.abc import Callable
 
 from siding.adapters.agents.alone import talks
@@ -41,9 +42,14 @@ from siding.ledger.reports import SandboxReport
 from siding.ledger.step import Step, StepKind
 from siding.namedtuples import NamedTuple
 from siding.redaction.span import is_marked
+from siding.runs.reported import prompts_of
+from siding.storage.layout import TaskLayout
 from siding.tasks.task import Task
 
 __all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry", "send_again"]
+
+
+_REPORTS_WITHIN_S = 4.0
 
 
 class RetryRequest(NamedTuple):
@@ -150,10 +156,11 @@ def send_again(
     *,
     force: bool = False,
     on_back: Callable[[Restored], None] | None = None,
-) -> None:
+) -> bool:
     """Go back, and type the prompt into the terminal of the agent that lives.
 
-    Raises the errors of a rollback, NotTaken and CannotAttach; then nothing was changed.
+    Return whether the agent has reported the prompt: one that works may take it later. Raises the
+    errors of a rollback, NotTaken and CannotAttach; then nothing was changed.
     """
     from siding.app.running.attach import NotTaken, require_terminal, send
 
@@ -172,7 +179,24 @@ def send_again(
         on_back(restored)
     detail = planned.step.as_checkpoint
     text = "" if detail is None else detail.prompt
+    layout = project.task_layout(task_id)
+    before = prompts_of(layout, run_id)
     send(project, task_id, run_id, text=text, enter=True, keys=(), data=None)
+    if not _has_more(layout, run_id, before):
+        # Gemini CLI may lose the key just after it went on; with nothing typed it does nothing.
+        send(project, task_id, run_id, text=None, enter=False, keys=("enter",), data=None)
+        return _has_more(layout, run_id, before)
+    return True
+
+
+def _has_more(layout: TaskLayout, run_id: str, before: int) -> bool:
+    """Wait a moment until a run has reported another prompt; return whether it has."""
+    end = time.monotonic() + _REPORTS_WITHIN_S
+    while prompts_of(layout, run_id) <= before:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 class BackToBefore(RestoreAct[Restored | None]):

@@ -62,12 +62,16 @@ def run(arguments: Namespace, context: Context) -> int:
         tell_paused(screen, planned.task.name, restored.paused)
 
     if planned.sends_to:
-        with_consent(
+        is_told = with_consent(
             screen,
             lambda force: send_again(project, planned, force=force, on_back=say_back),
             force=arguments.force,
         )
         screen.note(f"sent to {planned.sends_to}: {inert(planned.prompt)}", "green")
+        if not is_told:
+            screen.note(
+                f"  it has not begun on it yet · siding attach {planned.sends_to}", "yellow"
+            )
         return 0
     result = with_consent(
         screen,
