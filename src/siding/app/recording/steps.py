@@ -21,6 +21,7 @@ __all__ = [
     "DamagedStep",
     "InProgress",
     "Step",
+    "Task",
     "damaged_steps",
     "in_progress",
     "ledger_problems",

@@ -26,6 +26,7 @@ from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.policy.ruling import Asker
 from siding.app.recording.steps import step as find_step
+from siding.app.running.attach import NotTaken, require_terminal, send
 from siding.app.running.held import AskSeen
 from siding.app.running.request import Retried, RunRequest, RunResult, Terminal
 from siding.app.running.run import run
@@ -162,8 +163,6 @@ def send_again(
     Return whether the agent has reported the prompt: one that works may take it later. Raises the
     errors of a rollback, NotTaken and CannotAttach; then nothing was changed.
     """
-    from siding.app.running.attach import NotTaken, require_terminal, send
-
     task_id, run_id = planned.task.id, planned.sends_to
     try:
         require_terminal(project, task_id, run_id)

@@ -20,7 +20,6 @@ from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
 from siding.cli.screen.words import task_name
 from siding.cli.telling.beside import say_left
-from siding.cli.telling.last_screen import screen_lines
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -44,11 +43,14 @@ def run(arguments: Namespace, context: Context) -> int:
     if streams is None:
         context.screen.note(f"{task_name(task.name)} · {wanted} has printed nothing")
         return 0
-    drawn = None if arguments.raw else screen_lines(project, task, found, streams)
-    if drawn is not None:
-        for line in drawn:
-            context.screen.print(inert(line))
-        return 0
+    if streams.streams.value == "pty" and not arguments.raw:
+        from siding.app.running.screen_now import screen_lines
+
+        drawn = screen_lines(project, task, found, streams)
+        if drawn is not None:
+            for line in drawn:
+                context.screen.print(inert(line))
+            return 0
     for number, span in ((1, streams.stdout), (2, streams.stderr)):
         for data in span.chunks(1 << 20):
             _write(Piece(number, data))

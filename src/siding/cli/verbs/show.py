@@ -10,19 +10,18 @@ from argparse import ArgumentParser, Namespace
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
 
-from siding.app.place.project import require_project
+from siding.app.place.project import Project, require_project
 from siding.app.recording.asked import asked_by
 from siding.app.recording.freed import freed_note, marked
 from siding.app.recording.outputs import Output, Span, output
 from siding.app.recording.patch_files import only_patch
 from siding.app.recording.step_commits import commits_of
-from siding.app.recording.steps import ledger_problems, running_step, same_number, step
+from siding.app.recording.steps import Step, Task, ledger_problems, running_step, same_number, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.screen.pager import paged
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import size
-from siding.cli.telling.last_screen import screen_lines
 from siding.cli.telling.step_lines import request_lines, step_lines
 
 SHOWN = 256 * 1024  # bytes of each stream shown without --full, from its end
@@ -61,7 +60,7 @@ def run(arguments: Namespace, context: Context) -> int:
         lines = step_lines(task.name, found, commits, project.layout.root, freed=freed)
         _print_step(screen, [*lines, *request_lines(asked_by(project, task, found))])
         if kept is not None:
-            drawn = None if arguments.full else screen_lines(project, task, found, kept)
+            drawn = None if arguments.full else _last_screen(project, task, found, kept)
             _print_output(screen, kept, drawn, full=arguments.full)
         if patch is not None:
             _print_stream(screen, "patch", patch, full=arguments.full)
@@ -95,6 +94,15 @@ def _print_output(
     for line in drawn:
         screen.print(inert(line))
     screen.print(screen.style("(--full shows all of the output, spelled out)", "dim"))
+
+
+def _last_screen(project: Project, task: Task, step: Step, kept: Output) -> tuple[str, ...] | None:
+    """Return what a program that draws on its terminal showed last; None if it prints lines."""
+    if kept.streams.value != "pty":
+        return None
+    from siding.app.running.screen_now import screen_lines  # for runs in a terminal
+
+    return screen_lines(project, task, step, kept)
 
 
 def _print_stream(screen: Screen, name: str, stream: Span, *, full: bool) -> None:
