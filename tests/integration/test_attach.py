@@ -14,10 +14,12 @@ import pytest
 
 from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox
+from siding.process.command import WindowSize
 from siding.process.control import frames
 from siding.process.control.address import connect_to
 from siding.process.control.client import Connection, HostGone, Refused
 from siding.process.control.server import MOST_VIEWERS
+from siding.process.emulator.screen import TextScreen
 from terminal import Terminal
 
 UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"
@@ -58,7 +60,7 @@ def background(task: Sandbox, *command: str, terminal: bool = True) -> None:
 def printed(task: Sandbox, text: bytes, run: str = "r1") -> bytes:
     """Wait until a run has printed `text`; return all that it printed."""
     end = time.monotonic() + 30
-    while text not in (seen := task.siding("output", run).stdout):
+    while text not in (seen := task.siding("output", run, "--raw").stdout):
         assert time.monotonic() < end, seen
     return seen
 
@@ -179,6 +181,49 @@ def test_the_size_is_that_of_whoever_acted_last(task: Sandbox, sit_down: Sit) ->
     small.wait_for(b"20 60")  # the next one's, as soon as the last one has left
 
 
+BOX = """
+import shutil, sys, time
+first = "\\x1b[?1049h\\x1b[2J\\x1b[H" if sys.argv[1:] else ""
+sys.stdout.write(first + "\\x1b[?25l\\x1b[?2004h\\x1b[3;9r")
+sys.stdout.write("\\x1b[r" + "".join(f"line {number}\\r\\n" for number in range(40)))
+for number in range(3000):
+    columns = shutil.get_terminal_size().columns
+    box = ["+" + "-" * (columns - 2) + "+", f"round\\x1b[1C{number}", "press\\x1b[1Ckeys now"]
+    up = "" if not number else "\\x1b[2K\\x1b[1A\\x1b[2K\\x1b[1A\\x1b[2K\\r"
+    sys.stdout.write(up + "\\r\\n".join(box))
+    sys.stdout.flush()
+    time.sleep(0.02)
+"""
+
+
+@pytest.mark.parametrize("alternate", [False, True])
+def test_whoever_leaves_a_screen_has_a_clean_one_and_others_can_read_it(
+    task: Sandbox, sit_down: Sit, alternate: bool
+) -> None:
+    """The line of the shell that follows is below what is there; so it was drawn by a terminal."""
+    background(task, sys.executable, "-c", BOX, *(["alternate"] if alternate else []))
+    person = sit_down("attach", "r1", rows=20, columns=60)
+    person.wait_for(b"round\x1b[1C9")
+    person.type(LEAVE)
+    assert person.finish() == 0
+    screen = TextScreen(WindowSize(rows=20, columns=60))
+    screen.feed("$ siding attach r1\r\n" + person.seen.decode() + "$ next")
+    lines = [line for line in screen.lines() if line]
+    told = "siding: watched · r1 goes on · siding attach r1"
+    assert lines[-2:] == [told, "$ next"]
+    assert sum("round" in line for line in lines) == (0 if alternate else 1)
+    assert (lines[0] == "$ siding attach r1") == alternate
+    for mode in (b"\x1b[?25h", b"\x1b[?2004l", b"\x1b[r"):
+        assert person.seen.rindex(mode) > person.seen.index(b"round"), mode
+
+    time.sleep(2)  # so much was drawn that the beginning is not looked at
+    for verb in ("show", "output"):
+        shown = task.siding(verb, "r1").stdout.decode()
+        assert shown.count("round ") == 1, shown
+        assert "+" + "-" * 58 + "+\n" in shown, "the size is the one that the terminal has now"
+    assert b"\x1b[1C" in task.siding("output", "r1", "--raw").stdout
+
+
 def test_a_killed_viewer_disturbs_nobody(task: Sandbox, sit_down: Sit) -> None:
     background(task, "sh", "-c", ECHO)
     one, two = sit_down("attach"), sit_down("attach")
@@ -287,7 +332,7 @@ def test_what_the_program_asked_before_is_not_answered_now(task: Sandbox, sit_do
     person.wait_for(b"<now>")
     for question in (b"\x1b[c", b"\x1b[6n", b"\x1b]11;?"):
         assert question not in person.seen
-        assert question in task.siding("output", "r1").stdout
+        assert question in task.siding("output", "r1", "--raw").stdout
 
 
 def test_an_agent_that_talks_has_a_terminal_if_a_person_starts_it(
@@ -467,4 +512,8 @@ def test_the_list_of_runs_has_no_line_of_a_program_that_draws(task: Sandbox) -> 
     while not (shown := task.json("runs", "--format", "json")[0]["last_line"]):
         time.sleep(0.01)
     assert shown == "(a screen: siding attach)"
+    background(task, "sh", "-c", r"printf '?\033[1Cfor\033[2Cshortcuts\n'; sleep 300")
+    while not (shown := task.json("runs", "--format", "json")[1]["last_line"]):
+        time.sleep(0.01)
+    assert shown == "? for  shortcuts"
     task.siding("stop", "--all")

@@ -19,6 +19,7 @@ from siding.storage.fields import mapping, said, text, whole, words
 from siding.storage.layout import TaskLayout
 
 _VERSION = 1
+LONGEST_PROMPT = 4000  # characters that are kept
 _LONGEST_TITLE = 72
 _BETWEEN = " · "
 _NAMED = 4  # prompts in a title
@@ -173,6 +174,12 @@ def title_of(prompts: Sequence[str], most: int = _LONGEST_TITLE) -> str:
         left -= len(lines[at])
         found.append(lines[at])
     return _BETWEEN.join(lines)
+
+
+def prompts_of(layout: TaskLayout, run_id: str) -> int:
+    """Return how many prompts the agent of a run has reported."""
+    found = read_reported(layout, run_id)
+    return 0 if found is None else found.prompts
 
 
 def first_line(prompt: str) -> str:

@@ -41,9 +41,12 @@ class LastScreen(NamedTuple):
     is_guessed: bool
 
 
-def last_screen(step: Step, output: Output) -> LastScreen | None:
+def last_screen(
+    step: Step, output: Output, size_now: WindowSize | None = None
+) -> LastScreen | None:
     """Return the last screen of a run in a terminal; None if its output is lines.
 
+    `size_now` is that of the terminal if the run lives: the step of one that has ended has it.
     Of a program that has left the alternate screen, and put nothing on the other one, that is what
     it showed before it left. Raises OSError.
     """
@@ -55,7 +58,7 @@ def last_screen(step: Step, output: Output) -> LastScreen | None:
     is_whole = len(data) == output.stdout.size
     if not is_whole:
         data = from_line_start(data)
-    told = _told_size(step)
+    told = _told_size(step) or size_now
     size = told or _guessed_size(data)
     lines = _drawn(data, size, is_whole=is_whole)
     if not any(lines):
@@ -75,12 +78,15 @@ def _drawn(data: bytes, size: WindowSize, *, is_whole: bool) -> list[str]:
     if len(present) > _DRAWN:
         present, is_whole = from_line_start(present[-_DRAWN:]), False
     screen = TextScreen(size)
+    if not is_whole:  # whoever has printed a lot is at the bottom, and moves up from there
+        screen.feed(f"\x1b[{size.rows};1H")
     screen.feed(present.decode("utf-8", "replace"))
     past = screen.past_lines() if is_whole else []
     lines = [*past, *screen.lines()]
     while lines and not lines[-1]:
         lines.pop()
-    return lines
+    begin = 0 if is_whole else next((at for at, line in enumerate(lines) if line), 0)
+    return lines[begin:]
 
 
 def _before_it_left(data: bytes) -> bytes | None:

@@ -21,6 +21,7 @@ __all__ = [
     "DamagedStep",
     "InProgress",
     "Step",
+    "Task",
     "damaged_steps",
     "in_progress",
     "ledger_problems",
@@ -156,11 +157,15 @@ def in_progress(project: Project, task: Task) -> list[InProgress]:
 def running_step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step] | None:
     """Return the step in progress that `wanted` names, else None.
 
-    The name is the run's (``r7``), the number that the step will probably get, or ``last``.
+    The name is the run's (``r7``), the number that the step will probably get, or ``last``. A turn
+    of the run may have got that number since: then it is the turn's.
     """
     task = select(project, named)
     for found in reversed(in_progress(project, task)):
         if wanted == "last" or _is_named(found, wanted):
+            is_taken = wanted != found.name and wanted != "last"
+            if is_taken and project.ledger(task.id).find(found.intent.number) is not None:
+                return None
             return task, step_from(progress_record(found))
     return None
 

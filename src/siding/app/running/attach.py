@@ -8,6 +8,7 @@ from siding.app.place.project import Project
 from siding.app.running.named_run import live_runs
 from siding.app.running.stop import step_of_run
 from siding.errors import SidingError, UsageError
+from siding.ids import TaskId
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.process import terminal
@@ -125,16 +126,45 @@ def send(
     task, run = _one_run(project, named, wanted)
     connection = _connect(project, task, run, mode="send")
     try:
-        if not connection.welcome.terminal:
-            raise NotTaken(
-                f"run {run.id} has no terminal and no input, so nothing can be typed into it",
-                hint="start it with `siding run --detach --tty`",
-            )
+        _refuse_pipes(connection, run)
         modes = connection.welcome.modes
         _type_all(connection, run, _pieces(text, keys, data, modes, enter=enter))
     finally:
         connection.close()
     return task, run
+
+
+def size_of_terminal(project: Project, task_id: TaskId, run_id: str) -> WindowSize | None:
+    """Return the size of the terminal of a run that lives; None if nobody can say."""
+    runs = Runs(project.task_layout(task_id))
+    run = next((each for each in runs.live() if each.id == run_id), None)
+    if run is None:
+        return None
+    try:
+        connection = Connection(runs.socket(run), mode="send")
+    except (OSError, HostGone, Refused):
+        return None
+    connection.close()
+    welcome = connection.welcome
+    return welcome.size if welcome.terminal and all(welcome.size) else None
+
+
+def require_terminal(project: Project, task_id: str, run_id: str) -> None:
+    """Raise NotTaken or CannotAttach if nothing can be typed into a run."""
+    task, run = _one_run(project, task_id, run_id)
+    connection = _connect(project, task, run, mode="send")
+    try:
+        _refuse_pipes(connection, run)
+    finally:
+        connection.close()
+
+
+def _refuse_pipes(connection: Connection, run: Run) -> None:
+    if not connection.welcome.terminal:
+        raise NotTaken(
+            f"run {run.id} has no terminal and no input, so nothing can be typed into it",
+            hint="start it with `siding run --detach --tty`",
+        )
 
 
 def control_key(name: str) -> bytes:

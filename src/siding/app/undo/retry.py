@@ -1,11 +1,15 @@
 """Do a step again: go back to before it, and run its command, or another one, from there.
 
+Of a turn it is the prompt that its agent is given once more (`prompt_again.py`).
+
 It is recorded as a rollback and a run, which count as one act: one undo leads to the state before
 both. What stood on the step is left behind, as after any rollback.
 """
 
+import time
 from collections.abc import Callable
 
+from siding.adapters.agents.alone import talks
 from siding.app.acts.pause import BesideRuns
 from siding.app.acts.skeleton import Done, Work, perform
 from siding.app.back.restore_act import (
@@ -22,28 +26,40 @@ from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.policy.ruling import Asker
 from siding.app.recording.steps import step as find_step
+from siding.app.running.attach import NotTaken, require_terminal, send
 from siding.app.running.held import AskSeen
 from siding.app.running.request import Retried, RunRequest, RunResult, Terminal
 from siding.app.running.run import run
 from siding.app.sandbox.sandbox import SandboxRequest
+from siding.app.undo.prompt_again import plan_prompt, turn_of_prompt
 from siding.errors import NotFound, UsageError
 from siding.git.snapshots.coverage import Coverage
 from siding.ids import Sha
 from siding.ledger.details.run import BASE, RunDetail
 from siding.ledger.draft import Draft
+from siding.ledger.history import position
 from siding.ledger.present_line import PresentLine, present_line
 from siding.ledger.reports import SandboxReport
 from siding.ledger.step import Step, StepKind
 from siding.namedtuples import NamedTuple
 from siding.redaction.span import is_marked
+from siding.runs.reported import prompts_of
+from siding.storage.layout import TaskLayout
 from siding.tasks.task import Task
 
-__all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry"]
+__all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry", "send_again"]
+
+
+_REPORTS_WITHIN_S = 4.0
 
 
 class RetryRequest(NamedTuple):
-    """The options of one ``siding retry``. `step` None is the newest run on the line; without
-    `argv` the step's own command runs again."""
+    """The options of one ``siding retry``.
+
+    `step` None is the newest run or prompt on the line; without `argv` the step's own command runs
+    again, or its prompt is given again. `at_terminal`: the agent may talk with a person.
+    `ends_runs`: what lives will be ended first.
+    """
 
     step: str | None = None
     argv: tuple[str, ...] = ()
@@ -51,6 +67,8 @@ class RetryRequest(NamedTuple):
     force: bool = False
     wait: bool = False
     beside: BesideRuns = BesideRuns()
+    at_terminal: bool = False
+    ends_runs: bool = False
 
 
 class Before(NamedTuple):
@@ -62,7 +80,10 @@ class Before(NamedTuple):
 
 
 class PlannedRetry(NamedTuple):
-    """What will be done: the step, the steps on the line that are left behind, the command."""
+    """What will be done: the step, the steps on the line that are left behind, the command.
+
+    `sends_to` is the run that lives and is sent the prompt; then there is no command.
+    """
 
     task: Task
     step: Step
@@ -70,6 +91,8 @@ class PlannedRetry(NamedTuple):
     leaves: tuple[Step, ...]
     run: RunRequest
     beside: BesideRuns = BesideRuns()
+    prompt: str = ""
+    sends_to: str = ""
 
 
 def plan_retry(project: Project, request: RetryRequest) -> PlannedRetry:
@@ -78,13 +101,29 @@ def plan_retry(project: Project, request: RetryRequest) -> PlannedRetry:
     steps = list(project.ledger(task.id).steps())
     line = present_line(steps)
     if request.step is None:
-        found = _newest_run(steps, line, task)
+        found = _newest(steps, line, task)
     else:
         _task, found = find_step(project, task.id, request.step)
-    before = _before(project, task, steps, found)
+    turn = turn_of_prompt(steps, found)
+    if turn is not None:
+        found = turn.step
+    before = _before(project, task, steps, found, None if turn is None else turn.on)
     leaves = [s for s in steps if s.number in line.line and s.number > before.number]
-    again = _run_of(found, task, request)
-    return PlannedRetry(task, found, before, tuple(leaves), again, request.beside)
+    planned = PlannedRetry(task, found, before, tuple(leaves), RunRequest(()), request.beside)
+    if turn is None or request.argv:
+        return planned._replace(run=_run_of(found, task, request))
+    prompt = plan_prompt(
+        project,
+        task,
+        steps,
+        turn,
+        at_terminal=request.at_terminal,
+        ends_runs=request.ends_runs,
+    )
+    planned = planned._replace(prompt=prompt.title)
+    if prompt.sends_to is not None:
+        return planned._replace(sends_to=prompt.sends_to.id)
+    return planned._replace(run=_request(prompt.run, prompt.argv, task, request))
 
 
 def retry(
@@ -110,6 +149,53 @@ def retry(
             on_back(restored)
     again = planned.run._replace(retries=Retried(planned.step.id, before))
     return run(project, again, terminal, ask=ask, ask_seen=ask_seen)
+
+
+def send_again(
+    project: Project,
+    planned: PlannedRetry,
+    *,
+    force: bool = False,
+    on_back: Callable[[Restored], None] | None = None,
+) -> bool:
+    """Go back, and type the prompt into the terminal of the agent that lives.
+
+    Return whether the agent has reported the prompt: one that works may take it later. Raises the
+    errors of a rollback, NotTaken and CannotAttach; then nothing was changed.
+    """
+    task_id, run_id = planned.task.id, planned.sends_to
+    try:
+        require_terminal(project, task_id, run_id)
+    except NotTaken as error:
+        raise NotTaken(
+            f"the agent of step {planned.step.id} lives ({run_id}) and cannot be sent a prompt: "
+            "it has no terminal",
+            hint="nothing was changed. --stop ends it, and starts it again with the prompt",
+        ) from error
+    act = BackToBefore(planned, force=force, wait=False)
+    restored = perform(project, task_id, act)
+    if restored is not None and on_back is not None:
+        on_back(restored)
+    detail = planned.step.as_checkpoint
+    text = "" if detail is None else detail.prompt
+    layout = project.task_layout(task_id)
+    before = prompts_of(layout, run_id)
+    send(project, task_id, run_id, text=text, enter=True, keys=(), data=None)
+    if not _has_more(layout, run_id, before):
+        # Gemini CLI may lose the key just after it went on; with nothing typed it does nothing.
+        send(project, task_id, run_id, text=None, enter=False, keys=("enter",), data=None)
+        return _has_more(layout, run_id, before)
+    return True
+
+
+def _has_more(layout: TaskLayout, run_id: str, before: int) -> bool:
+    """Wait a moment until a run has reported another prompt; return whether it has."""
+    end = time.monotonic() + _REPORTS_WITHIN_S
+    while prompts_of(layout, run_id) <= before:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 class BackToBefore(RestoreAct[Restored | None]):
@@ -145,12 +231,18 @@ class BackToBefore(RestoreAct[Restored | None]):
         return restored
 
 
-def _before(project: Project, task: Task, steps: list[Step], found: Step) -> Before:
-    """Return the state before a step. Of a run with turns that is the one in which it began."""
+def _before(
+    project: Project, task: Task, steps: list[Step], found: Step, began: int | None
+) -> Before:
+    """Return the state before a step. Of a run with turns that is the one in which it began.
+
+    `began` is the number of the step whose state it is, if that is known.
+    """
     by_number = {step.number: step for step in steps}
     line = present_line(steps)
     on = line.on(found.number)
-    began = _where_it_began(found, line)
+    if began is None:
+        began = _where_it_began(found, line)
     if began == on:
         if found.parent is None:
             raise NotFound(f"step {found.id} does not say what was before it")
@@ -181,38 +273,57 @@ def _where_it_began(found: Step, line: PresentLine) -> int:
     return on
 
 
-def _newest_run(steps: list[Step], line: PresentLine, task: Task) -> Step:
-    runs = [s for s in steps if s.number in line.line and s.kind == StepKind.RUN]
-    if not runs:
+def _newest(steps: list[Step], line: PresentLine, task: Task) -> Step:
+    """Return the newest run or prompt on the line; if there is none, what was undone last."""
+    acts = [s for s in steps if s.number in line.line and _can_be_done_again(s)]
+    if not acts:
+        undone = [act.step for act in position(steps).redoable]
+        acts = [s for s in undone if s is not None and _can_be_done_again(s)]
+    if not acts:
         raise NotFound(
             f"no run of task {task.name!r} is on its line",
             hint="`siding log` shows all steps; `siding retry N` does step N again",
         )
-    return runs[-1]
+    newest = acts[-1]
+    prompts = [s for s in acts if s.turn_of == newest.run and not s.run]
+    # The day of a person with their agent is no act that they mean: the last prompt is.
+    return prompts[-1] if newest.run and prompts and talks(newest.cmd) else newest
+
+
+def _can_be_done_again(step: Step) -> bool:
+    turn = step.as_checkpoint
+    return step.kind == StepKind.RUN or (turn is not None and bool(turn.prompt and step.turn_of))
 
 
 def _run_of(found: Step, task: Task, request: RetryRequest) -> RunRequest:
-    """Return the run to do, with the directory, variables, time limit and sandbox that it had.
-
-    Of a command that is given, variables with a secret that was not recorded are left out.
-    """
+    """Return the run to do: the step's own, or one of the command that is given."""
     detail = found.as_run or RunDetail()
-    argv, env = request.argv or detail.cmd, dict(detail.env)
+    argv = request.argv or detail.cmd
     if not argv:
         raise UsageError(
             f"step {found.id} is no run ({found.kind_shown}), so it has no command",
             hint=f"siding retry {found.number} -- COMMAND",
         )
-    if not request.argv and any(map(is_marked, [*argv, *env.values()])):
+    if not request.argv and any(map(is_marked, [*argv, *detail.env.values()])):
         raise UsageError(
             f"a secret in the command or the environment of step {found.id} was not recorded",
             hint=f"give the command again: siding retry {found.number} -- COMMAND",
         )
+    return _request(detail, argv, task, request)
+
+
+def _request(
+    detail: RunDetail, argv: tuple[str, ...], task: Task, request: RetryRequest
+) -> RunRequest:
+    """Return a run with the directory, variables, time limit and sandbox that another had.
+
+    Variables with a secret that was not recorded are left out.
+    """
     return RunRequest(
         argv=argv,
         task=task.id,
         timeout_s=detail.timeout_s,
-        env={name: value for name, value in env.items() if not is_marked(value)},
+        env={name: value for name, value in detail.env.items() if not is_marked(value)},
         cwd=detail.cwd or None,
         wait=request.wait,
         sandbox=_sandbox_of(detail.sandbox),

@@ -27,6 +27,8 @@ A_SCREEN = "(a screen: siding attach)"  # in the place of the last line of a pro
 _NOTHING = Reported()
 NO_HOST = "(no host: what it prints is lost)"
 _TAIL = 4096  # bytes of output in which the last line is looked for
+_FORWARD = re.compile(rb"\x1b\[([0-9]{0,3})C")  # the cursor goes over blanks
+_MOST_BLANKS = 200
 _SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)", re.DOTALL)
 
 
@@ -164,6 +166,7 @@ def last_line(layout: TaskLayout, run: Run, acts: dict[str, str]) -> str:
         return ""
     if output.streams is StreamPlan.PTY and draws(data):
         return A_SCREEN
+    data = _FORWARD.sub(lambda found: b" " * min(int(found[1] or 1), _MOST_BLANKS), data)
     lines = re.split(rb"[\r\n]+", _SEQUENCE.sub(b"", data))
     text = next((line for line in reversed(lines) if line.strip()), b"")
     return text.decode("utf-8", "replace").strip()

@@ -1,9 +1,12 @@
 """Do a step again: back to the state before it, then its command, or another one.
 
-Without N it is the newest run. What stood on the step is listed first and left behind. All of it is
-one act: `siding undo` leads to the state before. `siding diff --between A B` compares attempts.
+Of an agent's turn it is the prompt, which the agent is given again: one that lives is sent it, one
+that has ended is started again, and goes on with its conversation as it was before. Without N it is
+the newest run or prompt. What stood on the step is listed first and left behind. All of it is one
+act: `siding undo` leads to the state before. `siding diff --between A B` compares attempts.
 
-  siding retry                      the newest run once more, from where it began
+  siding retry                      the newest run or prompt once more, from where it began
+  siding retry 2                    the prompt of turn 2 once more
   siding retry 3 -- codex exec 'fix it without new dependencies'
 """
 
@@ -13,7 +16,7 @@ from shlex import join
 
 from siding.app.back.restore_act import Restored
 from siding.app.place.project import require_project
-from siding.app.undo.retry import PlannedRetry, RetryRequest, plan_retry, retry
+from siding.app.undo.retry import PlannedRetry, RetryRequest, plan_retry, retry, send_again
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert, shorten
@@ -44,11 +47,11 @@ def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
-    planned = plan_retry(project, _request(arguments))
+    terminal, _withheld = terminal_of(arguments)
+    planned = plan_retry(project, _request(arguments, at_terminal=terminal.pty))
     _say_plan(screen, planned)
     if arguments.dry_run:
         return 0
-    terminal, _withheld = terminal_of(arguments)
     if arguments.stop:
         stop_first(screen, project, planned.task.id)
     sys.stdout.flush()
@@ -58,6 +61,18 @@ def run(arguments: Namespace, context: Context) -> int:
         tell_restored(screen, planned.task.name, restored, what)
         tell_paused(screen, planned.task.name, restored.paused)
 
+    if planned.sends_to:
+        is_told = with_consent(
+            screen,
+            lambda force: send_again(project, planned, force=force, on_back=say_back),
+            force=arguments.force,
+        )
+        screen.note(f"sent to {planned.sends_to}: {inert(planned.prompt)}", "green")
+        if not is_told:
+            screen.note(
+                f"  it has not begun on it yet · siding attach {planned.sends_to}", "yellow"
+            )
+        return 0
     result = with_consent(
         screen,
         lambda force: retry(
@@ -77,7 +92,7 @@ def run(arguments: Namespace, context: Context) -> int:
     return result.exit_code
 
 
-def _request(arguments: Namespace) -> RetryRequest:
+def _request(arguments: Namespace, *, at_terminal: bool) -> RetryRequest:
     words = list(arguments.words)
     step = words.pop(0) if words and words[0] != "--" else None
     if words and words[0] != "--":
@@ -92,6 +107,8 @@ def _request(arguments: Namespace) -> RetryRequest:
         force=arguments.force,
         wait=arguments.wait,
         beside=beside_of(arguments),
+        at_terminal=at_terminal,
+        ends_runs=arguments.stop,
     )
 
 
@@ -99,5 +116,7 @@ def _say_plan(screen: Screen, planned: PlannedRetry) -> None:
     for step in planned.leaves:
         title = shorten(inert(step.title), TITLE_COLUMNS)
         screen.note(f"leaving behind {step.id} {step.kind_shown} {title}", "dim")
-    command = shorten(inert(join(planned.run.argv)), TITLE_COLUMNS)
+    again = f"to {planned.sends_to}" if planned.sends_to else join(planned.run.argv)
+    again = f"{planned.prompt} · {again}" if planned.prompt else again
+    command = shorten(inert(again), TITLE_COLUMNS)
     screen.note(f"from before step {planned.step.id}: {command}")

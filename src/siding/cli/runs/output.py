@@ -1,7 +1,9 @@
-"""Print the output of a run byte for byte: of one that lives, or of a recorded step.
+"""Print the output of a run: of one that lives, or of a recorded step.
 
-RUN is a run's id or name, a step's number, or `last`. With --follow the command goes on until the
-run has ended, or until Ctrl-C, which leaves the run alone.
+Of a program that draws on its terminal, an editor or an agent, it is the last screen as text; --raw
+gives its bytes. What prints lines is printed byte for byte. RUN is a run's id or name, a step's
+number, or `last`. With --follow the command goes on, byte for byte, until the run has ended, or
+until Ctrl-C, which leaves the run alone.
 
   siding output r7 --follow
   siding output web -f
@@ -15,6 +17,7 @@ from siding.app.recording.following import Piece, find_run, follow
 from siding.app.recording.outputs import output
 from siding.app.waiting.running import named_run
 from siding.cli.globals import Context
+from siding.cli.screen.screen import inert
 from siding.cli.screen.words import task_name
 from siding.cli.telling.beside import say_left
 
@@ -22,6 +25,7 @@ from siding.cli.telling.beside import say_left
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("run", nargs="?", default="last", metavar="RUN", help="default: last")
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
+    parser.add_argument("--raw", action="store_true", help="byte for byte, whatever it is")
     parser.add_argument("-f", "--follow", action="store_true", help="go on until the run has ended")
 
 
@@ -39,6 +43,14 @@ def run(arguments: Namespace, context: Context) -> int:
     if streams is None:
         context.screen.note(f"{task_name(task.name)} · {wanted} has printed nothing")
         return 0
+    if streams.streams.value == "pty" and not arguments.raw:
+        from siding.app.running.screen_now import screen_lines
+
+        drawn = screen_lines(project, task, found, streams)
+        if drawn is not None:
+            for line in drawn:
+                context.screen.print(inert(line))
+            return 0
     for number, span in ((1, streams.stdout), (2, streams.stderr)):
         for data in span.chunks(1 << 20):
             _write(Piece(number, data))

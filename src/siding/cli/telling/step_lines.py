@@ -32,7 +32,7 @@ def step_lines(
     how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"
     return [
         ("task", task_name),
-        ("step", f"{found.id} {found.kind_shown}"),
+        ("step", f"{_named(found)} {found.kind_shown}"),
         ("command", found.title),
         ("in", run.cwd if run else ""),
         ("started", _begun(found)),
@@ -54,6 +54,11 @@ def step_lines(
         *isolation_lines(found),
         *trap_lines(found),
     ]
+
+
+def _named(found: Step) -> str:
+    """Return the step's number; of a run that is not recorded yet its id: turns take the number."""
+    return found.run if found.run and not found.ended_at else found.id
 
 
 def _begun(found: Step) -> str:

@@ -5,6 +5,7 @@ It is kept, and `siding redo` or `siding rollback --step N` reaches it again. Th
 under its line, dim; more than a few are counted, and --turns shows them.
 """
 
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
@@ -102,7 +103,7 @@ def run(arguments: Namespace, context: Context) -> int:
         found,
         under_way,
         lambda each: _cells(each, left_behind=each.number in left, freed=each.snapshot in gone),
-        most=None if arguments.turns else FEW,
+        prompts=None if arguments.turns else arguments.limit or sys.maxsize,
     )
     header, rows = _without_empty(rows)
     cells = [row.cells for row in rows]
@@ -141,19 +142,27 @@ def _rows(
     under_way: list[InProgress],
     cells: Callable[[Step], tuple[str, ...]],
     *,
-    most: int | None,
+    prompts: int | None,
 ) -> list[_Row]:
-    """Return the rows of the steps, of what is under way, and of the turns below their runs."""
+    """Return the rows of the steps, of what is under way, and of the turns below their runs.
+
+    Of the turns without a prompt all are shown if they are few, and the newest `prompts` with one.
+    None: all of both.
+    """
     rows: list[_Row] = []
 
     def add(run: str, own: tuple[str, ...]) -> None:
         rows.append(_Row(own, is_dim=own[0].startswith("(")))
         turns = found.turns.get(run, [])
-        if most is not None and len(turns) > most:
-            told = f"{len(turns)} turns of {run}; siding log --turns"
-            rows.append(_Row(("  ...", "turn", told, ago(turns[-1].ended_at), *"----")))
-            return
+        hidden = [] if prompts is None else _hidden(turns, prompts)
+        counted_ones = {turn.number for turn in hidden}
+        if hidden:
+            told = f"{counted(len(hidden), 'turn')} of {run}; siding log --turns"
+            cells_of_many = ("  ...", "turn", told, ago(hidden[-1].ended_at), *"---")
+            rows.append(_Row((*cells_of_many, _change_of_many(hidden))))
         for turn in turns:
+            if turn.number in counted_ones:
+                continue
             number, *rest = cells(turn)
             rows.append(_Row((f"  {number}", *rest)))
 
@@ -162,6 +171,26 @@ def _rows(
     for progress in under_way:
         add(progress.name, _running(progress))
     return rows
+
+
+def _hidden(turns: list[Step], prompts: int) -> list[Step]:
+    """Return the turns that are counted in one row: what an agent was asked is shown."""
+    asked = [turn for turn in turns if _is_prompt(turn)]
+    others = [turn for turn in turns if not _is_prompt(turn)]
+    earlier = asked[: len(asked) - prompts] if len(asked) > prompts else []
+    many = others if len(others) > FEW else []
+    return sorted((*earlier, *many), key=lambda turn: turn.number)
+
+
+def _is_prompt(turn: Step) -> bool:
+    detail = turn.as_checkpoint
+    return detail is not None and bool(detail.prompt)
+
+
+def _change_of_many(turns: list[Step]) -> str:
+    names = {name for turn in turns for name in turn.diff_stat.file_list}
+    added, deleted = sum(t.additions for t in turns), sum(t.deletions for t in turns)
+    return f"{len(names)} +{added} -{deleted}" if names else "-"
 
 
 def _without_empty(rows: list[_Row]) -> tuple[tuple[str, ...], list[_Row]]:

@@ -10,13 +10,13 @@ from argparse import ArgumentParser, Namespace
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
 
-from siding.app.place.project import require_project
+from siding.app.place.project import Project, require_project
 from siding.app.recording.asked import asked_by
 from siding.app.recording.freed import freed_note, marked
 from siding.app.recording.outputs import Output, Span, output
 from siding.app.recording.patch_files import only_patch
 from siding.app.recording.step_commits import commits_of
-from siding.app.recording.steps import Step, ledger_problems, running_step, same_number, step
+from siding.app.recording.steps import Step, Task, ledger_problems, running_step, same_number, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.screen.pager import paged
@@ -60,7 +60,8 @@ def run(arguments: Namespace, context: Context) -> int:
         lines = step_lines(task.name, found, commits, project.layout.root, freed=freed)
         _print_step(screen, [*lines, *request_lines(asked_by(project, task, found))])
         if kept is not None:
-            _print_output(screen, found, kept, full=arguments.full)
+            drawn = None if arguments.full else _last_screen(project, task, found, kept)
+            _print_output(screen, kept, drawn, full=arguments.full)
         if patch is not None:
             _print_stream(screen, "patch", patch, full=arguments.full)
     return 0
@@ -80,9 +81,10 @@ def _print_step(screen: Screen, lines: Sequence[tuple[str, str]]) -> None:
             screen.print(f"{screen.style(f'{label:<9}', 'dim')} {inert(text)}")
 
 
-def _print_output(screen: Screen, step: Step, kept: Output, *, full: bool) -> None:
+def _print_output(
+    screen: Screen, kept: Output, drawn: tuple[str, ...] | None, *, full: bool
+) -> None:
     name = "terminal" if kept.streams.value == "pty" else "stdout"
-    drawn = None if full or name == "stdout" else _last_screen(step, kept)
     if drawn is None:
         _print_stream(screen, name, kept.stdout, full=full)
         _print_stream(screen, "stderr", kept.stderr, full=full)
@@ -94,12 +96,13 @@ def _print_output(screen: Screen, step: Step, kept: Output, *, full: bool) -> No
     screen.print(screen.style("(--full shows all of the output, spelled out)", "dim"))
 
 
-def _last_screen(step: Step, kept: Output) -> tuple[str, ...] | None:
+def _last_screen(project: Project, task: Task, step: Step, kept: Output) -> tuple[str, ...] | None:
     """Return what a program that draws on its terminal showed last; None if it prints lines."""
-    from siding.app.recording.last_screen import last_screen  # 3 ms, for runs in a terminal
+    if kept.streams.value != "pty":
+        return None
+    from siding.app.running.screen_now import screen_lines  # for runs in a terminal
 
-    found = last_screen(step, kept)
-    return None if found is None else found.lines
+    return screen_lines(project, task, step, kept)
 
 
 def _print_stream(screen: Screen, name: str, stream: Span, *, full: bool) -> None:

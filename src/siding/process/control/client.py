@@ -10,13 +10,18 @@ from siding.process.control.address import connect_to
 from siding.process.control.frames import BadFrame, Frame
 
 _READ = 256 << 10
+_MOST_CELLS = 10_000
 
 
 class Welcome(NamedTuple):
-    """What the host says first: whether the run has a terminal, and the modes it is in."""
+    """What the host says first: whether the run has a terminal, its size, and the modes it is in.
+
+    Without a terminal the size is 0.
+    """
 
     terminal: bool
     modes: frozenset[int]
+    size: WindowSize = WindowSize(rows=0, columns=0)
 
 
 class RunEnd(NamedTuple):
@@ -130,6 +135,10 @@ class Connection:
             modes=frozenset(each for each in modes if isinstance(each, int))
             if isinstance(modes, list)
             else frozenset(),
+            size=WindowSize(
+                rows=frames.number(fields.get("rows"), most=_MOST_CELLS),
+                columns=frames.number(fields.get("columns"), most=_MOST_CELLS),
+            ),
         )
 
 

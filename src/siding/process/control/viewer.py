@@ -19,6 +19,8 @@ from siding.process.terminal import ScreenModes
 
 _TYPED_SIZE = 4096
 _INTERRUPT = b"\x03"
+_USUAL_REGION = b"\x1b[r"
+_BOTTOM = b"\x1b[9999;1H"
 
 
 class Left(StrEnum):
@@ -114,11 +116,20 @@ class Viewer:
         return keys.leaves or (not self._has_terminal and _INTERRUPT in keys.typed)
 
     def _tidy_up(self) -> None:
-        """Leave our terminal as a shell expects it."""
+        """Leave our terminal as a shell expects it, with its prompt below what is there.
+
+        To set the scrolling region back moves the cursor to the top, so that comes first; what is
+        drawn on the main screen stays, and the prompt goes below it. Leaving the alternate screen
+        brings back what was there before, and the cursor.
+        """
         try:
+            if self._has_terminal:
+                write_all(self._stdout, _USUAL_REGION)
+                if not self._modes.switched & terminal.ALTERNATE_SCREENS:
+                    write_all(self._stdout, _BOTTOM)
             write_all(self._stdout, self._modes.reset())
             if self._has_terminal:
-                write_all(self._stdout, b"\x1b[r\x1b[0m\x1b[?25h\r\n")
+                write_all(self._stdout, b"\x1b[0m\x1b[?25h\r\n")
             # What our terminal answered to the program by now would be typed at the shell.
             termios.tcflush(self._stdin, termios.TCIFLUSH)
         except (OSError, termios.error):
