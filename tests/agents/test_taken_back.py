@@ -72,13 +72,17 @@ class TestGoneOnWith:
         assert old.read_bytes() == kept
         assert forgetting.turns[-1]["session"] != session
 
-        for act in ("undo", "redo", "undo"):  # of the way back; the copy does not have what is done again
+        for act in (
+            "undo",
+            "redo",
+            "undo",
+        ):  # of the way back; the copy does not have what is done again
             forgetting.task.siding(act)
         assert files(forgetting) == list(WORDS[:3])
         forgetting.says(["I see."])
         forgetting.goes_on("", f"Now the {WORDS[3]}")
         assert heard(forgetting) == ["aardvark", "buffalo", "cormorant", "dromedary"]
-        assert "Done again, as you left it: your work on “Make the cormorant”." in sent(forgetting)
+        assert "Done again, as you left it: your work on “Make the cormorant”" in sent(forgetting)
         forgetting.says(["I see."])
         forgetting.goes_on(forgetting.turns[-1]["session"], "And now?")  # it knows
         assert sent(forgetting).count("Done again") == 1
