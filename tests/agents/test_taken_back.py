@@ -82,7 +82,7 @@ class TestGoneOnWith:
         forgetting.says(["I see."])
         forgetting.goes_on("", f"Now the {WORDS[3]}")
         assert heard(forgetting) == ["aardvark", "buffalo", "cormorant", "dromedary"]
-        assert "Done again, as you left it: your work on “Make the cormorant”." in sent(forgetting)
+        assert "Done again, as you left it: your work on “Make the cormorant”" in sent(forgetting)
         forgetting.says(["I see."])
         forgetting.goes_on(forgetting.turns[-1]["session"], "And now?")  # it knows
         assert sent(forgetting).count("Done again") == 1

@@ -69,6 +69,7 @@ class FoundSession(NamedTuple):
     is_stored: bool
     hidden: bool
     source: FoundTranscript | None
+    is_fork: bool = False  # a part of it is in the file of another one
 
     @property
     def name(self) -> str:
@@ -300,6 +301,7 @@ class _Tasks:
             is_stored=False,
             hidden=summary.hidden,
             source=transcript,
+            is_fork=summary.is_fork,
         )
 
     def from_store(self, row: SessionRow, each: Summarised | None) -> FoundSession:

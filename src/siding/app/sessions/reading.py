@@ -17,7 +17,7 @@ from siding.app.sessions.shelf import SessionPlace, Shelf
 from siding.errors import UsageError
 from siding.files.durable import remove_file
 from siding.namedtuples import NamedTuple
-from siding.sessions.clients.interchange import bring_in
+from siding.sessions.clients.interchange import Arrival, bring_in
 from siding.sessions.forms import Form
 from siding.sessions.store import SessionStore
 
@@ -79,21 +79,23 @@ def _copied(copies: SessionStore, found: FoundSession) -> str:
     copy = copies.layout(found.id).transcript
     source = found.source
     assert source is not None
+    # Copies that a release before made of a fork of Codex lack its beginning.
+    made_at = source.mtime_ns + (1 if found.client == Form.CODEX else 0)
     with suppress(OSError):
-        if copy.stat().st_mtime_ns == source.mtime_ns:
+        if copy.stat().st_mtime_ns == made_at:
             return found.id
     try:
-        session = _brought_in(copies, found)
+        arrived = _brought_in(copies, found)
     except UsageError:  # it was written anew: it does not begin as the copy does
         remove_file(copy)
-        session = _brought_in(copies, found)
-    written = copies.layout(session).transcript
-    with suppress(OSError):
-        os.utime(written, ns=(source.mtime_ns, source.mtime_ns))
-    return session
+        arrived = _brought_in(copies, found)
+    if not arrived.missing:  # else it is looked for each time: what is not there may come back
+        with suppress(OSError):
+            os.utime(copies.layout(arrived.session_id).transcript, ns=(made_at, made_at))
+    return arrived.session_id
 
 
-def _brought_in(copies: SessionStore, found: FoundSession) -> str:
+def _brought_in(copies: SessionStore, found: FoundSession) -> Arrival:
     form = Form(found.client)
     path = Path(found.path)
-    return bring_in(copies, path, form=form, session_id=found.id, cwd=found.cwd).session_id
+    return bring_in(copies, path, form=form, session_id=found.id, cwd=found.cwd)

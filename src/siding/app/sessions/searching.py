@@ -14,7 +14,7 @@ from siding.app.sessions.finding import (
     sessions,
 )
 from siding.app.sessions.masking import mask_text
-from siding.app.sessions.reading import shelf_of
+from siding.app.sessions.reading import readable_of, shelf_of
 from siding.app.sessions.shelf import store_of
 from siding.errors import NotFound
 from siding.namedtuples import NamedTuple
@@ -63,12 +63,21 @@ def search(
         hits = [hit for hit in known if hit.session_id in set(stored)]
     outside = [row for row in rows if not row.is_stored]
     if outside and len(hits) < limit:
-        files = list(_files(outside, found(app.env, person_home(app))))
+        whole = [row for row in outside if not row.is_fork]
+        files = list(_files(whole, found(app.env, person_home(app))))
+        files += [_copy_of(app, scope, row) for row in outside if row.is_fork]
         there = search_files(
             app.home.session_caches_dir, files, words, limit=limit - len(hits), mask=mask
         )
         hits = [*hits, *there]
     return SearchResult(hits=hits, names=listing.names)
+
+
+def _copy_of(app: App, scope: Scope, row: FoundSession) -> SearchedFile:
+    """Return the copy of a forked conversation: its own file has no beginning."""
+    read = readable_of(app, scope, row)
+    layout = store_of(read.place).layout(read.id)
+    return SearchedFile(path=layout.transcript, session_id=row.id)
 
 
 def _files(

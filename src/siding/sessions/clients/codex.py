@@ -27,14 +27,19 @@ FORM = "codex"
 _TOKENS = ("input_tokens", "cached_input_tokens", "output_tokens")
 
 
-def imported(data: bytes, *, session_id: str) -> Imported:
-    """Return the conversation in a rollout file. `session_id` is used if the file names none."""
+def imported(data: bytes, *, session_id: str, missing: str = "") -> Imported:
+    """Return the conversation in a rollout file. `session_id` is used if the file names none.
+
+    `missing` is the conversation that has its beginning, if that is not there: it is said first.
+    """
     lines = lines_of(data)
     parsed = [_parsed(line) for line in lines]
     metas = (each["payload"] for each in parsed if each.get("type") == "session_meta")
     meta: Record = next(metas, {})
     reader = _Reader(Gathering(FORM, str(meta.get("id") or session_id)))
     reader.take_meta(meta)
+    if missing:
+        reader.say_missing(missing, meta.get("timestamp"))
     for number, (line, record) in enumerate(zip(lines, parsed, strict=True)):
         reader.take(number, line, record)
     return reader.gathering.done()
@@ -106,6 +111,15 @@ class _Reader:
             "version": str(meta.get("cli_version") or "0.0.0"),
             "gitBranch": str(git.get("branch") or "") if isinstance(git, dict) else "",
         }
+
+    def say_missing(self, conversation: str, timestamp: object) -> None:
+        """Say that the beginning of a fork is not there."""
+        text = (
+            f"The beginning is missing: this was forked from conversation {conversation}, whose "
+            "file is not there. Bring that back to see all of it."
+        )
+        uuid = self.gathering.id_of("beginning")
+        self.gathering.add(SYSTEM, uuid, timestamp, None, subtype="informational", content=text)
 
     def take(self, number: int, line: str, record: Record) -> None:
         """Add one line of the rollout to the gathering."""

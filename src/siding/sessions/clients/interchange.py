@@ -14,7 +14,7 @@ from siding.errors import UsageError
 from siding.files.durable import flush_dir, make_dirs, move_aside, remove_file, replace_bytes
 from siding.files.regular import open_with_stat, read_bytes
 from siding.namedtuples import NamedTuple
-from siding.sessions.clients import claude, codex, gemini
+from siding.sessions.clients import claude, codex, codex_forks, gemini
 from siding.sessions.clients.arriving import Differences
 from siding.sessions.clients.foreign import bytes_of, in_todays_form
 from siding.sessions.forms import Form
@@ -42,6 +42,7 @@ class Arrival(NamedTuple):
     form: Form
     lines: int
     agents: int
+    missing: str = ""  # the conversation that has its beginning, and is not there
 
 
 _WRITERS: dict[Form, Callable[[list[Record]], list[str]]] = {
@@ -118,18 +119,20 @@ def bring_in(
     existing session differs from the beginning of the transcript, and OSError.
     """
     form = form or form_of(path)
+    missing = ""
     if form is Form.CLAUDE:
         return _bring_in_claude(store, path, session_id)
     data = read_bytes(path, limit=MOST_BYTES)
     if form is Form.CODEX:
-        found = codex.imported(data, session_id=path.stem)
+        data, missing = codex_forks.whole(path, data)
+        found = codex.imported(data, session_id=path.stem, missing=missing)
     else:
         found = gemini.imported(data, session_id=path.stem, cwd=cwd)
     layout = store.layout(session_id or found.session_id)
     naming = Naming(frozenset({found.session_id}), layout.session_id)
     lines = [encode_line(naming.record(record)) for record in found.records]
     added = _append_new(layout.transcript, lambda: lines, naming)
-    return Arrival(session_id=layout.session_id, form=form, lines=added, agents=0)
+    return Arrival(layout.session_id, form, added, agents=0, missing=missing)
 
 
 def give_out(store: SessionStore, session_id: str, form: Form, target: Path) -> list[Path]:

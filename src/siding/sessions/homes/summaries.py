@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from siding.files.regular import open_with_stat, read_bytes
+from siding.sessions.clients.codex_forks import Fork, beginning_of, fork_in
 from siding.sessions.clients.foreign import is_context
 from siding.sessions.forms import Form
 from siding.sessions.heads import parsed
@@ -48,6 +49,9 @@ class Summary(Struct, array_like=True):
     last_message: str = ""  # the id of the newest answer: one is written in several lines
     has_custom_title: bool = False
     entrypoint: str = ""  # what wrote it; of an imported session, the client's name
+    forked_from: str = ""  # the conversation that has its beginning, in another file
+    forked_until: int = 0  # the first line of that which is none of its own
+    is_fork: bool = False  # a part of it is in another file
 
     def heard(self, timestamp: object) -> None:
         """Note the time of a message."""
@@ -91,7 +95,22 @@ def summary_of(found: FoundTranscript, before: Summary | None = None) -> Summary
     finally:
         os.close(fd)
     _find_directory(found, summary)
+    if summary.forked_from:
+        _take_beginning(found, summary)
     return summary
+
+
+def _take_beginning(found: FoundTranscript, summary: Summary) -> None:
+    """Add what a forked conversation of Codex has in the file of another one."""
+    beginning = beginning_of(found.path, Fork(summary.forked_from, summary.forked_until))
+    before = Summary(id=summary.id)
+    for line in beginning.lines:
+        _take(_codex, before, line)
+    if beginning.missing and not beginning.lines:
+        return  # it is looked for again when the file has grown
+    summary.prompt = before.prompt or summary.prompt
+    summary.messages += before.messages
+    summary.forked_from = ""
 
 
 def _of_document(found: FoundTranscript, fold: Callable[[Summary, Record], None]) -> Summary:
@@ -182,6 +201,9 @@ def _codex(summary: Summary, record: Record) -> None:
             summary.cwd = _text(payload.get("cwd"))
             summary.branch = _text(_mapping(payload.get("git")).get("branch"))
             summary.hidden = isinstance(payload.get("source"), dict)  # a subagent's
+            fork = fork_in(dict(payload))
+            if fork is not None:
+                summary.forked_from, summary.forked_until, summary.is_fork = *fork, True
     elif kind == "response_item" and payload.get("type") == "message":
         summary.heard(record.get("timestamp"))
         if payload.get("role") == ASSISTANT:
