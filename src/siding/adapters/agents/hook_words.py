@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.adapters.agents.port import Answer, Moment, Past, Report, Shortened
-from siding.adapters.agents.tool_words import NotUnderstood, ToolTable, command_of
+from siding.adapters.agents.tool_words import NotUnderstood, ToolTable, command_of, unknown_tool
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import mapping, mappings, text
 
@@ -114,7 +114,7 @@ def _about_to_run(payload: Mapping[str, Any], tools: ToolTable) -> Report | None
     if not tool:
         return said._replace(unread="a call that names no tool")
     if not tools.knows(tool):
-        return said._replace(unknown=tools.unknown(tool, given))
+        return said._replace(unknown=unknown_tool(tool, given))
     try:
         if tool == tools.shell:
             return said._replace(command=command_of(given))
