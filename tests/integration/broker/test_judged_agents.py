@@ -185,6 +185,8 @@ def test_an_open_question_ends_with_its_run(task: Sandbox, end: str) -> None:
     with waiting(task, call("Bash", {"command": "git push --force"}, tool_use_id="c")) as run:
         (entry,) = task.json("inbox", "--json")
         session = entry["session_id"]
+        (record,) = task.project.glob("tasks/*/runs/r1.json")
+        assert json.loads(record.read_text())["ask_s"] == 60, "nobody is at a terminal"
         if end == "stop":
             task.siding("stop", "--all")
             output, _ = run.communicate(timeout=60)
