@@ -8,9 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -180,19 +180,29 @@ def test_a_tool_that_nobody_knows_is_asked_about_once(task: Sandbox) -> None:
     assert verdicts(task, calls, "--judge", "require", "--ask", "deny") == ["", ""]
 
 
+def kill_with_broker(host: int) -> None:
+    """Kill the host of a run and its broker, as if the machine went down: nobody can say more."""
+    os.kill(host, signal.SIGSTOP)  # or it would start another broker
+    for child in Path(f"/proc/{host}/task/{host}/children").read_text().split():
+        if b"__broker" in Path(f"/proc/{child}/cmdline").read_bytes():
+            os.kill(int(child), signal.SIGKILL)
+    os.kill(host, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("end", ["stop", "KILL"])
 def test_an_open_question_ends_with_its_run(task: Sandbox, end: str) -> None:
     with waiting(task, call("Bash", {"command": "git push --force"}, tool_use_id="c")) as run:
         (entry,) = task.json("inbox", "--json")
         session = entry["session_id"]
+        (record,) = task.project.glob("tasks/*/runs/r1.json")
+        assert json.loads(record.read_text())["ask_s"] == 60, "nobody is at a terminal"
         if end == "stop":
             task.siding("stop", "--all")
             output, _ = run.communicate(timeout=60)
             assert not output or json.loads(output)[0] == 2 or b"has ended" in output
         else:
-            os.kill(run.pid, signal.SIGKILL)
+            kill_with_broker(run.pid)
             run.wait()
-            time.sleep(0.1)
     assert [each for each in task.json("inbox", "--json") if each["kind"] == "decision"] == []
     assert task.json("decide", "list", "--json") == []
     late = task.siding("decide", "answer", session, "-c", "1=run", status=None)

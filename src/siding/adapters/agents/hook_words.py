@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from siding.adapters.agents.port import Answer, Moment, Past, Report, Shortened
-from siding.adapters.agents.tool_words import NotUnderstood, ToolTable, command_of
+from siding.adapters.agents.tool_words import NotUnderstood, ToolTable, command_of, unknown_tool
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import mapping, mappings, text
 
@@ -133,7 +133,7 @@ def _about_to_run(payload: Mapping[str, Any], turn: str, tools: ToolTable) -> Re
     if not tool:
         return said._replace(unread="a call that names no tool")
     if not tools.knows(tool):
-        return said._replace(unknown=tools.unknown(tool, given))
+        return said._replace(unknown=unknown_tool(tool, given))
     try:
         if tool == tools.shell:
             return said._replace(command=command_of(given))

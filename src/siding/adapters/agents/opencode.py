@@ -50,12 +50,12 @@ class Opencode(Plain):
         tool, given = text(payload.get("tool")), payload["given"]
         if TOOLS.does_nothing(tool):
             return None
+        if not TOOLS.knows(tool):
+            return said
+        said = said._replace(unknown=None)
         try:
             if tool == TOOLS.shell:
-                return said._replace(command=command_of(given), uses=None, unread="")
-            said = said._replace(command="", uses=None, unread="")
-            if not TOOLS.knows(tool):
-                return said._replace(unknown=TOOLS.unknown(tool, given))
+                return said._replace(command=command_of(given))
             uses = TOOLS.use(tool, given)
             return said._replace(uses=uses) if uses is not None else None
         except NotUnderstood as why:

@@ -22,6 +22,7 @@ from siding.adapters.agents.tool_words import (
     ran,
     read,
     typed,
+    unknown_tool,
     written,
 )
 from siding.policy.tool_use import ToolUse
@@ -51,16 +52,19 @@ def _use(payload: Mapping[str, Any]) -> ToolUse | None:
     return ToolUse(name, touches, into) if touches else None
 
 
-def _said_of_tool(payload: Mapping[str, Any]) -> tuple[ToolUse | None, str]:
-    """Return what a tool is about to do, and what of that was not understood."""
-    name = text(payload.get("tool")) or "a tool"
+def _with_tool(said: Report, payload: Mapping[str, Any]) -> Report:
+    """Return the report of a tool with what it is about to do. Of one that is only named nobody
+    has said what it does; `given`, its input, is for people to read."""
+    name = text(payload.get("tool"))
     try:
         use = _use(payload)
     except NotUnderstood as why:
-        return None, f"{name}: {why}"
-    if use is None and not text(payload.get("command")):
-        return None, f"{name}: nothing is said of what it does"
-    return use, ""
+        return said._replace(unread=f"{name or 'a tool'}: {why}")
+    if use is not None or said.command:
+        return said._replace(uses=use)
+    if not name:
+        return said._replace(unread="a call that names no tool")
+    return said._replace(unknown=unknown_tool(name, payload.get("given")))
 
 
 class Plain:
@@ -72,8 +76,7 @@ class Plain:
         moment = _MOMENTS.get(text(payload.get("moment")))
         if moment is None:
             return None
-        uses, unread = _said_of_tool(payload) if moment is Moment.TOOL else (None, "")
-        return Report(
+        said = Report(
             moment,
             session=text(payload.get("session")),
             turn=text(payload.get("turn")),
@@ -82,11 +85,10 @@ class Plain:
             is_new=payload.get("new") is True,
             followed=payload.get("followed") is True,
             command=text(payload.get("command")),
-            uses=uses,
-            unread=unread,
             cwd=text(payload.get("cwd")),
             call=text(payload.get("call")),
         )
+        return _with_tool(said, payload) if moment is Moment.TOOL else said
 
     def greeted(self, text: str) -> Answer:
         return Answer(json.dumps({"tell": text}))

@@ -30,6 +30,7 @@ class Agent(NamedTuple):
     notes: tuple[str, ...] = ()
     ports: tuple[int, ...] = ()  # of this machine at which its server obeys whoever asks
     acp: tuple[str, ...] = ()  # programs, and packages of them, by which it speaks ACP
+    no_screen: tuple[str, ...] = ()  # words of its command line with which it draws no screen
     stays_root: bool = False  # believes files of root alone, so root is uid 0 in a sandbox as well
 
 
@@ -39,6 +40,7 @@ AGENTS = (
         programs=("siding-agent",),
         module="siding_agent",
         reports=True,
+        no_screen=("-p", "--print"),
         resumes=("siding", "agent", "--resume"),
     ),
     Agent(
@@ -47,6 +49,7 @@ AGENTS = (
         obeys=(".claude/", "CLAUDE.md"),
         module="claude",
         reports=True,
+        no_screen=("-p", "--print"),
         resumes=("claude", "--resume"),
         acp=("claude-code-acp", "claude-agent-acp"),
         notes=(".claude/plans", ".claude/projects/{project}/memory"),
@@ -57,6 +60,7 @@ AGENTS = (
         obeys=(".codex/",),
         module="codex",
         reports=True,
+        no_screen=("exec", "e"),
         resumes=("codex", "resume"),
         ports=(1455,),
         acp=("codex-acp",),
@@ -67,6 +71,7 @@ AGENTS = (
         obeys=(".gemini/", "GEMINI.md"),
         module="gemini",
         reports=True,
+        no_screen=("-p", "--prompt"),
         resumes=("gemini", "--resume"),
         stays_root=True,
     ),
@@ -84,6 +89,7 @@ AGENTS = (
         obeys=(".opencode/",),
         module="opencode",
         reports=True,
+        no_screen=("run",),
         resumes=("opencode", "--session"),
         ports=(4096, 4097),
     ),
@@ -110,6 +116,12 @@ BY_ACP: Mapping[str, Agent] = {
 }
 OBEYED = tuple(name for agent in AGENTS for name in agent.obeys)
 PORTS = frozenset(port for agent in AGENTS for port in agent.ports)
+
+
+def draws_no_screen(argv: Sequence[str]) -> bool:
+    """Tell whether a command line starts an agent that prints lines, and draws no screen."""
+    agent = BY_PROGRAM.get(argv[0].rpartition("/")[2])
+    return agent is not None and bool(set(agent.no_screen) & set(argv[1:]))
 
 
 def notes_of(name: str | None, workspace: str) -> tuple[str, ...]:

@@ -68,11 +68,6 @@ class ToolTable(NamedTuple):
         touches = self.acting[name](given)
         return ToolUse(name, touches) if touches else None
 
-    def unknown(self, name: str, given: object) -> ToolUse:
-        """Return the call of a tool that is in no part of this table, with its input for people."""
-        shown = json.dumps(given, ensure_ascii=False)[:_LONGEST_INPUT]
-        return ToolUse(name, (Touch(Effect.UNKNOWN, shown),))
-
     def _touches(self, name: str, given: Mapping[str, Any]) -> tuple[Touch, ...]:
         fields = self.touching[name]
         there = [field for field in fields if field in given]
@@ -87,6 +82,12 @@ class ToolTable(NamedTuple):
             paths = (each for each in others if isinstance(each, str) and each.startswith(_PATHS))
             named += (Touch(Effect.READS, each) for each in paths)
         return tuple(named)
+
+
+def unknown_tool(name: str, given: object) -> ToolUse:
+    """Return the call of a tool that is in no table, with its input for people to read."""
+    shown = json.dumps(given, ensure_ascii=False)[:_LONGEST_INPUT]
+    return ToolUse(name, (Touch(Effect.UNKNOWN, shown),))
 
 
 def command_of(given: object, field: str = "command") -> str:

@@ -5,6 +5,7 @@ else: the conversation is more than its steps.
 """
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,6 +21,9 @@ _NO_VERDICT = (
     "In this run each command and tool is judged before it runs, and Siding did not answer. "
     "Do not try again."
 )
+_OF_SERVERS, _OWN_SERVER = "mcp__", "mcp__siding__"
+_SHOWN = 300  # characters of each field of an unknown tool's input
+_WAITED_S = 0.5  # who waited so long for a verdict waited for a person
 _TRIES = 3  # a broker that was killed is started again for who comes next
 
 
@@ -60,9 +64,11 @@ class Reports:
 
     async def judged(self, call: Call, use: Use, cwd: str) -> str:
         """Return "" if the call may run, else why not. A person may be asked meanwhile."""
-        if not self._told.judges or not (use.command or use.touches):
+        told = _touched(use) if use.command or use.touches else self._unknown(call)
+        if not self._told.judges or not told:
             return ""
-        fields = {"call": call.id, "cwd": cwd, **_touched(use)}
+        fields = {"call": call.id, "cwd": cwd, **told}
+        begun = time.monotonic()
         for _ in range(_TRIES):
             try:
                 answer = await self._sent(Moment.TOOL, fields)
@@ -70,7 +76,17 @@ class Reports:
                 continue
             denied = _NO_VERDICT if answer is None else answer.get("deny", "")
             return denied if isinstance(denied, str) else _NO_VERDICT
-        return _NO_VERDICT if self._told.requires else ""
+        # The run may have ended while a person was asked.
+        has_waited = time.monotonic() - begun > _WAITED_S
+        return _NO_VERDICT if self._told.requires or has_waited else ""
+
+    def _unknown(self, call: Call) -> Mapping[str, Any]:
+        """Return what is told of a tool that is no tool of ours, where it must have a verdict."""
+        is_of_server = call.name.startswith(_OF_SERVERS) and not call.name.startswith(_OWN_SERVER)
+        if not self._told.requires or not is_of_server:
+            return {}
+        given = {name: str(value)[:_SHOWN] for name, value in call.given.items()}
+        return {"tool": call.name, "given": given}
 
     async def standing(self, since: int | None) -> Standing | None:
         """Return which turns stand; none if nothing was gone back to after the step `since`.

@@ -16,7 +16,7 @@ from siding.app.broker.request import BadRequest, Request
 from siding.app.broker.taken_back import News
 from siding.app.broker.taken_back import news as news_of
 from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_turn, words_of_turn
-from siding.app.running.typed import LONGEST_PROMPT, TypedInTurn
+from siding.app.running.typed import TypedInTurn
 from siding.app.usage.of_run import UsedInTurn, with_used_since
 from siding.app.usage.written import size_of
 from siding.app.waiting.inbox import agent_entry

@@ -280,8 +280,10 @@ def tops_of(run: Run) -> tuple[Top, ...]:
 def _say(screen: int, line: str) -> None:
     """Say a line to who has started the run; whoever is gone does not hear it."""
     if screen >= 0:
+        # A terminal is in raw mode while it belongs to the command.
+        end = "\r\n" if os.isatty(screen) else "\n"
         with suppress(OSError):
-            os.write(screen, f"{printable(line)}\n".encode())
+            os.write(screen, f"{printable(line)}{end}".encode())
 
 
 def run_broker(app: App, place: BrokerPlace) -> None:

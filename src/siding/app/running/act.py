@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from siding.adapters.agents.table import draws_no_screen
 from siding.app.acts.skeleton import Act, Done, Ended, Work
 from siding.app.place.environment import environment_in
 from siding.app.place.locks import Hold
@@ -190,7 +191,11 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 live=self._live,
                 artifact=recorder.layout.artifact(intent.stem, "output"),
                 door=door_of(
-                    work.project, work.task.id, self._live.run, intent.stem, _screen(self._terminal)
+                    work.project,
+                    work.task.id,
+                    self._live.run,
+                    intent.stem,
+                    _screen(self._terminal, self._request),
                 ),
                 on_running=self._on_running,
                 looks=[*([turns.watch] if times.any else []), *background_gc(work.project)],
@@ -277,7 +282,7 @@ def run_unrecorded(
                 beside=wire.beside,
                 live=live,
                 artifact=None,
-                door=door_of(work.project, work.task.id, live.run, "", _screen(terminal)),
+                door=door_of(work.project, work.task.id, live.run, "", _screen(terminal, request)),
                 on_running=on_running,
                 leave=request.leave,
                 locks=wire.locks if request.survives else None,
@@ -300,9 +305,10 @@ def run_unrecorded(
     )
 
 
-def _screen(terminal: Terminal) -> int | None:
+def _screen(terminal: Terminal, request: RunRequest) -> int | None:
     """Return where lines can be said while the command runs; None if it draws on the screen."""
-    return None if terminal.pty else terminal.err
+    draws = terminal.pty and not draws_no_screen(request.argv)
+    return None if draws else terminal.err
 
 
 def what_runs(redaction: Redaction, request: RunRequest) -> str:

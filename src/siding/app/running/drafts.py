@@ -14,9 +14,9 @@ from siding.ledger.draft import Draft
 from siding.ledger.reports import OutputReport, ProcessReport
 from siding.ledger.step import StepStatus
 from siding.process.command import Command, Ending, Outcome, StreamPlan
+from siding.runs.reported import LONGEST_PROMPT
 
 HOOK_FAILED_EXIT = 1
-_LONGEST_PROMPT = 4000  # characters that are kept
 
 
 def draft_of(
@@ -36,7 +36,7 @@ def draft_of(
             limits=limits,
             retries=request.retries.step if request.retries else "",
             returns=request.retries.before if request.retries else None,
-            prompt=recorder.redaction.text(request.prompt[:_LONGEST_PROMPT]),
+            prompt=recorder.redaction.text(request.prompt[:LONGEST_PROMPT]),
         ),
     )
 

@@ -13,10 +13,9 @@ from siding.app.place.wiring import App
 from siding.app.usage.of_run import is_transcript
 from siding.errors import UnreadableFile
 from siding.files.regular import open_regular
-from siding.runs.reported import Reported
+from siding.runs.reported import LONGEST_PROMPT, Reported
 from siding.sessions.queued import TypedMeanwhile
 
-LONGEST_PROMPT = 4000  # characters that are kept
 _MOST = 50  # prompts of one turn
 
 

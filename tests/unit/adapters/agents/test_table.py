@@ -11,7 +11,15 @@ import pytest
 
 import siding
 from siding.adapters.agents import table
-from siding.adapters.agents.table import AGENTS, BY_NAME, BY_PROGRAM, OBEYED, Agent, places_of
+from siding.adapters.agents.table import (
+    AGENTS,
+    BY_NAME,
+    BY_PROGRAM,
+    OBEYED,
+    Agent,
+    draws_no_screen,
+    places_of,
+)
 from siding.process.sandbox.homes import GIT_SETTINGS, TOOLS
 
 SOURCE = Path(siding.__file__).parent
@@ -150,3 +158,10 @@ def _texts(node: ast.AST) -> Iterator[str]:
 def _names_in(text: str) -> Iterator[str]:
     words = re.split(r"[^\w.-]+", text)
     return (word for word in words if word in BY_PROGRAM or word in BY_NAME)
+
+
+def test_which_command_lines_draw_no_screen() -> None:
+    for line in ("claude -p x", "/bin/codex exec x", "gemini -p x", "opencode run x"):
+        assert draws_no_screen(line.split()), line
+    for line in ("claude", "claude --continue", "codex", "make -p", "opencode"):
+        assert not draws_no_screen(line.split()), line
