@@ -70,6 +70,14 @@ def test_the_link_is_mended_before_a_run(
     assert worked.siding("doctor").stdout == b"everything agrees\n"
 
 
+def test_what_a_sparse_checkout_leaves_out_is_not_deleted(sandbox: Sandbox) -> None:
+    sandbox.git("sparse-checkout", "set", "--no-cone", "/hello.txt")
+    sandbox.siding("-q", "task", "start", "x")
+    prune(sandbox.workspace(), sandbox)
+    done = sandbox.siding(*RUN, "git add -A; git status -s; ls")
+    assert done.stdout == b"hello.txt\n"
+
+
 def test_nothing_runs_where_a_repository_was_made_in_the_workspace(worked: Sandbox) -> None:
     workspace = worked.workspace()
     worked.siding(*RUN, "rm .git; git init -q; git commit -q --allow-empty -m lost")

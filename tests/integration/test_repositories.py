@@ -31,6 +31,35 @@ def test_a_repository_without_a_commit(tmp_path: Path) -> None:
     assert b"make a first commit" in done.stderr
 
 
+def test_a_repository_whose_configuration_has_a_mistake(sandbox: Sandbox) -> None:
+    config = sandbox.repo / ".git/config"
+    whole = config.read_text()
+    config.write_text(whole + "[core\n")
+    said = sandbox.siding("run", "--", "true", status=1).stderr
+    assert b"reading the configuration of git" in said
+    assert b"bad config line" in said
+    assert not (sandbox.directory / "siding/projects").exists(), "no project is made of it"
+    config.write_text(whole)
+    sandbox.siding("task", "start", "x")
+    config.write_text(whole + "[core\n")
+    said = sandbox.siding("task", "start", "y", status=1).stderr
+    assert b"has no commit yet" not in said
+    assert b"bad config line" in said
+
+
+def test_a_checkout_that_a_run_called_bare(sandbox: Sandbox) -> None:
+    sandbox.siding("task", "start", "x")
+    sandbox.siding("run", "--", "git", "config", "core.bare", "true")
+    said = sandbox.siding("doctor", status=1).stdout
+    assert b"core.bare is true in" in said
+    assert f"git -C {sandbox.repo} config core.bare false".encode() in said
+    sandbox.siding("run", "--", "sh", "-c", "echo new >new.txt")
+    sandbox.siding("apply")
+    assert (sandbox.repo / "new.txt").exists()
+    sandbox.git("config", "core.bare", "false")
+    assert sandbox.siding("doctor").stdout == b"everything agrees\n"
+
+
 def test_a_directory_that_is_no_repository(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path)
     done = sandbox.siding("run", "--", "true", cwd=tmp_path / "home", status=1)

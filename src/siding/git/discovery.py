@@ -169,6 +169,11 @@ def read_settings(config: Path) -> dict[str, str]:
     return found
 
 
+def is_set(settings: dict[str, str], key: str) -> bool:
+    """Tell whether a setting that `read_settings` returned is true."""
+    return settings.get(key, "").lower() in _TRUE
+
+
 def _from_git_directory(git_dir: Path, worktree: Path) -> RepositoryPaths:
     common = common_directory(git_dir)
     settings = read_settings(common / "config")
@@ -194,12 +199,12 @@ def _main_worktree(
 
     `place` is the directory whose `.git` led here; None if the search led here another way.
     """
-    if settings.get("extensions.worktreeconfig", "").lower() in _TRUE:
+    if is_set(settings, "extensions.worktreeconfig"):
         # `git sparse-checkout` moves both settings there, as they are not those of linked ones.
         settings = settings | read_settings(common / "config.worktree")
     if place is None and common.name == ".git":
         place = common.parent
-    if settings.get("core.bare", "").lower() in _TRUE and not _has_files(place, common):
+    if is_set(settings, "core.bare") and not _has_files(place, common):
         return common, None
     if "core.worktree" not in settings:
         return place or common, place

@@ -90,7 +90,10 @@ class Repository:
         sha = as_sha(done.stdout.strip()) if done.returncode == 0 else None
         if sha is not None:
             return sha
-        if not self.git.attempt(self._place, ["rev-list", "-n1", "--all"]).stdout.strip():
+        done = self.git.attempt(self._place, ["rev-list", "-n1", "--all"])
+        if done.returncode:  # such as a mistake in its configuration
+            output_of(done, doing=f"reading the repository {str(self.paths.root)!r}")
+        if not done.stdout.strip():
             raise NoCommits(
                 f"the repository {str(self.paths.root)!r} has no commit yet",
                 hint="make a first commit: a task starts from one",

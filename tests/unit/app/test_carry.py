@@ -16,6 +16,20 @@ def _carried(sandbox: Sandbox) -> Path:
     return Path(started.workspace.path if started.workspace else "")
 
 
+@pytest.mark.parametrize("carry", [False, True])
+def test_a_repository_inside_is_named_and_left_out(sandbox: Sandbox, carry: bool) -> None:
+    """Another worktree of the same repository in the checkout is nobody's change."""
+    sandbox.git("init", "-q", "nested")
+    (sandbox.repo / "nested/x").write_text("x")
+    sandbox.git("worktree", "add", "-q", "-b", "side", "side")
+    (sandbox.repo / "mine").write_text("mine")
+    project = ensure_project(open_app(env=sandbox.env, cwd=sandbox.repo))[0]
+    card = start(project, StartRequest(name="x", carry=carry)).card
+    assert card is not None
+    assert card.nested == ("nested/",)
+    assert card.left_out == (() if carry else ("mine",))
+
+
 @pytest.mark.parametrize("link", [False, True], ids=["file", "link"])
 def test_a_directory_that_became_a_file(sandbox: Sandbox, link: bool) -> None:
     _commit(sandbox, {"d/x": "x", "d/deep/y": "y", "e": "e"})

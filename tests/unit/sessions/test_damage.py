@@ -101,11 +101,23 @@ def test_two_wrecks_in_a_row(tmp_path: Path) -> None:
         assert chain_of(path) == ["m000", "m001", "m002", "m005", "m006", "m007"]
 
 
-def test_a_lost_newline_costs_the_two_lines_it_parted(tmp_path: Path) -> None:
-    lines = [encode_line(each) for each in talk(8)]
+@pytest.mark.parametrize("kept", [None, 0, 40, 90])
+def test_a_line_that_was_written_behind_another_one_is_read(
+    tmp_path: Path, kept: int | None
+) -> None:
+    """Of the line before it, only so many bytes were written; None: all but the newline."""
+    records = talk(8, text='ä {"type":"user","uuid":"x","timestamp":1} "')
+    lines = [encode_line(each) for each in records]
     path = tmp_path / "t.jsonl"
-    path.write_bytes(b"\n".join([*lines[:3], lines[3] + lines[4], *lines[5:], b""]))
-    assert chain_of(path) == ["m000", "m001", "m002", "m005", "m006", "m007"]
+    stub = lines[3] if kept is None else lines[3][:kept]
+    path.write_bytes(b"\n".join([*lines[:3], stub + lines[4], *lines[5:], b""]))
+    there = [each["uuid"] for each in records if kept is None or each["uuid"] != "m003"]
+    assert chain_of(path) == there
+    with Transcript.whole(path) as found:
+        assert [each["uuid"] for each in found.records(found.chain())] == there
+        assert [(each.number, each.end - each.offset) for each in found.numbered_damage()] == (
+            [(4, kept)] if kept else []
+        )
 
 
 def compacted(count: int, keep: str | None) -> tuple[list[Record], list[str]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
 from siding.app.doctor.findings import Finding
 from siding.app.life.attempts import Attempt, naming
@@ -15,6 +16,7 @@ from siding.app.unfinished.sandbox_commits import (
     quarantine_of,
     take_over_leftover,
 )
+from siding.git.discovery import is_set, read_settings
 from siding.git.quarantine.repair import Lacking, repair
 from siding.git.quarantine.run import REFUSED
 from siding.git.snapshots.own_git_dir import take_own
@@ -35,6 +37,7 @@ def workspace_findings(project: Project) -> Iterator[Finding]:
     yield from _git_disagrees(project)
     yield from _lacking_objects(project)
     yield from _on_your_branch(project)
+    yield from _called_bare(project)
 
 
 def _missing_workspaces(project: Project) -> Iterator[Finding]:
@@ -168,6 +171,17 @@ def _on_your_branch(project: Project) -> Iterator[Finding]:
                 advice=f"put it back: git -C {workspace.path} symbolic-ref HEAD "
                 f"refs/heads/{workspace.branch}",
             )
+
+
+def _called_bare(project: Project) -> Iterator[Finding]:
+    """Yield a finding if git takes a repository with a checkout for a bare one."""
+    main, config = project.paths.main_worktree, project.paths.common_dir / "config"
+    if main is not None and is_set(read_settings(config), "core.bare"):
+        yield Finding(
+            what=f"core.bare is true in {str(config)!r}, and git refuses to work in your checkout "
+            f"{str(main)!r}; Siding goes on by the files that are there",
+            advice=f"put it back: git -C {quote(str(main))} config core.bare false",
+        )
 
 
 def _repair(project: Project, workspace: Workspace) -> str:

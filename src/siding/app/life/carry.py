@@ -4,11 +4,12 @@ The files are copied byte for byte. The main checkout, its index and its stash a
 """
 
 import os
+from collections.abc import Iterable
 
 from siding.app.life.copying import copy_entry
 from siding.app.place.project import Checkout, Project
 from siding.errors import UsageError
-from siding.git.discovery import linked_roots
+from siding.git.discovery import common_directory, linked_roots, read_git_file
 from siding.tasks.registry import Workspace
 
 
@@ -28,8 +29,24 @@ def require_checkout(project: Project) -> Checkout:
     return checkout
 
 
-def carry_changes(project: Project, workspace: Workspace) -> int:
-    """Copy all uncommitted changes into the workspace; return the number of paths."""
+def nested_repositories(checkout: Checkout, untracked: Iterable[bytes]) -> list[bytes]:
+    """Return the repositories inside a checkout: they are not carried.
+
+    Other worktrees of the checkout's own repository are left out; nobody expects them to be.
+    """
+    common = os.path.realpath(common_directory(checkout.git_dir))
+    found = []
+    for path in untracked:
+        place = checkout.root / os.fsdecode(path) / ".git"
+        if path.endswith(b"/") and os.path.lexists(place):
+            target = read_git_file(place)
+            if target is None or os.path.realpath(common_directory(target)) != common:
+                found.append(path)
+    return found
+
+
+def carry_changes(project: Project, workspace: Workspace) -> list[bytes]:
+    """Copy all uncommitted changes into the workspace; return the repositories left out."""
     checkout = require_checkout(project)
     root = os.fsencode(checkout.root)
     target = os.fsencode(workspace.path)
@@ -41,7 +58,7 @@ def carry_changes(project: Project, workspace: Workspace) -> int:
     # What is gone goes first: a file may stand where a directory was, or the other way round.
     for path in sorted(paths, key=lambda path: os.path.lexists(os.path.join(root, path))):
         _carry(os.path.join(root, path), os.path.join(target, path))
-    return len(paths)
+    return nested_repositories(checkout, project.outside_home(checkout.root, status.untracked))
 
 
 def _carry(source: bytes, target: bytes) -> None:
@@ -49,7 +66,7 @@ def _carry(source: bytes, target: bytes) -> None:
     if os.path.isdir(source) and not os.path.islink(source):
         if os.path.lexists(target) and (os.path.islink(target) or not os.path.isdir(target)):
             os.unlink(target)  # the person replaced this file by a directory
-        return  # a nested repository is not copied; the start card lists it
+        return  # a repository of its own is not copied; the start card names it
     if not os.path.lexists(source):
         if os.path.lexists(target) and not (os.path.isdir(target) and not os.path.islink(target)):
             os.unlink(target)

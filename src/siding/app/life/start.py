@@ -148,8 +148,9 @@ def furnish(
     inherit_mark(project, task.id, base, base if at is None else at)
     included = copy_included(project, workspace)
     recorder = open_recorder(project, task, hold)  # takes the base snapshot
+    nested: list[bytes] = []
     if carry:
-        carry_changes(project, workspace)
+        nested = carry_changes(project, workspace)
         carried = recorder.checkpoint(
             "uncommitted changes carried over", origin="carry", only_if_changed=True
         )
@@ -163,6 +164,7 @@ def furnish(
         base=base,
         base_ref=base_ref,
         carried=carry,
+        nested=nested,
         included=included,
         git_dir=Path(workspace.git_dir),
         start=None if point is None else point.commit,

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from siding.app.life.carry import nested_repositories
 from siding.app.place.project import Project
 from siding.clock import iso
 from siding.files.regular import read_small
@@ -39,6 +40,7 @@ class StartCard(NamedTuple):
     partly: tuple[str, ...]  # ignored directories of which .worktreeinclude copied only a part
     included: tuple[str, ...]  # copied by .worktreeinclude
     included_count: int
+    nested: tuple[str, ...] = ()  # repositories inside the checkout: --carry leaves them out
     tied: tuple[str, ...] = ()  # copied Python environments whose scripts name the checkout
 
     def record(self) -> dict[str, Any]:
@@ -52,14 +54,16 @@ def draw_card(
     base: Sha,
     base_ref: str,
     carried: bool,
+    nested: Sequence[bytes],
     included: Sequence[bytes],
     git_dir: Path,
     start: Sha | None = None,
 ) -> StartCard:
     """Return the start card of a workspace that was just made from the commit `base`.
 
-    `git_dir` is that of the workspace. If it starts at another commit, that is `start`: then the
-    checkout's uncommitted changes have nothing to do with it and are not listed.
+    `git_dir` is that of the workspace, `nested` what --carry left out. If it starts at another
+    commit, that is `start`: then the checkout's uncommitted changes have nothing to do with it and
+    are not listed.
     """
     repository = project.repository
     commit = repository.summary(base)
@@ -71,7 +75,15 @@ def draw_card(
         status = repository.status(project.user_settings, checkout.root, checkout.git_dir)
         changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
         if not carried and start is None:
-            left_out = sorted(project.outside_home(checkout.root, changed))
+            outside = project.outside_home(checkout.root, changed)
+            inside = {
+                path
+                for path in outside
+                if path.endswith(b"/")
+                and os.path.lexists(checkout.root / os.fsdecode(path) / ".git")
+            }
+            nested = nested_repositories(checkout, sorted(inside))
+            left_out = sorted({*outside} - inside)
         reached = _reached(included)
         lacking = project.outside_home(checkout.root, status.ignored)
         ignored = [path for path in lacking if path.rstrip(b"/") not in reached]
@@ -94,6 +106,7 @@ def draw_card(
         partly=_names(partly),
         included=_names(included),
         included_count=len(included),
+        nested=_names(nested),
         tied=() if checkout is None else _names(_tied(checkout.root, included)),
     )
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ from siding.app.place.project_places import (
 from siding.app.place.redaction import Redaction
 from siding.app.place.sandbox_inside import HomeHidden, home_hidden, home_is_hidden
 from siding.app.place.settings import DEFAULT_TEXT, Settings, read_settings, redaction_in
-from siding.app.place.wiring import App
+from siding.app.place.wiring import App, hide_from_git
 from siding.errors import NotInitialised, SidingError, UsageError
 from siding.files.durable import create_bytes, make_dirs
 from siding.git.discovery import RepositoryPaths, find_repository, is_linked
@@ -55,9 +55,6 @@ if TYPE_CHECKING:
 
 STATE_VERSION = 1
 WAIT_FOR_PROJECT_S = 60.0  # seconds; a change of the registry takes milliseconds
-
-
-HOME_IGNORES = b"# What Siding keeps is no part of a repository around it.\n*\n"
 
 
 class Checkout(NamedTuple):
@@ -371,26 +368,13 @@ def ensure_project(app: App) -> tuple[Project, bool]:
         if home_is_hidden(app):
             raise home_hidden()  # a project that is made in the sandbox would be lost with it
         project = Project(app, _create(app, paths, seen), paths)
-        _hide_from_git(app.home.root)
+        hide_from_git(app.home.root)
         return project, True
-    _hide_from_git(app.home.root)
+    hide_from_git(app.home.root)
     place = place_of(project.layout)
     if place is not None and (place.id is None or repository_id(paths) is None):
         give_id(app, place, paths)
     return project, False
-
-
-def _hide_from_git(home: Path) -> None:
-    """Keep the home out of a repository around it: `git add -A` would add each workspace as a link.
-
-    A file that is there is the person's, also an empty one. In a home that is a repository itself
-    it would hide what the person keeps there.
-    """
-    ignores = home / ".gitignore"
-    if os.path.lexists(ignores) or os.path.lexists(home / ".git"):
-        return
-    with suppress(OSError):  # read-only, or somebody else made it just now
-        create_bytes(ignores, HOME_IGNORES, mode=0o644)
 
 
 def _holds_only(directory: bytes, home: bytes) -> bool:
@@ -534,6 +518,7 @@ def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
             "relied on",
             hint="point SIDING_HOME at a directory on a local disk",
         )
+    _refuse_unreadable(app, paths)
     layout = _free_layout(app, paths)
     for directory in (layout.tasks_dir, layout.workspaces_dir, layout.locks_dir):
         make_dirs(directory)
@@ -554,6 +539,14 @@ def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
     write_document(layout.project_json, document)
     give_id(app, ProjectPlace(layout, document), paths)
     return layout
+
+
+def _refuse_unreadable(app: App, paths: RepositoryPaths) -> None:
+    """Raise CommandFailed, with git's reason, if git cannot read the repository's configuration."""
+    from siding.git.command import Git, Place
+
+    place = Place(git_dir=paths.git_dir, common_dir=paths.common_dir)
+    Git.find(app.env).run(place, ["config", "--list"], doing="reading the configuration of git")
 
 
 def _free_layout(app: App, paths: RepositoryPaths) -> ProjectLayout:

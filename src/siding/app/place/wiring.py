@@ -5,6 +5,7 @@ All other code receives the environment, the directory, the clock and randomness
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from siding.app.place.listeners import Listeners
@@ -15,6 +16,9 @@ from siding.storage.layout import Home
 
 def _tell_nobody(doing: str) -> None:
     del doing
+
+
+HOME_IGNORES = b"# What Siding keeps is no part of a repository around it.\n*\n"
 
 
 class App(NamedTuple):
@@ -53,3 +57,18 @@ def open_app(*, env: Mapping[str, str], cwd: Path) -> App:
         pid=os.getpid(),
         listeners=Listeners(),
     )
+
+
+def hide_from_git(home: Path) -> None:
+    """Keep the home out of a repository around it: `git add -A` would add each workspace as a link.
+
+    A file that is there is the person's, also an empty one. In a home that is a repository itself
+    it would hide what the person keeps there.
+    """
+    ignores = home / ".gitignore"
+    if os.path.lexists(ignores) or os.path.lexists(home / ".git"):
+        return
+    from siding.files.durable import create_bytes
+
+    with suppress(OSError):  # read-only, or somebody else made it just now
+        create_bytes(ignores, HOME_IGNORES, mode=0o644)

@@ -15,6 +15,7 @@ from siding.app.place.workspace_links import is_known
 from siding.errors import SidingError
 from siding.git.errors import GitError
 from siding.git.snapshots.git_state import state_in
+from siding.git.snapshots.seeding import left_out
 from siding.git.worktrees.reattach import reattach
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
@@ -52,7 +53,14 @@ def require_link(project: Project, task: Task, workspace: Workspace) -> None:
     try:
         branch, base = _last_head(project, task, workspace)
         with holding_git(project, f"linking the workspace of {task.name} to git again"):
-            done = reattach(project.repository, path, Path(workspace.git_dir), branch, base)
+            done = reattach(
+                project.repository,
+                path,
+                Path(workspace.git_dir),
+                branch,
+                base,
+                left_out=left_out(project.snapshots, task.id),
+            )
     except (SidingError, OSError) as error:
         said = error.message if isinstance(error, SidingError) else str(error)
         hint = error.hint if isinstance(error, GitError) and error.hint else ""

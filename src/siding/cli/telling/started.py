@@ -62,6 +62,12 @@ def say_card(screen: Screen, card: StartCard) -> None:
             f"{_some(card.left_out, card.left_out_count)} (--carry takes them along)",
             "yellow",
         )
+    if card.nested:
+        screen.note(
+            "  nested    repositories inside your checkout, which --carry does not take along: "
+            f"{_some(card.nested, len(card.nested))}",
+            "yellow",
+        )
     if card.included_count:
         screen.note(f"  copied    {_some(card.included, card.included_count)} (.worktreeinclude)")
     if card.tied:

@@ -127,9 +127,7 @@ def include_present(
 
     git does that by itself from 2.36 on.
     """
-    output = store.git.run(store.place(task), ["ls-files", "-t", "-z"], doing="listing the index")
-    left_out = [line[2:] for line in output.split(b"\0") if line.startswith(b"S ")]
-    present = [path for path in left_out if os.path.lexists(join(root, path))]
+    present = [path for path in _skipped(store, task) if os.path.lexists(join(root, path))]
     if present:
         store.git.run(
             store.place(task, locks=True),
@@ -138,6 +136,17 @@ def include_present(
             stdin=b"".join(path + b"\0" for path in present),
             keep_fds=keep_fds,
         )
+
+
+def left_out(store: SnapshotStore, task_id: TaskId) -> list[bytes]:
+    """Return the paths that a task's own index says its sparse checkout keeps off the disk."""
+    task = store.task(task_id)
+    return _skipped(store, task) if read_small(task.sparse, 100) else []
+
+
+def _skipped(store: SnapshotStore, task: TaskDirectory) -> list[bytes]:
+    output = store.git.run(store.place(task), ["ls-files", "-t", "-z"], doing="listing the index")
+    return [line[2:] for line in output.split(b"\0") if line.startswith(b"S ")]
 
 
 def sparse_paths(store: SnapshotStore, git_dir: Path | None) -> list[bytes]:

@@ -1,6 +1,7 @@
 """Register a worktree with git again after its registration was pruned, without changing a file."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from siding.files.durable import make_dirs, replace_by_lock
@@ -19,12 +20,19 @@ def is_attached(repository: Repository, path: Path, git_dir: Path) -> bool:
 
 
 def reattach(
-    repository: Repository, path: Path, git_dir: Path, branch: str | None, base: Sha
+    repository: Repository,
+    path: Path,
+    git_dir: Path,
+    branch: str | None,
+    base: Sha,
+    *,
+    left_out: Sequence[bytes] = (),
 ) -> str:
     """Mend the links between a worktree and its git directory, made anew if it is gone.
 
     A new one has the branch checked out (the base, if the branch is gone or None) and an index of
-    that commit; every file stays, so what is uncommitted shows as such. Returns what was done.
+    that commit; every file stays, so what is uncommitted shows as such. The paths `left_out`, of a
+    sparse checkout, do not count as deleted. Returns what was done.
     Raises BranchInUse if a new one is needed and the branch is checked out elsewhere meanwhile.
     """
     common = repository.paths.common_dir
@@ -45,6 +53,13 @@ def reattach(
         ["read-tree", tip or base],
         doing="making the index of the workspace again",
     )
+    if left_out:
+        # One that is not in the index any more fails; the others are marked.
+        repository.git.attempt(
+            Place(git_dir=common, work_tree=path, index_file=git_dir / "index", locks=True),
+            ["update-index", "--skip-worktree", "-z", "--stdin"],
+            stdin=b"".join(each + b"\0" for each in left_out),
+        )
     replace_by_lock(git_dir / "HEAD", head.encode(), mode=0o644)
     repair_links(path, git_dir, common)
     return "made git's record of the workspace again"

@@ -30,7 +30,7 @@ from siding.sessions.reading.locate import (
 )
 from siding.sessions.reading.tree import TranscriptTree
 from siding.sessions.reading.views import with_zero_usage
-from siding.sessions.reading.wrecks import wreck_of
+from siding.sessions.reading.wrecks import whole_records, wreck_of
 from siding.storage.codec import NotJson
 from siding.storage.errors import NewerVersion
 from siding.storage.journals import TOO_LONG, TORN
@@ -296,12 +296,26 @@ class Transcript:
             seen = look(raw, offset)
         except NotJson as error:
             why = problem or (TORN if error.is_cut_off else str(error))
-            self._damaged(raw, number, offset, offset + len(raw) + 1, why)
+            self._take_parts(raw, offset, number, why)
             return
         self.version = max(self.version, version_of(raw))
         self.tree.add(seen)
         if isinstance(seen, SeenLine) and seen.head is None:
             self.others.append(Other(type=seen.type, offset=offset, size=len(raw)))
+
+    def _take_parts(self, raw: bytes, offset: int, number: int | None, problem: str) -> None:
+        """Take the whole messages in a damaged line; what else is in it counts as damaged."""
+        done = 0
+        for begin, end in whole_records(raw):
+            seen = look(raw[begin:end], offset + begin)
+            if not isinstance(seen, MessageHead):
+                continue  # where the conversation was compacted is searched for by whole lines
+            if raw[done:begin].strip():
+                self._damaged(raw[done:begin], number, offset + done, offset + begin, problem)
+            self.tree.add(seen)
+            done = end
+        if raw[done:].strip() or not done:
+            self._damaged(raw[done:], number, offset + done, offset + len(raw) + 1, problem)
 
     def _damaged(self, raw: bytes, number: int | None, offset: int, end: int, problem: str) -> None:
         self.damage.append(

@@ -5,11 +5,14 @@ own id near the end, so one of them often survives. A match cannot come from the
 message: there the quotes would be escaped.
 """
 
+import json
 import re
+from collections.abc import Iterator
 
 from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import COMPACT_BOUNDARY
 
+_MOST_TRIED = 1_000  # beginnings of objects in one line
 _BEGIN_BYTES = 1024  # enough for the keys before the message's content
 _PARENT = re.compile(rb'"parentUuid":\s*(?:(null)|"([^"\\\x00-\x1f]{1,200})")')
 _LOGICAL_PARENT = re.compile(rb'"logicalParentUuid":\s*"([^"\\\x00-\x1f]{1,200})"')
@@ -61,3 +64,26 @@ def wreck_of(raw: bytes, offset: int) -> Wreck:
 
 def _text(found: "re.Match[bytes] | None") -> str | None:
     return None if found is None else found[1].decode("utf-8", "replace")
+
+
+def whole_records(raw: bytes) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of whole messages in a damaged line, in order.
+
+    A writer that was killed left a line without its end or without its newline, and the next one
+    wrote behind it. A message of a conversation names its parent; a part of another message that
+    happens to end there does not.
+    """
+    decode = json.JSONDecoder().raw_decode
+    text = raw.decode("utf-8", "surrogateescape")
+    at, tried = text.find('{"'), 0
+    while at >= 0 and tried < _MOST_TRIED:
+        tried += 1
+        try:
+            value, end = decode(text, at)
+        except (ValueError, RecursionError):
+            at = text.find('{"', at + 1)
+            continue
+        if isinstance(value, dict) and "parentUuid" in value and "uuid" in value:
+            begin = len(text[:at].encode("utf-8", "surrogateescape"))
+            yield begin, begin + len(text[at:end].encode("utf-8", "surrogateescape"))
+        at = text.find('{"', end)
