@@ -68,7 +68,7 @@ def _unknown_directories(project: Project) -> Iterator[Finding]:
     except FileNotFoundError:
         return
     for directory in found:
-        if directory.name not in known:
+        if directory.name not in known and directory.is_dir():  # files: `foreign_files`
             yield Finding(
                 what=f"{str(directory)!r} belongs to no workspace in the registry",
                 advice="look at it and move it away if it is nothing; Siding leaves it alone",

@@ -22,6 +22,7 @@ from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import said, text, whole
 from siding.storage.journals import Journal
+from siding.storage.listing import listed_ids
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
@@ -147,7 +148,7 @@ class Beside(NamedTuple):
 def checkout_ids(project: Project) -> list[TaskId]:
     """Return the checkouts in which turns were kept, by their names in the snapshot store."""
     try:
-        return sorted(TaskId(each.name) for each in project.layout.checkouts_dir.iterdir())
+        return [TaskId(name) for name in listed_ids(project.layout.checkouts_dir)]
     except OSError:
         return []
 
