@@ -35,6 +35,7 @@ def workspace_findings(project: Project) -> Iterator[Finding]:
     yield from _git_disagrees(project)
     yield from _lacking_objects(project)
     yield from _on_your_branch(project)
+    yield from _without_branch(project)
 
 
 def _missing_workspaces(project: Project) -> Iterator[Finding]:
@@ -168,6 +169,24 @@ def _on_your_branch(project: Project) -> Iterator[Finding]:
                 advice=f"put it back: git -C {workspace.path} symbolic-ref HEAD "
                 f"refs/heads/{workspace.branch}",
             )
+
+
+def _without_branch(project: Project) -> Iterator[Finding]:
+    """Yield a finding for each workspace whose HEAD is on the task's branch, which is gone."""
+    for workspace in project.registry.all():
+        if not _should_be_there(workspace) or workspace.intent is not None:
+            continue
+        is_on_it = take_own(Path(workspace.git_dir)).branch == workspace.branch
+        if not is_on_it or project.repository.branch(workspace.branch) is not None:
+            continue
+        last = project.ledger(workspace.task_id).last()
+        where = "--base" if last is None else f"--step {last.number}"
+        yield Finding(
+            what=f"branch {workspace.branch!r} of task {workspace.task_id} is gone: its workspace "
+            "has no commit to stand on",
+            advice=f"`siding rollback -t {workspace.task_id} {where}` brings it back with its "
+            "commits",
+        )
 
 
 def _repair(project: Project, workspace: Workspace) -> str:
