@@ -36,12 +36,12 @@ from siding.hashing import sha256_hex
 from siding.storage.codec import encode_document
 from siding.storage.documents import (
     DamagedFile,
+    listed_ids,
     read_document,
     read_document_or_none,
     write_document,
 )
 from siding.storage.layout import checked_name
-from siding.storage.listing import listed_ids
 
 PENDING = "pending.json"
 _SUFFIX = ".json"

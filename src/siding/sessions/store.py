@@ -21,8 +21,8 @@ from siding.sessions.reading.transcript import Transcript
 from siding.sessions.writing.branching import branch_title, branched, rewind_line
 from siding.sessions.writing.writer import Resumed, Stamp, Writer
 from siding.storage.codec import NotJson, encode_line
+from siding.storage.documents import listed_ids
 from siding.storage.lines import lines_backwards, lines_forwards
-from siding.storage.listing import listed_ids
 from siding.storage.locks import Holder
 
 _MOST_UNREAD = 64 << 20  # bytes that a list may read of one file to find its title

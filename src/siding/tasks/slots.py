@@ -16,9 +16,8 @@ from siding.errors import UnreadableFile
 from siding.files.durable import make_dirs, remove_file
 from siding.ids import Sha, new_task_id
 from siding.namedtuples import NamedTuple
-from siding.storage.documents import read_document_or_none, write_document
+from siding.storage.documents import is_id, listed_ids, read_document_or_none, write_document
 from siding.storage.layout import ForkLayout, checked_name
-from siding.storage.listing import is_id, listed_ids
 from siding.storage.locks import FileLock
 
 SLOT_VERSION = 1

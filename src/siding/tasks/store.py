@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from siding.errors import NotFound, UnreadableFile
 from siding.files.durable import make_dirs
 from siding.ids import TaskId, is_fork
-from siding.storage.documents import DamagedFile, read_document, write_document
+from siding.storage.documents import DamagedFile, listed_ids, read_document, write_document
 from siding.storage.layout import ProjectLayout
-from siding.storage.listing import listed_ids
 from siding.tasks.task import TASK_VERSION, Task, document_of, task_from
 
 

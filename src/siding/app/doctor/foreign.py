@@ -8,7 +8,7 @@ from pathlib import Path
 from siding.app.place.project import Project
 from siding.ids import is_fork
 from siding.ledger.intents import is_intent
-from siding.storage.listing import foreign_names
+from siding.storage.documents import foreign_names
 from siding.tasks.slots import is_slot
 from siding.tasks.views import is_view
 

@@ -10,9 +10,8 @@ from siding.app.place.wiring import App
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
 from siding.namedtuples import NamedTuple
-from siding.storage.documents import read_document_or_none
+from siding.storage.documents import listed_ids, read_document_or_none
 from siding.storage.layout import ProjectLayout
-from siding.storage.listing import listed_ids
 
 
 class FoundProject(NamedTuple):

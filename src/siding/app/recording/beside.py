@@ -20,9 +20,9 @@ from siding.git.snapshots.seeding import add_task
 from siding.hashing import sha256_hex
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
+from siding.storage.documents import listed_ids
 from siding.storage.fields import said, text, whole
 from siding.storage.journals import Journal
-from siding.storage.listing import listed_ids
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
-from siding.storage.documents import read_document_or_none
-from siding.storage.listing import listed_ids
+from siding.storage.documents import listed_ids, read_document_or_none
 from siding.storage.locks import FileLock
 
 _VERSION = 1

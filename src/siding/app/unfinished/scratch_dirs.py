@@ -8,8 +8,8 @@ from siding.app.place.project import Project
 from siding.files.stale import remove_if_stale, stale_temporaries
 from siding.git.snapshots.scratch import abandoned, sweep
 from siding.git.snapshots.store import APPLIES, PEEKS
+from siding.storage.documents import listed_ids
 from siding.storage.layout import TaskLayout
-from siding.storage.listing import listed_ids
 
 # Seconds. What is younger is left alone: its owner may not have taken its lock yet.
 _YOUNG_S = 60
