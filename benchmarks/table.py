@@ -48,12 +48,17 @@ def curves(figure: Figure, rows: Iterable[Row]) -> str:
         if len(found) < 2:
             continue
         first, last = found[0], found[-1]
-        ours = last.ours.median_ms / first.ours.median_ms
-        floor = last.floor.median_ms / first.floor.median_ms
+        ours = _growth(first.ours.median_ms, last.ours.median_ms)
+        floor = _growth(first.floor.median_ms, last.floor.median_ms)
         text.append(
-            f"    {name}: size x{last.size / first.size:g}, ours x{ours:.2g}, floor x{floor:.2g}"
+            f"    {name}: size x{_growth(first.size, last.size)}, ours x{ours}, floor x{floor}"
         )
     return "\n".join(text)
+
+
+def _growth(first: float, last: float) -> str:
+    """Return how many times larger the last figure is; "?" where the first one is nothing."""
+    return f"{last / first:.2g}" if first else "?"
 
 
 def record(name: str, figure: Figure, rows: Sequence[Row]) -> dict[str, Any]:

@@ -93,6 +93,11 @@ _PROOFS: dict[str, Row] = {
         leave_out=(*PLANTED, "power"),
         variables={TIMES: "1", "SIDING_FAULTS_APART": "1", "SIDING_PROVE_SHARE": "0.25"},
     ),
+    "homes": Row(
+        "a home that was restored, moved or copied, or that holds files of others: it goes on",
+        ("tests/integration/test_restored_homes.py", "tests/integration/test_foreign_files.py"),
+        draws=False,
+    ),
     "failing": Row(
         "a failing disk below the home: every command has its answer, nothing old is lost",
         ("tests/faults/test_failing_disk.py",),

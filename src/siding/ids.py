@@ -45,6 +45,12 @@ def new_act_id(random_bytes: Callable[[int], bytes]) -> str:
     return f"a{random_bytes(6).hex()}"
 
 
+def is_act_id(name: str) -> bool:
+    """Tell whether a name is the id of an act."""
+    digits = name.removeprefix("a")
+    return name != digits and len(digits) == 12 and set("0123456789abcdef").issuperset(digits)
+
+
 def step_id(number: int) -> StepId:
     """Return the step's name: four digits, growing past 9999."""
     assert number > 0, number

@@ -170,3 +170,15 @@ def test_a_copy_of_an_earlier_versions_home_is_known_by_its_workspaces(worked: S
     shutil.rmtree(home)
     worked.siding("rollback", "-t", "x", "--base", env=there)
     assert worked.siding("doctor", env=there).stdout == b"everything agrees\n"
+
+
+def test_a_branch_that_somebody_deleted_is_named_and_comes_back(worked: Sandbox) -> None:
+    entry = entry_of(worked, "x")
+    branch = f"refs/heads/{entry['branch']}"
+    before = worked.git("rev-parse", branch)
+    worked.git("update-ref", "-d", branch)
+    said = worked.siding("doctor", status=1).stdout.decode()
+    assert f"branch {entry['branch']!r} of task {entry['task_id']} is gone" in said
+    worked.siding("rollback", "-t", "x", "--step", "2")
+    assert worked.git("rev-parse", branch) == before
+    assert worked.siding("doctor").stdout == b"everything agrees\n"

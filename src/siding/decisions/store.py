@@ -16,7 +16,6 @@ need none.
 
 import os
 from collections.abc import Iterator
-from os import scandir
 from pathlib import Path
 
 from siding.decisions.record import (
@@ -37,6 +36,7 @@ from siding.hashing import sha256_hex
 from siding.storage.codec import encode_document
 from siding.storage.documents import (
     DamagedFile,
+    listed_ids,
     read_document,
     read_document_or_none,
     write_document,
@@ -355,15 +355,8 @@ def _names(wanted: str) -> Iterator[str]:
         number += 1
 
 
-def _stems(directory: Path) -> Iterator[str]:
-    try:
-        with scandir(directory) as entries:
-            names = [entry.name for entry in entries]
-    except FileNotFoundError:
-        return
-    for name in names:
-        if name.endswith(_SUFFIX) and not name.startswith("."):
-            yield name[: -len(_SUFFIX)]
+def _stems(directory: Path) -> list[str]:
+    return listed_ids(directory, suffix=_SUFFIX, is_name=is_session)
 
 
 __all__ = ["AlreadyClosed", "DecisionStore", "order"]

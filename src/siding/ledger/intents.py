@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.files.durable import make_dirs, remove_file
+from siding.ids import is_act_id
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.errors import DamagedFile
@@ -166,8 +167,8 @@ def intent_paths(layout: TaskLayout) -> list[Path]:
 
 
 def is_intent(name: str) -> bool:
-    """Tell whether a file name is that of an intent, and not of a lock or a temporary file."""
-    return name.endswith(_SUFFIX) and not name.startswith(".")
+    """Tell whether a file name is that of an intent, and not of a lock or somebody's file."""
+    return name.endswith(_SUFFIX) and is_act_id(name.removesuffix(_SUFFIX))
 
 
 def _is_text(value: object) -> bool:

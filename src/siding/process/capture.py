@@ -12,6 +12,7 @@ command that has nothing to do.
 """
 
 import os
+import resource
 import select
 import signal
 import time
@@ -332,11 +333,14 @@ class _Plumbing:
         self.started = False
         self._ours: list[int] = []
         self._theirs: list[int] = []
+        self._hidden: list[int] = []
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for fd in self._hidden:
+            os.set_inheritable(fd, True)
         for fd in self._theirs if self.started else self._theirs + self._ours:
             os.close(fd)
 
@@ -369,9 +373,16 @@ class _Plumbing:
 
     def close_inherited(self, kept: Sequence[int]) -> None:
         """Close in the command the inheritable descriptors that our own parent left open."""
+        limit, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         for name in os.listdir("/dev/fd"):
             fd = int(name)
-            if fd > LAST_STANDARD and fd not in kept and _is_inherited(fd):
+            if fd <= LAST_STANDARD or fd in kept or not _is_inherited(fd):
+                continue
+            if limit != resource.RLIM_INFINITY and fd >= limit:
+                # It was opened before the limit was lowered: posix_spawn refuses to close it.
+                os.set_inheritable(fd, False)
+                self._hidden.append(fd)
+            else:
                 self.actions.append((os.POSIX_SPAWN_CLOSE, fd))
 
 

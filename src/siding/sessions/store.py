@@ -21,6 +21,7 @@ from siding.sessions.reading.transcript import Transcript
 from siding.sessions.writing.branching import branch_title, branched, rewind_line
 from siding.sessions.writing.writer import Resumed, Stamp, Writer
 from siding.storage.codec import NotJson, encode_line
+from siding.storage.documents import listed_ids
 from siding.storage.lines import lines_backwards, lines_forwards
 from siding.storage.locks import Holder
 
@@ -62,15 +63,7 @@ class SessionStore:
 
     def ids(self) -> list[str]:
         """Return the ids of all sessions, in no particular order."""
-        try:
-            names = os.listdir(self.root)
-        except FileNotFoundError:
-            return []
-        return [
-            name.removesuffix(".jsonl")
-            for name in names
-            if name.endswith(".jsonl") and not name.startswith(".")
-        ]
+        return listed_ids(self.root, suffix=".jsonl")
 
     def rows(
         self, *, hidden: bool = False, report: Callable[[Unreadable], None] | None = None

@@ -3,9 +3,15 @@
 Documents have no lock of their own. Code that reads a document in order to write it holds the lock
 of the thing it describes (a task's, say) from before the read. Code that only reads takes no lock:
 it sees the old or the new document, never a part of one.
+
+Directories whose entries have ids as names are listed here, too. Other programs leave files in
+them: `.DS_Store`, `desktop.ini`, a copy in conflict. What is no id is passed over, by every command
+alike; `siding doctor` names it.
 """
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +26,9 @@ from siding.storage.versions import Migration, keep_old, migrate, version_of
 __all__ = [
     "DamagedFile",
     "NewerVersion",
+    "foreign_names",
+    "is_id",
+    "listed_ids",
     "migrate_document",
     "read_document",
     "read_document_or_none",
@@ -28,6 +37,8 @@ __all__ = [
 
 # A parsed object takes up to about twenty times its bytes of memory; this bounds a hostile one.
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
+# Earlier versions and other tools gave ids of other forms, but never a blank or a dot.
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
 NO_MIGRATIONS: Mapping[int, Migration] = MappingProxyType({})
 
 
@@ -129,3 +140,49 @@ def _refuse_newer(path: Path, what: str, found: int, supported: int) -> None:
 
 def _refuse_blank(raw: bytes) -> dict[str, Any]:
     raise NotJson("it holds nothing but NUL bytes" if raw else "it is empty")
+
+
+def is_id(name: str) -> bool:
+    """Tell whether a name has the form of an id: letters, digits, ``-`` and ``_``."""
+    return _ID.match(name) is not None
+
+
+def listed_ids(
+    directory: Path, *, suffix: str = "", is_name: Callable[[str], bool] = is_id
+) -> list[str]:
+    """Return the ids in a directory, in order; none if it is not there.
+
+    Entries are files named by the id and `suffix`. Without a suffix they are directories.
+    """
+    return sorted(_found(directory, suffix, is_name))
+
+
+def foreign_names(
+    directory: Path, *, suffix: str = "", is_name: Callable[[str], bool] = is_id
+) -> list[str]:
+    """Return the names of entries in a directory that `listed_ids` passes over, in order."""
+    try:
+        names = set(os.listdir(directory))
+    except OSError:
+        return []
+    return sorted(names - {each + suffix for each in _found(directory, suffix, is_name)})
+
+
+def _is_directory(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _found(directory: Path, suffix: str, is_name: Callable[[str], bool]) -> Iterator[str]:
+    try:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if not entry.name.endswith(suffix):
+                    continue
+                name = entry.name[: len(entry.name) - len(suffix)]
+                if is_name(name) and (suffix or _is_directory(entry)):
+                    yield name
+    except (FileNotFoundError, NotADirectoryError):
+        return

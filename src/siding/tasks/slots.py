@@ -16,7 +16,7 @@ from siding.errors import UnreadableFile
 from siding.files.durable import make_dirs, remove_file
 from siding.ids import Sha, new_task_id
 from siding.namedtuples import NamedTuple
-from siding.storage.documents import read_document_or_none, write_document
+from siding.storage.documents import is_id, listed_ids, read_document_or_none, write_document
 from siding.storage.layout import ForkLayout, checked_name
 from siding.storage.locks import FileLock
 
@@ -68,7 +68,7 @@ def new_slot_name(random_bytes: Callable[[int], bytes]) -> str:
 
 def is_slot(name: str) -> bool:
     """Tell whether a worktree of the repository is one of a pool, by git's name for it."""
-    return name.startswith(SLOT_PREFIX)
+    return name.startswith(SLOT_PREFIX) and is_id(name)
 
 
 class SlotBooks:
@@ -128,14 +128,8 @@ class SlotBooks:
 
     def _all(self, *, free: bool) -> Iterator[Slot]:
         directory = self._layout.free_dir if free else self._layout.used_dir
-        try:
-            names = os.listdir(directory)
-        except FileNotFoundError:
-            return
-        for name in names:
-            if not name.endswith(_SUFFIX) or name.startswith("."):
-                continue
-            found = self._read(name.removesuffix(_SUFFIX), free=free)
+        for name in listed_ids(directory, suffix=_SUFFIX, is_name=is_slot):
+            found = self._read(name, free=free)
             if found is not None:
                 yield found
 

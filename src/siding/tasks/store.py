@@ -4,12 +4,11 @@ Changes are read-change-write under the project's lock, which the caller holds; 
 """
 
 from collections.abc import Iterator
-from os import scandir
 
 from siding.errors import NotFound, UnreadableFile
 from siding.files.durable import make_dirs
 from siding.ids import TaskId, is_fork
-from siding.storage.documents import DamagedFile, read_document, write_document
+from siding.storage.documents import DamagedFile, listed_ids, read_document, write_document
 from siding.storage.layout import ProjectLayout
 from siding.tasks.task import TASK_VERSION, Task, document_of, task_from
 
@@ -22,19 +21,11 @@ class TaskStore:
 
     def ids(self) -> list[TaskId]:
         """Return the ids of all tasks, in no particular order."""
-        try:
-            with scandir(self._layout.tasks_dir) as entries:
-                return [TaskId(entry.name) for entry in entries if _holds_task(entry.name)]
-        except FileNotFoundError:
-            return []
+        return [TaskId(name) for name in listed_ids(self._layout.tasks_dir)]
 
     def fork_ids(self) -> list[TaskId]:
         """Return the ids of the tasks of groups, which are not on the board, in no order."""
-        try:
-            with scandir(self._layout.forks.tasks_dir) as entries:
-                return [TaskId(entry.name) for entry in entries if is_fork(entry.name)]
-        except FileNotFoundError:
-            return []
+        return [TaskId(n) for n in listed_ids(self._layout.forks.tasks_dir, is_name=is_fork)]
 
     def load(self, task_id: TaskId) -> Task:
         """Return the task; raise NotFound when there is none, DamagedFile when it is unreadable."""
@@ -68,7 +59,3 @@ class TaskStore:
         path = self._layout.task(task.id).task_json
         make_dirs(path.parent)
         write_document(path, document_of(task))
-
-
-def _holds_task(name: str) -> bool:
-    return not name.startswith(".")

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
@@ -17,11 +18,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 import counted
+from faults.apart import other_file_system
+from faults.copies import copy_tree, remove_tree
 from sandbox import Sandbox
 from scratch import scratch
 from siding.app.applying.apply import Mode
 from siding.app.back.rollback import RollbackRequest, rollback
 from siding.app.back.survey import NeedsConsent
+from siding.app.life.close import Fate
 from siding.app.phases.moves import PhaseRequest, move
 from siding.app.running.checkpoint import checkpoint
 from siding.app.syncing.sync import SyncRequest, sync
@@ -119,9 +123,10 @@ def with_files(parts: Parts, other: Parts, paths: Iterable[bytes]) -> Parts:
 class GitWalk(RuleBasedStateMachine):
     """The parts now, after each step, and before each act that can be undone or done again."""
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(apart=st.booleans())
+    def begin(self, apart: bool) -> None:
         self.directory = scratch("siding-walk-")
+        self.elsewhere = self._home_elsewhere() if apart else None
         self.desk = Desk(Sandbox(Path(self.directory.name)))
         self.now = parts_of(self.desk)
         self.after = [self.now]  # after[0] is the base
@@ -134,6 +139,52 @@ class GitWalk(RuleBasedStateMachine):
         counted.add(1)
         if hasattr(self, "directory"):
             self.directory.cleanup()
+            if self.elsewhere is not None:
+                self.elsewhere.cleanup()
+
+    def _home_elsewhere(self) -> "TemporaryDirectory[str] | None":
+        """Put the home on another file system than the repository, if there is one."""
+        other = other_file_system(Path(self.directory.name))
+        if other is None:
+            return None
+        KINDS["home on another file system"] += 1
+        place = TemporaryDirectory(prefix="siding-walk-", dir=other)
+        Path(self.directory.name, "siding").symlink_to(place.name)
+        return place
+
+    @rule()
+    def restore_home(self) -> None:
+        """A copy takes the place of the home, as from a backup: all inode numbers are others."""
+        self._settle()
+        before = self.now
+        home = Path(self.directory.name, "siding").resolve()
+        copy = home.with_name(f"{home.name}.copy")
+        copy_tree(home, copy)
+        remove_tree(home)
+        copy.rename(home)
+        self.desk = Desk.again(self.desk)
+        KINDS["restored home"] += 1
+        self._is(before)
+        self._count()
+
+    @rule(pick=PICKS)
+    def act_in_a_closed_task(self, pick: int) -> None:
+        """A rollback in a task that is closed, with its workspace kept, and an undo of it."""
+        self._settle()
+        self.desk.close(Fate.KEEP)
+        number = pick % len(self.after)
+        before = self.now
+        self.desk.rollback(number or None)
+        self.undoable.append(Done(before, self._went_to(self.after[number])))
+        self._acted()
+        there, top = self.now, self.undoable.pop()
+        self.desk.undo()
+        self._went_to(top.goes(there))
+        self.redoable.append(Done(there, self.now))
+        self.desk.reopen()
+        KINDS["act in a closed task"] += 1
+        self._is(self.now)
+        self._count()
 
     @rule(name=NAMES, text=TEXTS, pick=st.integers(0, len(SCRIPTS) - 1))
     def run(self, name: str, text: str, pick: int) -> None:

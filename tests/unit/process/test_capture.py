@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import resource
 import signal
 from pathlib import Path
 
@@ -193,3 +194,19 @@ def test_sigpipe_works_in_the_command() -> None:
     status = run_captured(["cat", "/proc/self/status"], env=ENVIRONMENT).stdout
     (ignored,) = (line for line in status.splitlines() if line.startswith(b"SigIgn:"))
     assert not int(ignored.split()[1], 16) & 1 << (signal.SIGPIPE - 1)
+
+
+def test_a_descriptor_above_the_limit_of_open_files_stays_out_of_the_command() -> None:
+    """It was inherited before the limit was lowered; `posix_spawn` refuses to close it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    high = 200
+    os.dup2(2, high, inheritable=True)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+    try:
+        told = run_captured(["sh", "-c", f"ls /proc/self/fd/{high} || true"], env=ENVIRONMENT)
+        assert told.stdout == b""
+        assert told.returncode == 0
+        assert os.get_inheritable(high)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        os.close(high)

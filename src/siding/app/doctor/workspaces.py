@@ -38,6 +38,7 @@ def workspace_findings(project: Project) -> Iterator[Finding]:
     yield from _lacking_objects(project)
     yield from _on_your_branch(project)
     yield from _called_bare(project)
+    yield from _without_branch(project)
 
 
 def _missing_workspaces(project: Project) -> Iterator[Finding]:
@@ -71,7 +72,7 @@ def _unknown_directories(project: Project) -> Iterator[Finding]:
     except FileNotFoundError:
         return
     for directory in found:
-        if directory.name not in known:
+        if directory.name not in known and directory.is_dir():  # files: `foreign_files`
             yield Finding(
                 what=f"{str(directory)!r} belongs to no workspace in the registry",
                 advice="look at it and move it away if it is nothing; Siding leaves it alone",
@@ -181,6 +182,24 @@ def _called_bare(project: Project) -> Iterator[Finding]:
             what=f"core.bare is true in {str(config)!r}, and git refuses to work in your checkout "
             f"{str(main)!r}; Siding goes on by the files that are there",
             advice=f"put it back: git -C {quote(str(main))} config core.bare false",
+        )
+
+
+def _without_branch(project: Project) -> Iterator[Finding]:
+    """Yield a finding for each workspace whose HEAD is on the task's branch, which is gone."""
+    for workspace in project.registry.all():
+        if not _should_be_there(workspace) or workspace.intent is not None:
+            continue
+        is_on_it = take_own(Path(workspace.git_dir)).branch == workspace.branch
+        if not is_on_it or project.repository.branch(workspace.branch) is not None:
+            continue
+        last = project.ledger(workspace.task_id).last()
+        where = "--base" if last is None else f"--step {last.number}"
+        yield Finding(
+            what=f"branch {workspace.branch!r} of task {workspace.task_id} is gone: its workspace "
+            "has no commit to stand on",
+            advice=f"`siding rollback -t {workspace.task_id} {where}` brings it back with its "
+            "commits",
         )
 
 

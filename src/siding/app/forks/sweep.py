@@ -19,7 +19,7 @@ from siding.files.stale import remove_if_stale, stale_temporaries
 from siding.ids import TaskId, is_fork
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, LockBusy
-from siding.tasks.slots import Slot, SlotBooks
+from siding.tasks.slots import Slot, SlotBooks, is_slot
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
 from siding.tasks.views import ViewPlace, is_view
@@ -166,7 +166,7 @@ def _has(project: Project, slot: Slot) -> bool:
 
 def _with_lock(project: Project) -> list[str]:
     try:
-        return os.listdir(project.layout.forks.locks_dir)
+        return [name for name in os.listdir(project.layout.forks.locks_dir) if is_slot(name)]
     except FileNotFoundError:
         return []
 

@@ -1,6 +1,5 @@
 """Open every project of the home, independent of the working directory."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from siding.app.place.wiring import App
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
 from siding.namedtuples import NamedTuple
-from siding.storage.documents import read_document_or_none
+from siding.storage.documents import listed_ids, read_document_or_none
 from siding.storage.layout import ProjectLayout
 
 
@@ -51,11 +50,13 @@ def known_projects(app: App) -> Iterator[FoundProject]:
         raise home_hidden()
 
 
+def _may_be_project(name: str) -> bool:
+    return not name.startswith(".")  # it begins with the name of the repository's directory
+
+
 def _names(app: App) -> list[str]:
     try:
-        return sorted(os.listdir(app.home.projects_dir))
-    except FileNotFoundError:
-        return []
+        return listed_ids(app.home.projects_dir, is_name=_may_be_project)
     except PermissionError:
         if home_is_hidden(app):
             return []

@@ -20,6 +20,7 @@ from siding.git.snapshots.seeding import add_task
 from siding.hashing import sha256_hex
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
+from siding.storage.documents import listed_ids
 from siding.storage.fields import said, text, whole
 from siding.storage.journals import Journal
 from siding.storage.locks import FileLock, Holder
@@ -147,7 +148,7 @@ class Beside(NamedTuple):
 def checkout_ids(project: Project) -> list[TaskId]:
     """Return the checkouts in which turns were kept, by their names in the snapshot store."""
     try:
-        return sorted(TaskId(each.name) for each in project.layout.checkouts_dir.iterdir())
+        return [TaskId(name) for name in listed_ids(project.layout.checkouts_dir)]
     except OSError:
         return []
 

@@ -59,11 +59,10 @@ def _read(cache: Path) -> dict[str, object]:
 
 def _ledgers(project: Project) -> Iterator[tuple[TaskId, Path]]:
     try:
-        places = sorted(project.layout.tasks_dir.iterdir())
+        tasks = sorted(project.tasks.ids())
     except OSError:
         return
-    for place in places:
-        task = TaskId(place.name)
+    for task in tasks:
         yield task, project.task_layout(task).ledger_jsonl
 
 

@@ -1,12 +1,11 @@
 """Runs of workflows that a process works on, and their tasks. No state and no journal is read."""
 
-import os
 from collections.abc import Iterator
 
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
-from siding.storage.documents import read_document_or_none
+from siding.storage.documents import listed_ids, read_document_or_none
 from siding.storage.locks import FileLock
 
 _VERSION = 1
@@ -23,11 +22,7 @@ class LiveWorkflow(NamedTuple):
 def live_workflows(project: Project, task_id: str | None = None) -> Iterator[LiveWorkflow]:
     """Yield the runs that live, of one task or of all, by id. What cannot be read is left out."""
     directory = project.layout.workflow_runs_dir
-    try:
-        names = sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    for name in names:
+    for name in listed_ids(directory):
         try:
             if not FileLock(directory / name / "lock").is_locked():
                 continue

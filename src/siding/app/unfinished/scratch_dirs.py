@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.files.stale import remove_if_stale, stale_temporaries
 from siding.git.snapshots.scratch import abandoned, sweep
 from siding.git.snapshots.store import APPLIES, PEEKS
+from siding.storage.documents import listed_ids
 from siding.storage.layout import TaskLayout
 
 # Seconds. What is younger is left alone: its owner may not have taken its lock yet.
@@ -36,8 +36,7 @@ def _directories(project: Project) -> list[Path]:
 def _asked(project: Project) -> Iterator[Path]:
     """Yield where tasks and forks have the files of agents that are at work."""
     for tasks in (project.layout.tasks_dir, project.layout.forks.tasks_dir):
-        with suppress(FileNotFoundError):
-            yield from (TaskLayout(path).asked_dir for path in sorted(tasks.iterdir()))
+        yield from (TaskLayout(tasks / name).asked_dir for name in listed_ids(tasks))
 
 
 def _temporaries(project: Project) -> list[Path]:

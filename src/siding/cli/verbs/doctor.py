@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from siding.app.doctor.devices import device_notes
 from siding.app.doctor.doctor import examine, mend, older_project
 from siding.app.doctor.findings import Mended
+from siding.app.doctor.foreign import foreign_notes
 from siding.app.doctor.projects import find_or_adopt
 from siding.app.doctor.redaction import redaction_notes
 from siding.cli.formats import add_format, print_json
@@ -47,7 +48,11 @@ def run(arguments: Namespace, context: Context) -> int:
         if arguments.check
         else list(mend(findings))
     )
-    for sentence in (*redaction_notes(project), *device_notes(project)):
+    for sentence in (
+        *redaction_notes(project),
+        *device_notes(project),
+        *foreign_notes(project),
+    ):
         screen.note(inert(sentence))
     if arguments.format == "json":
         print_json(
