@@ -266,7 +266,8 @@ def _is_committed(
 def bench_for(project: Project, store: SnapshotStore, root: Path) -> Iterator[Bench]:
     """Yield a new bench in the directory `root` for the snapshots of `store`; remove it at the
     end."""
-    bench = Bench(project.repository, store, root)
+    settings = project.user_settings.settings
+    bench = Bench(project.repository, store, root, settings=settings)
     bench.open()
     try:
         yield bench

@@ -11,8 +11,12 @@ from siding.errors import UsageError
 from siding.tasks.registry import Workspace
 
 
-def carry_changes(project: Project, workspace: Workspace) -> int:
-    """Copy all uncommitted changes into the workspace; return the number of paths."""
+def carry_changes(project: Project, workspace: Workspace) -> tuple[bytes, ...]:
+    """Copy all uncommitted changes into the workspace.
+
+    Returns the files that were left out, because the filter is off that would say whether they are
+    changed.
+    """
     checkout = project.checkout
     if checkout is None:
         raise UsageError("a bare repository has no uncommitted changes to carry")
@@ -25,7 +29,7 @@ def carry_changes(project: Project, workspace: Workspace) -> int:
     # What is gone goes first: a file may stand where a directory was, or the other way round.
     for path in sorted(paths, key=lambda path: os.path.lexists(os.path.join(root, path))):
         _carry(os.path.join(root, path), os.path.join(target, path))
-    return len(paths)
+    return status.unknown
 
 
 def _carry(source: bytes, target: bytes) -> None:

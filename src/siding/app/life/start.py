@@ -1,5 +1,7 @@
 """Start a task: add it to the board, make its workspace, and write its start card."""
 
+from collections.abc import Sequence
+
 from siding.app.life.attempts import Attempt
 from siding.app.life.beginning import FROM, Beginning, StartPoint
 from siding.app.life.blockers import refuse_blocked
@@ -19,6 +21,7 @@ from siding.app.recording.inherited_mark import inherit_mark
 from siding.app.recording.opening import open_recorder
 from siding.errors import SidingError, UsageError
 from siding.git.errors import UnknownRevision
+from siding.git.paths import quote_path
 from siding.git.refs import Head
 from siding.ids import Sha, TaskId, new_task_id
 from siding.ledger.step import Step
@@ -27,6 +30,8 @@ from siding.tasks.names import problem_with_name
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState
 from siding.tasks.task import Task
+
+_NAMED = 5  # paths that a note lists
 
 
 class Started(NamedTuple):
@@ -135,8 +140,10 @@ def furnish(
     inherit_mark(project, task.id, base, base if at is None else at)
     included = copy_included(project, workspace)
     recorder = open_recorder(project, task, hold)  # takes the base snapshot
+    notes = () if beginning is None else beginning.notes
     if carry:
-        carry_changes(project, workspace)
+        unknown = carry_changes(project, workspace)
+        notes += _not_carried(unknown)
         carried = recorder.checkpoint(
             "uncommitted changes carried over", origin="carry", only_if_changed=True
         )
@@ -152,6 +159,7 @@ def furnish(
         carried=carry,
         included=included,
         start=None if point is None else point.commit,
+        workspace=workspace,
     )
     told = {} if point is None else {FROM: point.record()}
     task = project.tasks.load(task.id)._replace(start={**card.record(), **told})
@@ -166,7 +174,18 @@ def furnish(
         untrusted_hooks=untrusted,
         switched=False,
         begun=point,
-        notes=() if beginning is None else beginning.notes,
+        notes=notes,
+    )
+
+
+def _not_carried(unknown: Sequence[bytes]) -> tuple[str, ...]:
+    if not unknown:
+        return ()
+    named = ", ".join(quote_path(path) for path in unknown[:_NAMED])
+    more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
+    return (
+        f"not carried: {named}{more}, whose filter is off, so nothing can say whether you changed "
+        "them; `siding trust` turns it on",
     )
 
 

@@ -12,9 +12,12 @@ from typing import Any
 
 from siding.app.place.project import Project
 from siding.clock import iso
+from siding.git.attributes import PathClass, path_classes
+from siding.git.command import Place
 from siding.git.paths import parents, quote_path
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
+from siding.tasks.registry import Workspace
 
 LISTED = 50  # the most names of each kind that the card stores
 
@@ -38,6 +41,7 @@ class StartCard(NamedTuple):
     partly: tuple[str, ...]  # ignored directories of which .worktreeinclude copied only a part
     included: tuple[str, ...]  # copied by .worktreeinclude
     included_count: int
+    off: tuple[dict[str, Any], ...]  # files whose filter or merge driver nobody trusted, by driver
 
     def record(self) -> dict[str, Any]:
         """Return the card as the JSON object that is stored with the task."""
@@ -52,6 +56,7 @@ def draw_card(
     carried: bool,
     included: Sequence[bytes],
     start: Sha | None = None,
+    workspace: Workspace,
 ) -> StartCard:
     """Return the start card of a workspace that was just made from the commit `base`.
 
@@ -89,7 +94,24 @@ def draw_card(
         partly=_names(partly),
         included=_names(included),
         included_count=len(included),
+        off=tuple(each._asdict() for each in off_in(project, workspace, start or base)),
     )
+
+
+def off_in(project: Project, workspace: Workspace, commit: Sha) -> list[PathClass]:
+    """Return the files of a commit that go through drivers of the repository that nobody trusted.
+
+    `workspace` has them on disk.
+    """
+    if not project.user_settings.off:
+        return []
+    place = Place(
+        git_dir=Path(workspace.git_dir),
+        common_dir=project.paths.common_dir,
+        work_tree=Path(workspace.path),
+        settings=project.user_settings.settings,
+    )
+    return path_classes(project.git, place, commit, project.user_settings.off)
 
 
 def _reached(copied: Sequence[bytes]) -> set[bytes]:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 # them takes 15 ms of the 42 ms that a reading command may take (measured).
 
 STATE_VERSION = 1
+TRUST_VERSION, DRIVERS = 1, "drivers"  # of `trust.json`, and a section of it
 WAIT_FOR_PROJECT_S = 60.0  # seconds; a change of the registry takes milliseconds
 
 
@@ -131,14 +132,33 @@ class Project:
         """The user's repository."""
         from siding.git.repository import Repository
 
-        return Repository(self.git, self.paths)
+        return Repository(self.git, self.paths, read_settings=self._read_user_settings)
 
     @cached_property
     def user_settings(self) -> "UserSettings":
         """The parts of the person's git configuration that Siding honours."""
+        return self._read_user_settings()
+
+    def _read_user_settings(self) -> "UserSettings":
         from siding.git.settings import load_settings
 
-        return load_settings(self.git, self.paths)
+        checkout = self.checkout
+        # What git reads in a workspace may be an agent's: the person's own checkout counts.
+        git_dir = self.paths.common_dir if checkout is None else checkout.git_dir
+        return load_settings(
+            self.git,
+            self.paths._replace(git_dir=git_dir),
+            trusted=self._trusted_drivers(),
+            checkout=None if checkout is None else checkout.root,
+        )
+
+    def _trusted_drivers(self) -> frozenset[str]:
+        """Return the digests of the filters and merge drivers that a person trusted."""
+        document = read_document_or_none(
+            self.layout.root / "trust.json", what="what is trusted", version=TRUST_VERSION
+        )
+        found = (document or {}).get(DRIVERS)
+        return frozenset(found if isinstance(found, dict) else ())
 
     @cached_property
     def snapshots(self) -> "SnapshotStore":

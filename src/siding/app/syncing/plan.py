@@ -14,7 +14,7 @@ from siding.app.applying.markers import with_named_sides
 from siding.app.syncing.incoming import Incoming, incoming
 from siding.app.syncing.new_head import How, NewHead, merge_message, new_head
 from siding.errors import SidingError
-from siding.git.applying.content import files_place
+from siding.git.applying.content import files_place, refuse_off_filters
 from siding.git.applying.merging import Conflict, Merged, merge_commits, merge_trees
 from siding.git.applying.move import changed_paths
 from siding.git.paths import quote_path
@@ -83,6 +83,7 @@ def make_plan(
         return SyncPlan(coming, now, nothing, Sha(""), Sha(""), (), (), {})
     _refuse_elsewhere(sources, now)
     side = with_commits(sources, state_at(sources, snapshot), now.head)
+    _refuse_off(sources, coming)
     place = files_place(sources.bench, sources.user) if side.attributes else None
     head = new_head(sources, now.head, coming, rebase=request.rebase, place=place)
     notes = (*side.notes, *(f"left alone: {quote_path(e.path)} ({e.why})" for e in side.left_out))
@@ -100,6 +101,31 @@ def make_plan(
         place=place,
     )
     return _finished(sources, plan, merged, details)
+
+
+def _refuse_off(sources: Sources, coming: Incoming) -> None:
+    """Raise DriverOff if a file that comes in goes through a filter that is off: it would be
+    written as git stores it."""
+    bench, user = sources.bench, sources.user
+    if user.off_filters:
+        target = bench.tree_of(coming.commit)
+        changes = changed_paths(bench.repository, bench.place(), sources.base_tree, target)
+        refuse_off_filters(bench, user, (sources.base_tree, target), changes)
+
+
+def _rewritten(coming: Incoming, head: NewHead) -> tuple[str, ...]:
+    """Return what is said if the branch that the task started from was rewritten."""
+    if coming.old is None:
+        return ()
+    named = ", ".join(f"{each.sha[:10]} {each.subject}" for each in coming.dropped[:_NAMED])
+    more = f" and {coming.dropped_count - _NAMED} more" if coming.dropped_count > _NAMED else ""
+    said = (
+        "the branch that the task started from was rewritten: what it has not any more is not the "
+        f"task's, and goes ({named}{more})"
+    )
+    if head.how is How.MERGE:
+        return (said, "the task's branch has these commits in its history, as it was merged")
+    return (said,)
 
 
 def _refuse_elsewhere(sources: Sources, now: GitState) -> None:

@@ -49,6 +49,7 @@ def carry_out(
         swap(repository, move, reason=reason, hooks=hooks, keep_fds=keep_fds)
         return
     where = CheckoutGit(repository, user, move.checkout)
+    _refuse_off(where, move, changes)
     lock = checkouts.take_lock(move.checkout, move.token)
     try:
         before = identities(move.checkout, changes)
@@ -82,6 +83,7 @@ def take_back(
     """
     assert move.checkout is not None
     where = CheckoutGit(repository, user, move.checkout)
+    _refuse_off(where, move, changes)
     lock = checkouts.take_lock(move.checkout, move.token)
     try:
         refuse_busy(repository, move.checkout)
@@ -100,6 +102,24 @@ def take_back(
         raise
     checkouts.discard_index(move.checkout, move.token)
     lock.release()
+
+
+def _refuse_off(where: CheckoutGit, move: Move, changes: Sequence[Change]) -> None:
+    """Raise DriverOff if git would write a file of the checkout without the filter it needs.
+
+    The plan of an apply has asked already. An undo comes here without one.
+    """
+    if where.user.off_filters:
+        from siding.git.applying.own_filters import changed_files, refuse_off
+
+        refuse_off(
+            where.repository.git,
+            where.at(None),
+            where.user,
+            (move.old, move.new),
+            changed_files(changes),
+            scratch=checkouts.private_index(where.place, f"{move.token}-attributes"),
+        )
 
 
 def _ready(
