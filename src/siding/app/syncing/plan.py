@@ -12,10 +12,10 @@ from siding.app.applying.content import Sources, state_at, with_commits
 from siding.app.applying.history import unfinished_in_workspace
 from siding.app.applying.markers import with_named_sides
 from siding.app.syncing.incoming import Incoming, incoming
-from siding.app.syncing.new_head import How, NewHead, merge_message, new_head
+from siding.app.syncing.new_head import How, NewHead, merge_in, merge_message, new_head
 from siding.errors import SidingError
 from siding.git.applying.content import files_place, refuse_off_filters
-from siding.git.applying.merging import Conflict, Merged, merge_commits, merge_trees
+from siding.git.applying.merging import Conflict, Merged, merge_trees
 from siding.git.applying.move import changed_paths
 from siding.git.paths import quote_path
 from siding.git.snapshots.git_state import GitDetails, GitState, IndexEntry
@@ -23,6 +23,8 @@ from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
 __all__ = ["CannotSync", "How", "Incoming", "SyncPlan", "SyncRequest", "make_plan"]
+
+_NAMED = 5  # commits that a note lists
 
 
 class CannotSync(SidingError):
@@ -59,7 +61,7 @@ class SyncPlan(NamedTuple):
 
     @property
     def nothing_to_do(self) -> bool:
-        return not self.coming.commits
+        return self.coming.nothing_to_do
 
     @property
     def message(self) -> str:
@@ -78,7 +80,7 @@ def make_plan(
     if now.head is None:
         raise CannotSync("HEAD has no commit yet", hint="commit something, or `siding rollback`")
     coming = incoming(sources, now.head, request.onto)
-    if not coming.commits:
+    if coming.nothing_to_do:
         nothing = NewHead(How.FAST_FORWARD, now.head)
         return SyncPlan(coming, now, nothing, Sha(""), Sha(""), (), (), {})
     _refuse_elsewhere(sources, now)
@@ -86,12 +88,14 @@ def make_plan(
     _refuse_off(sources, coming)
     place = files_place(sources.bench, sources.user) if side.attributes else None
     head = new_head(sources, now.head, coming, rebase=request.rebase, place=place)
-    notes = (*side.notes, *(f"left alone: {quote_path(e.path)} ({e.why})" for e in side.left_out))
+    notes = (
+        *_rewritten(coming, head),
+        *side.notes,
+        *(f"left alone: {quote_path(e.path)} ({e.why})" for e in side.left_out),
+    )
     plan = SyncPlan(coming, now, head, side.tree, side.tree, (), (), {}, notes)
     if head.conflict is not None:
-        bench = sources.bench
-        whole = bench.commit(side.tree, (now.head,))
-        merged = merge_commits(bench, ours=whole, theirs=coming.commit, place=place)
+        merged = merge_in(sources.bench, coming, now.head, side.tree, place)
         return _unfinished(sources, plan, head.conflict, merged, details)
     merged = merge_trees(
         sources.bench,
