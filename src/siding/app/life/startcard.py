@@ -8,16 +8,18 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.app.place.project import Project
 from siding.clock import iso
-from siding.git.attributes import PathClass, path_classes
 from siding.git.command import Place
 from siding.git.paths import parents, quote_path
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
+
+if TYPE_CHECKING:
+    from siding.git.attributes import PathClass
 
 LISTED = 50  # the most names of each kind that the card stores
 
@@ -98,13 +100,15 @@ def draw_card(
     )
 
 
-def off_in(project: Project, workspace: Workspace, commit: Sha) -> list[PathClass]:
+def off_in(project: Project, workspace: Workspace, commit: Sha) -> "list[PathClass]":
     """Return the files of a commit that go through drivers of the repository that nobody trusted.
 
     `workspace` has them on disk.
     """
     if not project.user_settings.off:
         return []
+    from siding.git.attributes import path_classes
+
     place = Place(
         git_dir=Path(workspace.git_dir),
         common_dir=project.paths.common_dir,

@@ -78,7 +78,7 @@ def say_card(screen: Screen, card: StartCard) -> None:
             "(`git submodule update --init` in the workspace)",
             "yellow",
         )
-    if card.lfs == "pointers":
+    if card.lfs == "pointers" and not any(each["name"] == "lfs" for each in card.off):
         screen.note("  LFS       files are pointers: git-lfs could not be used here", "yellow")
     for each in card.off:
         screen.note(f"  {_off_words(each)}", "yellow")
