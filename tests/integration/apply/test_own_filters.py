@@ -42,6 +42,9 @@ def test_what_would_be_stored_in_clear_is_refused_until_the_filter_is_trusted(cr
     assert "left out" not in said
     assert "carried   " not in said
     assert "not carried: secret.env, whose filter is off" in said
+    crypt.git("worktree", "add", "-q", "-b", "mine", "../mine")
+    adopt = crypt.box.siding("worktree", "adopt", "../mine", status=5)
+    assert b"'crypt'" in adopt.stderr  # else each decoded file would count as changed
     crypt.agent("echo word >secret.new; echo more >>hello.txt")
     before = crypt.everything()
     remote = crypt.repo.parent / "remote.git"
@@ -125,7 +128,7 @@ def test_what_the_branch_brings_in_waits_as_well(crypt: Stage) -> None:
     assert crypt.show("hello.txt") == "other\nhello\nmore\n"
 
 
-def test_a_filter_of_a_process_and_one_that_is_not_required(crypt: Stage) -> None:
+def test_a_filter_that_fails_stores_nothing_even_if_it_is_not_required(crypt: Stage) -> None:
     """git stores a file as it is where such a filter fails; Siding does not."""
     configure(crypt, "clean", 'test -n "$KEY" && tr a-z n-za-m')
     trust(crypt)

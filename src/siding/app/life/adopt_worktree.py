@@ -27,6 +27,7 @@ from siding.app.recording.opening import open_recorder
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import UsageError
 from siding.files.durable import make_dirs
+from siding.git.attributes import path_classes
 from siding.git.command import Place
 from siding.git.errors import DriverOff
 from siding.git.roots import recorded_root
@@ -133,8 +134,6 @@ def _refuse_off_filters(project: Project, found: FoundWorktree, base: Sha) -> No
     user = project.user_settings
     if not user.off_filters:
         return
-    from siding.git.attributes import path_classes
-
     place = Place(
         git_dir=found.git_dir,
         common_dir=project.paths.common_dir,

@@ -20,6 +20,7 @@ from siding.git.applying.move import (
     swap,
 )
 from siding.git.applying.move_recovery import reverse
+from siding.git.applying.own_filters import changed_files, refuse_off
 from siding.git.applying.settling import set_entries, unstaged_at
 from siding.git.applying.staged_checkout import discard, exchange, identities, stage
 from siding.git.errors import CommandFailed, said_by
@@ -110,8 +111,6 @@ def _refuse_off(where: CheckoutGit, move: Move, changes: Sequence[Change]) -> No
     The plan of an apply has asked already. An undo comes here without one.
     """
     if where.user.off_filters:
-        from siding.git.applying.own_filters import changed_files, refuse_off
-
         refuse_off(
             where.repository.git,
             where.at(None),

@@ -15,7 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from siding.files.durable import write_all
 from siding.files.regular import read_small
 from siding.git.applying.bench import Bench, Entries, TreeEntry
+from siding.git.applying.own_filters import changed_files, kept_as_stored, refuse_off
+from siding.git.attributes import filters_on_disk
 from siding.git.command import Place
+from siding.git.drivers import never_without
 from siding.git.errors import GitError
 from siding.git.paths import c_quote, join, parents, quote_path
 from siding.git.settings import UserSettings, filter_environment
@@ -142,9 +145,6 @@ def _stored(
     place = files_place(bench, user)
     kept: dict[bytes, TreeEntry] = {}
     if user.trusted_filters:
-        from siding.git.applying.own_filters import kept_as_stored
-        from siding.git.drivers import never_without
-
         place = place._replace(settings=(*place.settings, *never_without(user.drivers)))
         kept = kept_as_stored(
             bench, place, user, changes, base=base, entry_at=lambda path: _at(known, base, path)
@@ -286,8 +286,6 @@ def refuse_off_filters(
 ) -> None:
     """Raise DriverOff if a changed file goes through a filter that is off in one of the trees."""
     if changes and user.off_filters:
-        from siding.git.applying.own_filters import changed_files, refuse_off
-
         scratch = bench.root / f"attributes-{os.urandom(4).hex()}"
         place = bench.place(work_tree=bench.root)
         refuse_off(bench.git, place, user, trees, changed_files(changes), scratch=scratch)
@@ -325,8 +323,6 @@ def _with_attributes(
 def _refuse_missing_filter(bench: Bench, user: UserSettings, paths: Sequence[bytes]) -> None:
     """Raise FilterMissing if a file needs a filter that is not installed: committing its raw bytes
     would be wrong. A Git LFS pointer is what the filter would store, so it is fine."""
-    from siding.git.attributes import filters_on_disk
-
     for path, name in filters_on_disk(bench.git, files_place(bench, user), paths).items():
         if name not in user.missing_filters:
             continue

@@ -9,8 +9,8 @@ filter a second time.
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from siding.git.applying.bench import Bench, TreeEntry
 from siding.git.attributes import filters_in, filters_on_disk
 from siding.git.command import Git, Place
 from siding.git.errors import DriverOff, GitError
@@ -19,9 +19,6 @@ from siding.git.settings import UserSettings, filter_environment
 from siding.git.snapshots.patches import Change
 from siding.git.tree_modes import GITLINK, NOTHING
 from siding.ids import Sha
-
-if TYPE_CHECKING:
-    from siding.git.applying.bench import Bench, TreeEntry
 
 _NAMED = 5
 _TELLING = 8  # bytes in a row that a file and its stored form do not have in common by chance
@@ -76,21 +73,19 @@ def refused(found: Mapping[str, Collection[bytes]]) -> DriverOff:
 
 
 def kept_as_stored(
-    bench: "Bench",
+    bench: Bench,
     place: Place,
     user: UserSettings,
     changes: Sequence[Change],
     *,
     base: Sha,
-    entry_at: "Callable[[bytes], TreeEntry | None]",
-) -> "dict[bytes, TreeEntry]":
+    entry_at: Callable[[bytes], TreeEntry | None],
+) -> dict[bytes, TreeEntry]:
     """Return entries of changed files that the workspace has in their stored form already.
 
     They were moved, copied or made executable. Raises StoredForm for one whose content was changed
     in that form. `entry_at` returns what the base has at a path; `place` has the files.
     """
-    from siding.git.applying.bench import TreeEntry
-
     names = filters_on_disk(bench.git, place, [c.path for c in changes])
     mine = [c for c in changes if names.get(c.path) in user.trusted_filters]
     kept: dict[bytes, TreeEntry] = {}
@@ -110,7 +105,7 @@ def kept_as_stored(
 class _StoredForms:
     """Compares files with what their filters make of them."""
 
-    def __init__(self, bench: "Bench", place: Place, user: UserSettings) -> None:
+    def __init__(self, bench: Bench, place: Place, user: UserSettings) -> None:
         self._bench, self._place = bench, place
         self._env = filter_environment(bench.git, user)
 
