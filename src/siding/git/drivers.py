@@ -122,7 +122,7 @@ def conditional_values(git: Git, repository: RepositoryPaths) -> dict[str, str]:
     seen: set[Path] = set()
     while waiting and len(seen) < _MOST_FILES:
         path = waiting.pop()
-        if path in seen:
+        if path in seen or not path.is_file():  # of a pipe nobody would see the end
             continue
         seen.add(path)
         for _scope, origin, key, value in _listed(
