@@ -115,6 +115,9 @@ DOORS = {
     "redaction/window.py": "rules for key blocks",
     "redaction/word_lists.py": "the words of a wallet's seed",
     # Large modules of the standard library and of others.
+    "git/settings.py": "the repository's own drivers, where it has some",
+    "git/repository.py": "attributes, where a filter is off",
+    "app/life/startcard.py": "the same",
     "git/refs.py": "git, where refs are not files",
     "git/applying/checkout.py": "shutil",
     "git/worktrees/linked.py": "shutil",

@@ -42,6 +42,12 @@ _ENVIRONMENT = {
     "GIT_COMMITTER_NAME": IDENTITY,
     "GIT_COMMITTER_EMAIL": EMAIL,
 }
+# The settings that name programs of drivers, whose names a repository chooses; see `settings.py`.
+PROGRAM_KEYS: Mapping[str, tuple[str, ...]] = {
+    "filter": ("clean", "smudge", "process"),
+    "diff": ("command", "textconv"),
+    "merge": ("driver",),
+}
 _PASSED_ON = ("PATH", "HOME", "TMPDIR", "LANG")
 
 # Every setting of git that starts a program, changes bytes, or leaves something running.
@@ -135,7 +141,8 @@ class Git:
         """Return the whole argument list of one command."""
         argv = [self.program, "-C", str(place.work_tree or place.git_dir), "--no-pager"]
         for setting in (*_SETTINGS, *place.settings):
-            argv += ("-c", setting)
+            if not _key_has_equals(setting):
+                argv += ("-c", setting)
         argv += arguments
         return argv
 
@@ -157,6 +164,12 @@ class Git:
             env["GIT_LITERAL_PATHSPECS"] = "0"
         if not place.locks:
             env["GIT_OPTIONAL_LOCKS"] = "0"
+        # `-c` ends the key at the first "=", so it cannot empty a setting of a driver "a=b".
+        emptied = [each[:-1] for each in place.settings if _key_has_equals(each)]
+        if emptied:
+            env["GIT_CONFIG_COUNT"] = str(len(emptied))
+        for number, key in enumerate(emptied):
+            env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": ""}
         return env
 
     def start(
@@ -222,6 +235,19 @@ class Git:
             stdin=stdin,
         )
         output_of(done, doing=doing)
+
+
+def _key_has_equals(setting: str) -> bool:
+    """Tell whether a setting empties the program of a driver with a "=" in its name."""
+    if not setting.endswith("=") or "=" not in setting[:-1]:
+        return False
+    return names_program(setting[:-1])
+
+
+def names_program(key: str) -> bool:
+    """Tell whether a setting names the program of a filter or a driver."""
+    section, _, rest = key.partition(".")
+    return "." in rest and rest.rpartition(".")[2] in PROGRAM_KEYS.get(section, ())
 
 
 def output_of(done: capture.Completed, *, doing: str) -> bytes:

@@ -83,6 +83,14 @@ class SnapshotDamaged(GitError):
     code = "snapshot_damaged"
 
 
+class DriverOff(GitError):
+    """A filter or merge driver of the repository is needed that nobody trusted. Nothing was
+    changed."""
+
+    code = "driver_off"
+    exit_code = 5  # as where a person would be asked, and nobody is there
+
+
 def not_comparable(old: str, new: str, said: str) -> SnapshotDamaged:
     """Return the error for two snapshots of which one is lost or damaged."""
     return SnapshotDamaged(

@@ -1,7 +1,7 @@
 """Ask the user's repository about commits and files, by git's plumbing commands."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from siding.git.command import Git, Place, output_of
 from siding.git.discovery import RepositoryPaths, read_settings
 from siding.git.errors import BranchExists, CommandFailed, GitError, NoCommits, UnknownRevision
 from siding.git.refs import Head, as_sha, head_of
-from siding.git.settings import UserSettings
+from siding.git.settings import UserSettings, filter_environment, load_settings, settings_in
 from siding.git.status import ARGUMENTS, EntryKind, parse
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
@@ -35,7 +35,8 @@ class WorkingStatus(NamedTuple):
     """The differences between a checkout and its last commit. Paths are as git gives them.
 
     ``ignored`` is collapsed: a directory that is ignored as a whole is one entry, with a slash.
-    A nested repository is one entry of ``untracked``, with a slash as well.
+    A nested repository is one entry of ``untracked``, with a slash as well. ``unknown`` may be as
+    in the last commit or not: they go through a filter of the repository that nobody trusted.
     """
 
     staged: tuple[bytes, ...]
@@ -43,6 +44,7 @@ class WorkingStatus(NamedTuple):
     untracked: tuple[bytes, ...]
     conflicted: tuple[bytes, ...]
     ignored: tuple[bytes, ...]
+    unknown: tuple[bytes, ...] = ()
 
     @property
     def clean(self) -> bool:
@@ -66,10 +68,21 @@ class Divergence(NamedTuple):
 class Repository:
     """A repository of the user. Only `delete_branch` changes it; all other methods only read."""
 
-    def __init__(self, git: Git, paths: RepositoryPaths) -> None:
+    def __init__(
+        self,
+        git: Git,
+        paths: RepositoryPaths,
+        *,
+        read_settings: Callable[[], UserSettings] | None = None,
+    ) -> None:
         self.git = git
         self.paths = paths
+        self._read_settings = read_settings
         self._place = Place(git_dir=paths.common_dir)
+
+    def settings_now(self) -> UserSettings:
+        """Return the person's settings as they are at this moment."""
+        return self._read_settings() if self._read_settings else load_settings(self.git, self.paths)
 
     def head(self, git_dir: Path | None = None) -> Head:
         """Return what a worktree has checked out; without `git_dir` the main worktree."""
@@ -224,12 +237,17 @@ class Repository:
             git_dir=git_dir,
             common_dir=self.paths.common_dir,
             work_tree=worktree,
-            settings=user.settings,
+            settings=settings_in(self.git, user, git_dir),
         )
         arguments = [*ARGUMENTS, "--ignored=traditional", "--ignore-submodules=dirty"]
         if not every_file:
             arguments[arguments.index("--untracked-files=all")] = "--untracked-files=normal"
-        output = self.git.run(place, arguments, doing="looking at your checkout")
+        output = self.git.run(
+            place,
+            arguments,
+            doing="looking at your checkout",
+            env=filter_environment(self.git, user),
+        )
         lists: dict[str, list[bytes]] = {name: [] for name in WorkingStatus._fields}
         for entry in parse(output):
             if entry.kind is EntryKind.TRACKED:
@@ -239,6 +257,13 @@ class Repository:
                     lists["modified"].append(entry.path)
             else:
                 lists[entry.kind.value].append(entry.path)
+        if user.off_filters and lists["modified"]:
+            from siding.git.attributes import filters_on_disk
+
+            # Without its filter a file differs from what is stored, whether it was changed or not.
+            names = filters_on_disk(self.git, place, lists["modified"])
+            lists["unknown"] = [p for p in lists["modified"] if names.get(p) in user.off_filters]
+            lists["modified"] = [p for p in lists["modified"] if p not in lists["unknown"]]
         return WorkingStatus(**{name: tuple(paths) for name, paths in lists.items()})
 
     def submodules(self, commit: Sha) -> list[Submodule]:

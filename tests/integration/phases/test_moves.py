@@ -93,6 +93,9 @@ def test_nothing_of_the_workspace_or_the_repository_runs(task: Sandbox) -> None:
     task.git("config", "commit.gpgSign", "true")
     (root / ".gitattributes").write_text("* filter=evil diff=evil\n")
     (root / "hello.txt").write_text("changed\n")
+    refused = task.siding("phase", "next-step", "work", status=5)
+    assert b"hello.txt go through the filter 'evil'" in refused.stderr
+    (root / ".gitattributes").write_text("* diff=evil\n")
     step(task)
     task.siding("phase", "issue", "more")
     assert not canary.exists(), canary.read_text()

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from siding.app.applying.links import registered_paths
 from siding.app.place.project import Project
 from siding.app.recording.last_state import LastState
 from siding.errors import SidingError
@@ -17,6 +18,7 @@ from siding.git.applying.bench import Bench, TreeEntry
 from siding.git.applying.commit_graph import paths_touched
 from siding.git.applying.content import committed
 from siding.git.applying.move import changed_paths
+from siding.git.objects import object_id
 from siding.git.paths import is_selected, is_under, join, parents
 from siding.git.refs import head_of
 from siding.git.settings import UserSettings
@@ -44,13 +46,15 @@ class Side(NamedTuple):
 
     The other sides are the target's tree and the base. `left_out` are paths that the tree lacks,
     `notes` are sentences for the person. `attributes`: the bench holds `.gitattributes` files that
-    the merge has to honour.
+    the merge has to honour. `stray` are links to commits that the agent committed and that no
+    `.gitmodules` names: nobody else could check them out.
     """
 
     tree: Sha
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     attributes: bool = False
+    stray: tuple[bytes, ...] = ()
 
 
 class Sources(NamedTuple):
@@ -102,7 +106,7 @@ def state_at(
         return Side(tree=base)
     changes = diff_trees(sources.bench.store, Sha(start), snapshot)
     changes = [each for each in changes if is_selected(each.path, paths)]
-    nested = list(sources.coverage.nested)
+    nested = _foreign(sources, base, snapshot)
     skipped = [each.path for each in sources.coverage.skipped]
     kept, left_out = _sorted_out(changes, nested, skipped)
     links = {
@@ -134,6 +138,11 @@ def with_commits(sources: Sources, side: Side, head: Sha, gone_back: Collection[
         for c in changes
         if c.new_mode == _NOTHING and _is_there(root, c)
     }
+    links = {path for path, entry in kept.items() if entry.mode == b"160000"}
+    if links:
+        stray = links - registered_paths(bench, side.tree)
+        kept = {path: entry for path, entry in kept.items() if path not in stray}
+        side = _without_links(bench, side, stray)
     if kept and gone_back:
         doubtful = sorted(kept.keys() & paths_touched(bench, sorted(gone_back)))
         why = "it is ignored, and in a commit that was gone back from"
@@ -141,6 +150,18 @@ def with_commits(sources: Sources, side: Side, head: Sha, gone_back: Collection[
         side = side._replace(left_out=(*side.left_out, *left))
         kept = {path: entry for path, entry in kept.items() if path not in doubtful}
     return side._replace(tree=bench.edit_tree(side.tree, kept)) if kept else side
+
+
+def _without_links(bench: Bench, side: Side, stray: Collection[bytes]) -> Side:
+    """Return the side with a way out for links that do not go in; their files may."""
+    known = bench.read_trees((side.tree, path) for path in stray)
+    why = (
+        "the agent committed a link to this repository, and no .gitmodules names it: take its .git "
+        "away and `git add` its files, or `git submodule add` it"
+    )
+    left = [LeftOut(path=p, why=why) for p in sorted(stray) if (side.tree, p) not in known]
+    others = [each for each in side.left_out if each.path not in stray]
+    return side._replace(left_out=(*others, *left), stray=tuple(sorted(stray)))
 
 
 def with_applied(
@@ -217,6 +238,7 @@ def _submodules(
         )
     base, snapshot = sides
     known = sources.bench.read_trees((base, path.rpartition(b"/")[0]) for path in nested)
+    registered = registered_paths(sources.bench, snapshot)
     moved: dict[bytes, TreeEntry] = {}
     left: list[LeftOut] = []
     notes: list[str] = []
@@ -225,10 +247,11 @@ def _submodules(
         entry = known.get((base, directory), {}).get(name)
         if not is_selected(path, paths):
             continue
-        if entry is None or entry.mode != b"160000":
+        is_link = entry is not None and entry.mode == b"160000"
+        if not is_link and path not in registered:
             left.append(LeftOut(path=path, why="it is a repository of its own"))
             continue
-        repository = repository_of(sources.root, Path(sources.workspace.git_dir), path)
+        repository = _repository_at(sources, path)
         head = refs.read_head(repository, repository) if repository is not None else None
         at = None if head is None else head.sha
         if (
@@ -237,7 +260,7 @@ def _submodules(
             or not _is_committed(sources, repository, at, path, snapshot)
         ):
             left.append(LeftOut(path=path, why="its files are not committed in this submodule"))
-        if at is not None and at != entry.sha:
+        if at is not None and (entry is None or at != entry.sha):
             moved[path] = TreeEntry(mode=b"160000", sha=at)
             shown = os.fsdecode(path)
             notes.append(
@@ -245,6 +268,29 @@ def _submodules(
                 "where it is"
             )
     return moved, left, tuple(notes)
+
+
+def _foreign(sources: Sources, base: Sha, snapshot: Sha) -> list[bytes]:
+    """Return the repositories in the workspace whose files are not for this one.
+
+    Where the base has files of such a directory they are, whatever else was begun there; but not
+    if the agent has made a submodule of it.
+    """
+    nested = list(sources.coverage.nested)
+    if not nested:
+        return []
+    files = {path for _tree, path in sources.bench.read_trees((base, path) for path in nested)}
+    own = files - registered_paths(sources.bench, snapshot) if files else files
+    return [path for path in nested if path not in own]
+
+
+def _repository_at(sources: Sources, path: bytes) -> Path | None:
+    """Return the git directory of a submodule; it may lie in the submodule itself."""
+    found = repository_of(sources.root, Path(sources.workspace.git_dir), path)
+    inside = Path(os.fsdecode(join(os.fsencode(sources.root), path))) / ".git"
+    if found is None and inside.is_dir() and not inside.is_symlink():
+        return inside
+    return found
 
 
 def _is_committed(
@@ -259,14 +305,16 @@ def _is_committed(
     files = f"{snapshot}:{os.fsdecode(path)}"
     found = store.git.attempt(store.place(), ["rev-parse", "--verify", "-q", files])
     committed = tree_in(store, repository, head)
-    return found.stdout.decode("ascii").strip() == committed  # git says nothing of none
+    nothing = object_id("tree", b"", store.repository.object_format)
+    return (found.stdout.decode("ascii").strip() or nothing) == committed
 
 
 @contextmanager
 def bench_for(project: Project, store: SnapshotStore, root: Path) -> Iterator[Bench]:
     """Yield a new bench in the directory `root` for the snapshots of `store`; remove it at the
     end."""
-    bench = Bench(project.repository, store, root)
+    settings = project.user_settings.settings
+    bench = Bench(project.repository, store, root, settings=settings)
     bench.open()
     try:
         yield bench

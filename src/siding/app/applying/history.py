@@ -16,6 +16,7 @@ from siding.app.recording.last_state import LastState
 from siding.app.recording.line_base import still_has
 from siding.errors import SidingError
 from siding.git.applying.checkout import CheckoutPlace
+from siding.git.applying.commit_graph import commits_since
 from siding.git.applying.unfinished import Unfinished, unfinished_in, unfinished_then
 from siding.git.errors import CommandFailed
 from siding.git.paths import quote_path, unquote_path
@@ -42,6 +43,12 @@ class Departure(NamedTuple):
     heads: tuple[Sha, ...] = ()
     conflicts: tuple[bytes, ...] = ()  # paths of a merge in the workspace that had markers
     applied: Sha | None = None
+
+
+class Dropped(SidingError):
+    """Commits that were taken off the base branch would come back. Nothing was changed."""
+
+    code = "dropped_commits"
 
 
 class Unresolved(SidingError):
@@ -94,6 +101,28 @@ def refuse_unresolved(
             f"{unfinished.what} in the workspace, and there are conflict markers left in "
             f"{', '.join(named[:5])}",
             hint=f"{unfinished.finish}; nothing was changed",
+        )
+
+
+def refuse_dropped(
+    sources: Sources, tip: Sha, bases: Sequence[Sha], ends: Sequence[Sha], what: str
+) -> None:
+    """Raise Dropped if `tip` would bring commits back that were taken off the base branch.
+
+    `bases` are commits that the task had of that branch, `ends` those where it is now.
+    """
+    bench = sources.bench
+    old = [base for base in bases if not any(_reaches(bench.repository, base, e) for e in ends)]
+    if not old:
+        return
+    brought = set(commits_since(bench, tip, ends))
+    dropped = {sha for base in old for sha in commits_since(bench, base, ends)} & brought
+    if dropped:
+        raise Dropped(
+            f"{what} would bring back {len(dropped)} commit{'s' if len(dropped) != 1 else ''} that "
+            f"{sources.task.base_ref} had when the task took it, and has not any more",
+            hint="`siding sync` takes the task off what was dropped; `siding apply --mode squash` "
+            "applies what the task itself has changed. Nothing was changed",
         )
 
 
@@ -163,7 +192,10 @@ def departure(sources: Sources, branch: str, target: Sha, now: Sha) -> Departure
         if merged is not None:
             if not _is_still_merged(sources, step, merged, now):
                 continue
-            if merged.branch == branch and _reaches(repository, merged.commit, target):
+            # A sync says what is the task's own, also where the branch was rewritten since.
+            if merged.branch == branch and (
+                step.syncs or _reaches(repository, merged.commit, target)
+            ):
                 paths = tuple(unquote_path(each.name) for each in merged.conflicts)
                 return Departure(commit=Sha(merged.commit), conflicts=paths)
         elif (

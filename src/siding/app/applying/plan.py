@@ -18,9 +18,11 @@ from siding.app.applying.content import (
 from siding.app.applying.history import (
     Departure,
     departure,
+    refuse_dropped,
     refuse_unresolved,
     unfinished_in_workspace,
 )
+from siding.app.applying.links import without_links
 from siding.app.applying.rolled_back_commits import (
     GoneBack,
     WouldPublish,
@@ -29,6 +31,7 @@ from siding.app.applying.rolled_back_commits import (
     way_out,
 )
 from siding.app.applying.task_title import title_of
+from siding.app.recording.line_base import line_base
 from siding.errors import SidingError
 from siding.git.applying.bench import Bench
 from siding.git.applying.checkout import CheckoutPlace
@@ -242,7 +245,8 @@ def _history(sources: Sources, target: Target, start: Departure) -> History:
     bench, base, head = sources.bench, sources.workspace.base_commit, sources.head()
     if head is None or head == base:
         return History(head, ())
-    shas = commits_since(bench, head, [base, target.sha, *start.heads])
+    known = [base, target.sha, *start.heads, *([start.commit] if start.commit else [])]
+    shas = commits_since(bench, head, known)
     commits = tuple(read_commits(bench, shas))
     return History(head, commits, has_target=_merges_of(bench, commits, target.sha))
 
@@ -319,7 +323,8 @@ def _commits(
         return _merge(maker, target, history, side, merged)
     if not history.commits or wanted.mode is Mode.SQUASH:
         return maker.one(target, merged, history)
-    replayed = maker.replay(target, history, merged) if history.linear else None
+    stray = side.stray
+    replayed = maker.replay(target, history, merged, stray) if history.linear else None
     if replayed is not None and not replayed.conflicts:
         return replayed
     if wanted.mode is Mode.REBASE:
@@ -369,10 +374,13 @@ class _Maker:
         subject = message.partition("\n")[0]
         return _Made(sha, (PlannedCommit(sha, subject, None),), message)
 
-    def replay(self, target: Target, history: History, merged: Merged) -> _Made:
+    def replay(
+        self, target: Target, history: History, merged: Merged, stray: Sequence[bytes]
+    ) -> _Made:
         """Repeat the agent's commits on the target one by one, and commit the rest as one more.
 
-        Stops at the first commit that conflicts, with `conflicts` in the result.
+        The links `stray` are left out of them. Stops at the first commit that conflicts, with
+        `conflicts` in the result.
         """
         at, tree = target.sha, self.bench.tree_of(target.sha)
         made: list[PlannedCommit] = []
@@ -384,11 +392,12 @@ class _Maker:
             step = merge_trees(self.bench, base=before, ours=tree, theirs=commit.tree)
             if step.conflicts:
                 return _Made(None, (), "", step.conflicts)
-            if step.tree == tree and commit.tree != before:
+            after = without_links(self.bench, step.tree, stray)
+            if after == tree and commit.tree != before:
                 continue  # the target has it already
             message = self.message(commit.text)
             author = commit.author or None
-            at, tree = self.write(step.tree, (at,), message, author), step.tree
+            at, tree = self.write(after, (at,), message, author), after
             made.append(PlannedCommit(at, commit.subject, commit.sha))
         if tree != merged.tree:
             message = self.message(self.wanted.message or self.name)
@@ -402,8 +411,11 @@ def _merge(maker: _Maker, target: Target, history: History, side: Side, merged: 
 
     What the agent left uncommitted is first committed on top of its history.
     """
-    base = maker.sources.workspace.base_commit
-    other = history.head if history.commits and history.head else base
+    sources = maker.sources
+    began, base = sources.workspace.base_commit, line_base(sources.project, sources.workspace)
+    other = history.head if history.commits and history.head else base.commit
+    if target.branch == sources.task.base_ref.removeprefix("refs/heads/"):
+        refuse_dropped(sources, other, (began, base.commit), (target.sha,), "--mode merge")
     made = [PlannedCommit(c.sha, c.subject, c.sha) for c in history.commits]
     if maker.bench.tree_of(other) != side.tree:
         message = maker.message(maker.wanted.message or maker.name)

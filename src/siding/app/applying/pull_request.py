@@ -9,8 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from siding.app.acts.skeleton import working
-from siding.app.applying.content import Side, Sources, bench_for, state_at, with_commits
-from siding.app.applying.history import refuse_unresolved, unfinished_in_workspace
+from siding.app.applying.content import LeftOut, Side, Sources, bench_for, state_at, with_commits
+from siding.app.applying.history import (
+    refuse_dropped,
+    refuse_unresolved,
+    unfinished_in_workspace,
+)
 from siding.app.applying.person_git import environment_of, remote_of
 from siding.app.applying.pull_request_body import body_of
 from siding.app.applying.rolled_back_commits import WouldPublish, described, gone_back
@@ -32,6 +36,7 @@ from siding.git.applying.commits import (
     write_commit,
 )
 from siding.git.command import Place, find_program
+from siding.git.errors import GitError
 from siding.git.refs import as_sha, check_ref_part
 from siding.ids import Sha
 from siding.ledger.left_behind import abandoned_steps, returns_in
@@ -85,6 +90,7 @@ class PreparedPullRequest(NamedTuple):
     note: str = ""  # a sentence, if runs live: which state was taken
     traps: tuple[Trap, ...] = ()  # of what is pushed, those that nobody has seen
     holds: bool = False  # nothing is pushed until somebody has seen them
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class PullRequest(NamedTuple):
@@ -163,6 +169,7 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
         note="" if recorder.last_state is None else recorder.last_state.sentence,
         traps=traps,
         holds=bool(traps) and holds(project, task.id),
+        left_out=made.left_out,
     )
 
 
@@ -225,12 +232,13 @@ def _pushed_last(prepared: PreparedPullRequest) -> Sha | None:
 
 class _Made(NamedTuple):
     """The commit to push, the commits since the base, and the commits and steps that stay here
-    because a rollback went back from them."""
+    because a rollback went back from them, with the paths that cannot be pushed."""
 
     tip: Sha
     commits: tuple[RawCommit, ...]
     gone_back: tuple[RawCommit, ...]
     steps: frozenset[int]
+    left_out: tuple[LeftOut, ...]
 
 
 def _tip(
@@ -267,6 +275,8 @@ def _tip(
     parent = since if behind else head
     if pushed is not None and not refused and bench.repository.is_ancestor(parent, pushed):
         parent = pushed  # what was pushed before is the agent's work too: this is a fast-forward
+    if pushed is None:
+        _refuse_dropped(project, sources, parent, wish.base, remote)
     tip = parent
     if bench.tree_of(parent) != side.tree:
         message = with_trailers(title, [("Siding-Task", sources.task.id)])
@@ -288,7 +298,26 @@ def _tip(
         commits=tuple(read_commits(bench, shas)),
         gone_back=described(bench, found, behind),
         steps=found.steps,
+        left_out=side.left_out,
     )
+
+
+def _refuse_dropped(
+    project: Project, sources: Sources, parent: Sha, named: str | None, remote: str
+) -> None:
+    """Raise Dropped if commits would be published that were taken off the base branch."""
+    name = sources.task.base_ref.removeprefix("refs/heads/")
+    try:
+        here = project.repository.branch(name)
+    except GitError:  # the task started from a tag or a commit
+        return
+    there = _pushed(project, f"refs/remotes/{remote}/{name}")
+    if here is None or named not in (None, name):
+        return
+    base = line_base(project, sources.workspace).commit
+    bases = (sources.workspace.base_commit, base)
+    ends = [end for end in (here, there) if end is not None]
+    refuse_dropped(sources, parent, bases, ends, "a pull request")
 
 
 def _pushed(project: Project, tracking: str) -> Sha | None:
@@ -391,6 +420,7 @@ def _gh(project: Project, argv: Sequence[str], stdin: bytes = b"") -> Completed:
 
 
 __all__ = [
+    "LeftOut",
     "NoPullRequest",
     "PullRequest",
     "PullRequestRequest",

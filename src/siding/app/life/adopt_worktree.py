@@ -27,6 +27,9 @@ from siding.app.recording.opening import open_recorder
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import UsageError
 from siding.files.durable import make_dirs
+from siding.git.attributes import path_classes
+from siding.git.command import Place
+from siding.git.errors import DriverOff
 from siding.git.roots import recorded_root
 from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import add_task, attributes_convert
@@ -79,6 +82,7 @@ def adopt_worktree(project: Project, request: AdoptRequest) -> Adopted:
         recover_cut_off(project)
         found = find_worktree(project, request.path)
         base_ref, base = base_of(project, found, request.base)
+        _refuse_off_filters(project, found, base)
         task = _task_for(project, request, found, base_ref)
         attempt.about(task)
         return _hold_and_adopt(project, request, task, found, attempt, base_ref=base_ref, base=base)
@@ -120,6 +124,31 @@ def _task_for(project: Project, request: AdoptRequest, found: FoundWorktree, bas
         return task
     name = check_name(project, request.name or found.branch)
     return put_on_board(project, StartRequest(name=name), base_ref)
+
+
+def _refuse_off_filters(project: Project, found: FoundWorktree, base: Sha) -> None:
+    """Raise DriverOff if files of the worktree go through a filter that nobody trusted.
+
+    The person's own git has decoded them, so each would count as changed by the task.
+    """
+    user = project.user_settings
+    if not user.off_filters:
+        return
+    place = Place(
+        git_dir=found.git_dir,
+        common_dir=project.paths.common_dir,
+        work_tree=found.path,
+        settings=user.settings,
+    )
+    classes = path_classes(project.git, place, base, user.off)
+    names = [each.name for each in classes if each.kind == "filter" and each.files]
+    if names:
+        raise DriverOff(
+            f"files of {str(found.path)!r} go through the filter {', '.join(map(repr, names))} of "
+            "this repository's own configuration, which is off until you trust it",
+            hint="it was not adopted: without the filter all of them would count as changed. "
+            "`siding trust --show` shows what it runs, `siding trust` allows exactly that",
+        )
 
 
 def _refuse_furnished(project: Project, task: Task) -> None:

@@ -7,10 +7,20 @@ import os
 from collections.abc import Iterable
 
 from siding.app.life.copying import copy_entry
+from siding.app.place.outside_home import outside_home
 from siding.app.place.project import Checkout, Project
 from siding.errors import UsageError
 from siding.git.discovery import common_directory, linked_roots, read_git_file
+from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
+
+
+class LeftOut(NamedTuple):
+    """What is not carried: repositories inside the checkout, and files of which nobody can say
+    whether they are changed, since the filter is off that would say it."""
+
+    nested: list[bytes]
+    unknown: tuple[bytes, ...]
 
 
 def require_checkout(project: Project) -> Checkout:
@@ -45,8 +55,8 @@ def nested_repositories(checkout: Checkout, untracked: Iterable[bytes]) -> list[
     return found
 
 
-def carry_changes(project: Project, workspace: Workspace) -> list[bytes]:
-    """Copy all uncommitted changes into the workspace; return the repositories left out."""
+def carry_changes(project: Project, workspace: Workspace) -> LeftOut:
+    """Copy all uncommitted changes into the workspace; return what was left out."""
     checkout = require_checkout(project)
     root = os.fsencode(checkout.root)
     target = os.fsencode(workspace.path)
@@ -54,11 +64,12 @@ def carry_changes(project: Project, workspace: Workspace) -> list[bytes]:
         project.user_settings, checkout.root, checkout.git_dir, every_file=True
     )
     changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
-    paths = sorted(project.outside_home(checkout.root, changed))
+    paths = sorted(outside_home(project, checkout.root, changed))
     # What is gone goes first: a file may stand where a directory was, or the other way round.
     for path in sorted(paths, key=lambda path: os.path.lexists(os.path.join(root, path))):
         _carry(os.path.join(root, path), os.path.join(target, path))
-    return nested_repositories(checkout, project.outside_home(checkout.root, status.untracked))
+    nested = nested_repositories(checkout, outside_home(project, checkout.root, status.untracked))
+    return LeftOut(nested=nested, unknown=status.unknown)
 
 
 def _carry(source: bytes, target: bytes) -> None:

@@ -1,6 +1,6 @@
 """Start a task: add it to the board, make its workspace, and write its start card."""
 
-from pathlib import Path
+from collections.abc import Sequence
 
 from siding.app.life.attempts import Attempt
 from siding.app.life.beginning import FROM, Beginning, StartPoint
@@ -21,6 +21,7 @@ from siding.app.recording.inherited_mark import inherit_mark
 from siding.app.recording.opening import open_recorder
 from siding.errors import SidingError, UsageError
 from siding.git.errors import UnknownRevision
+from siding.git.paths import quote_path
 from siding.git.refs import Head
 from siding.ids import Sha, TaskId, new_task_id
 from siding.ledger.step import Step
@@ -29,6 +30,8 @@ from siding.tasks.names import problem_with_name
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState
 from siding.tasks.task import Task
+
+_NAMED = 5  # paths that a note lists
 
 
 class Started(NamedTuple):
@@ -148,9 +151,12 @@ def furnish(
     inherit_mark(project, task.id, base, base if at is None else at)
     included = copy_included(project, workspace)
     recorder = open_recorder(project, task, hold)  # takes the base snapshot
+    notes = () if beginning is None else beginning.notes
     nested: list[bytes] = []
     if carry:
-        nested = carry_changes(project, workspace)
+        left = carry_changes(project, workspace)
+        nested = left.nested
+        notes += _not_carried(left.unknown)
         carried = recorder.checkpoint(
             "uncommitted changes carried over", origin="carry", only_if_changed=True
         )
@@ -166,8 +172,8 @@ def furnish(
         carried=carry,
         nested=nested,
         included=included,
-        git_dir=Path(workspace.git_dir),
         start=None if point is None else point.commit,
+        workspace=workspace,
     )
     told = {} if point is None else {FROM: point.record()}
     task = project.tasks.load(task.id)._replace(start={**card.record(), **told})
@@ -182,7 +188,18 @@ def furnish(
         untrusted_hooks=untrusted,
         switched=False,
         begun=point,
-        notes=() if beginning is None else beginning.notes,
+        notes=notes,
+    )
+
+
+def _not_carried(unknown: Sequence[bytes]) -> tuple[str, ...]:
+    if not unknown:
+        return ()
+    named = ", ".join(quote_path(path) for path in unknown[:_NAMED])
+    more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
+    return (
+        f"not carried: {named}{more}, whose filter is off, so nothing can say whether you changed "
+        "them; `siding trust` turns it on",
     )
 
 

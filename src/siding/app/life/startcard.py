@@ -8,15 +8,21 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.app.life.carry import nested_repositories
+from siding.app.place.outside_home import outside_home
 from siding.app.place.project import Project
 from siding.clock import iso
 from siding.files.regular import read_small
+from siding.git.command import Place
 from siding.git.paths import parents, quote_path
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
+from siding.tasks.registry import Workspace
+
+if TYPE_CHECKING:
+    from siding.git.attributes import PathClass
 
 LISTED = 50  # the most names of each kind that the card stores
 
@@ -40,6 +46,7 @@ class StartCard(NamedTuple):
     partly: tuple[str, ...]  # ignored directories of which .worktreeinclude copied only a part
     included: tuple[str, ...]  # copied by .worktreeinclude
     included_count: int
+    off: tuple[dict[str, Any], ...]  # files whose filter or merge driver nobody trusted, by driver
     nested: tuple[str, ...] = ()  # repositories inside the checkout: --carry leaves them out
     tied: tuple[str, ...] = ()  # copied Python environments whose scripts name the checkout
 
@@ -56,12 +63,12 @@ def draw_card(
     carried: bool,
     nested: Sequence[bytes],
     included: Sequence[bytes],
-    git_dir: Path,
     start: Sha | None = None,
+    workspace: Workspace,
 ) -> StartCard:
     """Return the start card of a workspace that was just made from the commit `base`.
 
-    `git_dir` is that of the workspace, `nested` what --carry left out. If it starts at another
+    `nested` is what --carry left out. If it starts at another
     commit, that is `start`: then the checkout's uncommitted changes have nothing to do with it and
     are not listed.
     """
@@ -75,7 +82,7 @@ def draw_card(
         status = repository.status(project.user_settings, checkout.root, checkout.git_dir)
         changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
         if not carried and start is None:
-            outside = project.outside_home(checkout.root, changed)
+            outside = outside_home(project, checkout.root, changed)
             inside = {
                 path
                 for path in outside
@@ -85,7 +92,7 @@ def draw_card(
             nested = nested_repositories(checkout, sorted(inside))
             left_out = sorted({*outside} - inside)
         reached = _reached(included)
-        lacking = project.outside_home(checkout.root, status.ignored)
+        lacking = outside_home(project, checkout.root, status.ignored)
         ignored = [path for path in lacking if path.rstrip(b"/") not in reached]
         begun = [path for path in lacking if path.endswith(b"/") and path not in ignored]
         partly = [path for path in begun if _lacks(checkout.root, path, frozenset(included))]
@@ -99,13 +106,14 @@ def draw_card(
         left_out_count=len(left_out),
         submodules=_names([each.path for each in repository.submodules(start or base)]),
         lfs=_lfs(project, start or base),
-        sparse=repository.is_sparse(git_dir),
+        sparse=repository.is_sparse(Path(workspace.git_dir)),
         shallow=repository.is_shallow(),
         missing=_names(ignored),
         missing_count=len(ignored),
         partly=_names(partly),
         included=_names(included),
         included_count=len(included),
+        off=tuple(each._asdict() for each in off_in(project, workspace, start or base)),
         nested=_names(nested),
         tied=() if checkout is None else _names(_tied(checkout.root, included)),
     )
@@ -126,6 +134,24 @@ def _tied(root: Path, copied: Sequence[bytes]) -> list[bytes]:
         if directory in (read_small(Path(os.fsdecode(directory)) / "bin/activate") or b""):
             found.append(above + b"/")
     return found
+
+
+def off_in(project: Project, workspace: Workspace, commit: Sha) -> "list[PathClass]":
+    """Return the files of a commit that go through drivers of the repository that nobody trusted.
+
+    `workspace` has them on disk.
+    """
+    if not project.user_settings.off:
+        return []
+    from siding.git.attributes import path_classes
+
+    place = Place(
+        git_dir=Path(workspace.git_dir),
+        common_dir=project.paths.common_dir,
+        work_tree=Path(workspace.path),
+        settings=project.user_settings.settings,
+    )
+    return path_classes(project.git, place, commit, project.user_settings.off)
 
 
 def _reached(copied: Sequence[bytes]) -> set[bytes]:

@@ -1,8 +1,8 @@
 """Find the project of the working directory, and make it on first use."""
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 # them takes 15 ms of the 42 ms that a reading command may take (measured).
 
 STATE_VERSION = 1
+TRUST_VERSION, DRIVERS = 1, "drivers"  # of `trust.json`, and a section of it
 WAIT_FOR_PROJECT_S = 60.0  # seconds; a change of the registry takes milliseconds
 
 
@@ -135,14 +136,33 @@ class Project:
         """The user's repository."""
         from siding.git.repository import Repository
 
-        return Repository(self.git, self.paths)
+        return Repository(self.git, self.paths, read_settings=self._read_user_settings)
 
     @cached_property
     def user_settings(self) -> "UserSettings":
         """The parts of the person's git configuration that Siding honours."""
+        return self._read_user_settings()
+
+    def _read_user_settings(self) -> "UserSettings":
         from siding.git.settings import load_settings
 
-        return load_settings(self.git, self.paths)
+        checkout = self.checkout
+        # What git reads in a workspace may be an agent's: the person's own checkout counts.
+        git_dir = self.paths.common_dir if checkout is None else checkout.git_dir
+        return load_settings(
+            self.git,
+            self.paths._replace(git_dir=git_dir),
+            trusted=self._trusted_drivers(),
+            checkout=None if checkout is None else checkout.root,
+        )
+
+    def _trusted_drivers(self) -> frozenset[str]:
+        """Return the digests of the filters and merge drivers that a person trusted."""
+        document = read_document_or_none(
+            self.layout.root / "trust.json", what="what is trusted", version=TRUST_VERSION
+        )
+        found = (document or {}).get(DRIVERS)
+        return frozenset(found if isinstance(found, dict) else ())
 
     @cached_property
     def snapshots(self) -> "SnapshotStore":
@@ -163,26 +183,6 @@ class Project:
         if self.paths.main_worktree is None:
             return None
         return Checkout(root=self.paths.main_worktree, git_dir=self.paths.common_dir)
-
-    def outside_home(self, root: Path, paths: Iterable[bytes]) -> list[bytes]:
-        """Return the paths of a checkout that are not Siding's home or in it.
-
-        The home can be in a checkout, as `~/.siding` is where somebody keeps dotfiles in a
-        repository; it is never a part of it. A directory that holds the home and no other file is
-        left out as well.
-        """
-        home = os.fsencode(os.path.realpath(self.app.home.root))
-        place = os.path.relpath(home, os.fsencode(os.path.realpath(root))) + b"/"
-        if place.startswith((b"./", b"../")):
-            return list(paths)
-
-        def is_home(path: bytes) -> bool:
-            above = path.endswith(b"/") and place.startswith(path)
-            return (path.rstrip(b"/") + b"/").startswith(place) or (
-                above and _holds_only(os.path.join(os.fsencode(root), path), home)
-            )
-
-        return [path for path in paths if not is_home(path)]
 
     def task_around(self, place: Path, *, linked: bool = True) -> TaskId | None:
         """Return the task whose workspace is this directory or holds it; None if none does.
@@ -375,17 +375,6 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     if place is not None and (place.id is None or repository_id(paths) is None):
         give_id(app, place, paths)
     return project, False
-
-
-def _holds_only(directory: bytes, home: bytes) -> bool:
-    """Tell whether there is no file in a directory but those in the home; stop at the first one."""
-    for above, directories, files in os.walk(directory):
-        if files:
-            return False
-        directories[:] = [
-            each for each in directories if os.path.realpath(os.path.join(above, each)) != home
-        ]
-    return True
 
 
 def project_for_people(app: App, *, make: bool) -> Project:

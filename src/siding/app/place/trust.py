@@ -3,23 +3,25 @@
 Trust is stored by digest: for hooks, of all hooks together; for a policy that permits more, of its
 bytes; for settings of sandboxes or of the built-in agent that permit more, of these settings; for a
 workflow, of its script; for a file that a run left and another program runs, of its path and
-content. After any change the digest differs, and the person is asked again.
+content; for a filter or merge driver of the repository's git configuration, of its commands. After
+any change the digest differs, and the person is asked again.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from siding.app.place.project import DRIVERS, TRUST_VERSION
+from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 
 if TYPE_CHECKING:
     from siding.app.place.project import Project
 
-TRUST_VERSION = 1
 # Sections: digest -> details.
 HOOKS, POLICIES, SANDBOXES, WORKFLOWS = "trusted", "policies", "sandboxes", "workflows"
 TRAPS, AGENTS = "traps", "agents"
-_SECTIONS = (HOOKS, POLICIES, SANDBOXES, WORKFLOWS, TRAPS, AGENTS)
+_SECTIONS = (HOOKS, POLICIES, SANDBOXES, WORKFLOWS, TRAPS, AGENTS, DRIVERS)
 
 
 def trusted_hooks(path: Path | None) -> dict[str, Any]:
@@ -65,6 +67,38 @@ def add_all(project: "Project", section: str, told: Mapping[str, Mapping[str, An
         new = {digest: {"at": at, **each} for digest, each in told.items()}
         entries = {**_entries(document, section), **new}
         write_document(path, {**document, "version": TRUST_VERSION, section: entries})
+
+
+class AskedDriver(NamedTuple):
+    """A filter or merge driver that git's configuration of the repository names; its commands."""
+
+    kind: str
+    name: str
+    commands: tuple[str, ...]
+    state: str
+    trusted: bool
+
+
+def asked_drivers(project: "Project") -> list[AskedDriver]:
+    """Return the filters and merge drivers that run only if a person trusts them."""
+    found = []
+    for each in project.user_settings.drivers:
+        state = "allowed" if each.trusted else "not allowed yet"
+        if "=" in each.name:
+            state = "cannot be allowed with '=' in its name"
+        commands = [f"{key}: {command}" for key, command in each.commands]
+        if each.required:
+            commands.append("required: true")
+        found.append(AskedDriver(each.kind, each.name, tuple(commands), state, each.trusted))
+    return found
+
+
+def trust_drivers(project: "Project") -> None:
+    """Let the repository's filters and merge drivers run, exactly as they were read."""
+    off = project.user_settings.off
+    if off:
+        told = {each.digest: {"kind": each.kind, "name": each.name} for each in off}
+        add_all(project, DRIVERS, told)
 
 
 def forget_all(project: "Project") -> int:

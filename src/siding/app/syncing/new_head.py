@@ -53,17 +53,38 @@ def new_head(
     Raises CannotRebase, NoIdentity and UnrelatedHistories.
     """
     bench, target = sources.bench, coming.commit
-    if bench.repository.is_ancestor(head, target):
+    known = [target] if coming.old is None else [target, coming.old]
+    shas = commits_since(bench, head, known)
+    if not shas:
         return NewHead(How.FAST_FORWARD, target)
     with AskedPerson(bench.git, bench.repository) as asked:
-        if rebase:
-            own = read_commits(bench, commits_since(bench, head, [target]))
-            _refuse_published(sources, own, target)
-            return _repeated(bench, own, target, asked.answer(), coming.branch)
-        merged = merge_commits(bench, ours=head, theirs=target, place=place)
+        if rebase or coming.old is not None:
+            own = read_commits(bench, shas)
+            try:
+                _refuse_published(sources, own, known)
+                return _repeated(bench, own, target, asked.answer(), coming.branch)
+            except CannotRebase:
+                if rebase:
+                    raise
+        merged = merge_in(bench, coming, head, bench.tree_of(head), place)
         if merged.conflicts:
             return NewHead(How.MERGE, head, conflict=merged)
-        return NewHead(How.MERGE, _merge(sources, merged, coming.branch, asked.answer()))
+        parents = (head, target)
+        made = _merge(sources, merged.tree, parents, coming.branch, asked.answer())
+        return NewHead(How.MERGE, made)
+
+
+def merge_in(bench: Bench, coming: Incoming, head: Sha, tree: Sha, place: Place | None) -> Merged:
+    """Return the merge of the branch with a tree that stands on the commit `head`.
+
+    What the two histories have in common is the base of the merge. If the branch was rewritten, it
+    is what the task has of it from before: else commits that were dropped would come back.
+    """
+    if coming.old is None:
+        ours = head if tree == bench.tree_of(head) else bench.commit(tree, (head,))
+        return merge_commits(bench, ours=ours, theirs=coming.commit, place=place)
+    base, target = bench.tree_of(coming.old), bench.tree_of(coming.commit)
+    return merge_trees(bench, base=base, ours=tree, theirs=target, place=place)
 
 
 def merge_message(sources: Sources, branch: str) -> str:
@@ -71,12 +92,10 @@ def merge_message(sources: Sources, branch: str) -> str:
     return f"Merge branch '{branch}' into {sources.workspace.branch}\n"
 
 
-def _merge(sources: Sources, merged: Merged, branch: str, person: Person) -> Sha:
-    commit = NewCommit(
-        tree=merged.tree,
-        parents=(Sha(merged.ours), Sha(merged.theirs)),
-        message=merge_message(sources, branch),
-    )
+def _merge(
+    sources: Sources, tree: Sha, parents: tuple[Sha, ...], branch: str, person: Person
+) -> Sha:
+    commit = NewCommit(tree=tree, parents=parents, message=merge_message(sources, branch))
     return write_commit(sources.bench, commit, person, sign=False)
 
 
@@ -108,12 +127,12 @@ def _repeated(
     return NewHead(How.REBASE, at, repeated=count)
 
 
-def _refuse_published(sources: Sources, own: list[RawCommit], target: Sha) -> None:
+def _refuse_published(sources: Sources, own: list[RawCommit], theirs: list[Sha]) -> None:
     """Raise CannotRebase if others may have one of these commits, of which the last is HEAD."""
     bench, shas = sources.bench, [commit.sha for commit in own]
     known = sources.task.metadata.get("pull_request")
     last = str(known.get("commit")) if isinstance(known, dict) else ""
-    listing = ["rev-list", *shas[-1:], "--not", target, "--remotes"]
+    listing = ["rev-list", *shas[-1:], "--not", *theirs, "--remotes"]
     listing += [last] if last in shas else []
     done = bench.git.run(bench.place(), listing, doing="looking at what was pushed")
     pushed = len(shas) - len(done.split())

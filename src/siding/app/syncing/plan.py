@@ -12,10 +12,10 @@ from siding.app.applying.content import Sources, state_at, with_commits
 from siding.app.applying.history import unfinished_in_workspace
 from siding.app.applying.markers import with_named_sides
 from siding.app.syncing.incoming import Incoming, incoming
-from siding.app.syncing.new_head import How, NewHead, merge_message, new_head
+from siding.app.syncing.new_head import How, NewHead, merge_in, merge_message, new_head
 from siding.errors import SidingError
-from siding.git.applying.content import files_place
-from siding.git.applying.merging import Conflict, Merged, merge_commits, merge_trees
+from siding.git.applying.content import files_place, refuse_off_filters
+from siding.git.applying.merging import Conflict, Merged, merge_trees
 from siding.git.applying.move import changed_paths
 from siding.git.paths import quote_path
 from siding.git.snapshots.git_state import GitDetails, GitState, IndexEntry
@@ -23,6 +23,8 @@ from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
 __all__ = ["CannotSync", "How", "Incoming", "SyncPlan", "SyncRequest", "make_plan"]
+
+_NAMED = 5  # commits that a note lists
 
 
 class CannotSync(SidingError):
@@ -59,7 +61,7 @@ class SyncPlan(NamedTuple):
 
     @property
     def nothing_to_do(self) -> bool:
-        return not self.coming.commits
+        return self.coming.nothing_to_do
 
     @property
     def message(self) -> str:
@@ -78,19 +80,22 @@ def make_plan(
     if now.head is None:
         raise CannotSync("HEAD has no commit yet", hint="commit something, or `siding rollback`")
     coming = incoming(sources, now.head, request.onto)
-    if not coming.commits:
+    if coming.nothing_to_do:
         nothing = NewHead(How.FAST_FORWARD, now.head)
         return SyncPlan(coming, now, nothing, Sha(""), Sha(""), (), (), {})
     _refuse_elsewhere(sources, now)
     side = with_commits(sources, state_at(sources, snapshot), now.head)
+    _refuse_off(sources, coming)
     place = files_place(sources.bench, sources.user) if side.attributes else None
     head = new_head(sources, now.head, coming, rebase=request.rebase, place=place)
-    notes = (*side.notes, *(f"left alone: {quote_path(e.path)} ({e.why})" for e in side.left_out))
+    notes = (
+        *_rewritten(coming, head),
+        *side.notes,
+        *(f"left alone: {quote_path(e.path)} ({e.why})" for e in side.left_out),
+    )
     plan = SyncPlan(coming, now, head, side.tree, side.tree, (), (), {}, notes)
     if head.conflict is not None:
-        bench = sources.bench
-        whole = bench.commit(side.tree, (now.head,))
-        merged = merge_commits(bench, ours=whole, theirs=coming.commit, place=place)
+        merged = merge_in(sources.bench, coming, now.head, side.tree, place)
         return _unfinished(sources, plan, head.conflict, merged, details)
     merged = merge_trees(
         sources.bench,
@@ -100,6 +105,31 @@ def make_plan(
         place=place,
     )
     return _finished(sources, plan, merged, details)
+
+
+def _refuse_off(sources: Sources, coming: Incoming) -> None:
+    """Raise DriverOff if a file that comes in goes through a filter that is off: it would be
+    written as git stores it."""
+    bench, user = sources.bench, sources.user
+    if user.off_filters:
+        target = bench.tree_of(coming.commit)
+        changes = changed_paths(bench.repository, bench.place(), sources.base_tree, target)
+        refuse_off_filters(bench, user, (sources.base_tree, target), changes)
+
+
+def _rewritten(coming: Incoming, head: NewHead) -> tuple[str, ...]:
+    """Return what is said if the branch that the task started from was rewritten."""
+    if coming.old is None:
+        return ()
+    named = ", ".join(f"{each.sha[:10]} {each.subject}" for each in coming.dropped[:_NAMED])
+    more = f" and {coming.dropped_count - _NAMED} more" if coming.dropped_count > _NAMED else ""
+    said = (
+        "the branch that the task started from was rewritten: what it has not any more is not the "
+        f"task's, and goes ({named}{more})"
+    )
+    if head.how is How.MERGE:
+        return (said, "the task's branch has these commits in its history, as it was merged")
+    return (said,)
 
 
 def _refuse_elsewhere(sources: Sources, now: GitState) -> None:

@@ -73,4 +73,9 @@ def _card_lines(card: Mapping[str, object]) -> list[tuple[str, str]]:
     lines += [(key, "yes") for key in ("carried", "sparse", "shallow") if card.get(key)]
     if card.get("lfs") not in (None, "none"):
         lines.append(("LFS", str(card["lfs"])))
+    off = card.get("off")
+    for each in off if isinstance(off, list) else ():
+        if isinstance(each, dict):
+            patterns = ", ".join(map(str, each.get("patterns", ())))
+            lines.append((f"{each.get('kind')} off", f"{each.get('name')}: {patterns}"))
     return lines

@@ -1,6 +1,7 @@
 """Print a new task: its workspace, and what the workspace lacks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from siding.app.life.beginning import StartPoint
 from siding.app.life.start import Started
@@ -89,12 +90,27 @@ def say_card(screen: Screen, card: StartCard) -> None:
             "(`git submodule update --init` in the workspace)",
             "yellow",
         )
-    if card.lfs == "pointers":
+    if card.lfs == "pointers" and not any(each["name"] == "lfs" for each in card.off):
         screen.note("  LFS       files are pointers: git-lfs could not be used here", "yellow")
+    for each in card.off:
+        screen.note(f"  {_off_words(each)}", "yellow")
     if card.sparse:
         screen.note("  sparse    the workspace has the sparse checkout of this repository")
     if card.shallow:
         screen.note("  shallow   this clone has no full history")
+
+
+def _off_words(each: Mapping[str, Any]) -> str:
+    """Return the line about files whose filter or merge driver is off."""
+    name, patterns, count = str(each["name"]), list(each["patterns"]), int(each["files"])
+    which = f"{_some(patterns, len(patterns))} ({counted(count, 'file')})" if patterns else None
+    about = inert(f"{name}: {which or counted(count, 'file')}")
+    if each["kind"] == "merge":
+        return f"merge     off: driver {about}; `siding trust` shows what it runs and allows it"
+    return (
+        f"filter    off: {about}, here as git stores them; no change of them is applied until "
+        "`siding trust` allows the filter"
+    )
 
 
 def _some(names: Sequence[str], count: int) -> str:

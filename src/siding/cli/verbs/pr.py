@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from siding.app.applying.pull_request import (
+    LeftOut,
     PullRequestRequest,
     RawCommit,
     open_pull_request,
@@ -68,6 +69,8 @@ def run(arguments: Namespace, context: Context) -> int:
             screen.print(inert(prepared.note))
         for commit in prepared.gone_back:
             screen.print(f"left out: {_gone_back(commit)}")
+        for left in prepared.left_out:
+            screen.print(f"left out: {_path(left)} ({left.why})")
         screen.print(f"\n{inert(prepared.title)}\n\n{inert(prepared.body, lines=True)}")
         return 0
     done = open_pull_request(project, wish)
@@ -84,6 +87,7 @@ def run(arguments: Namespace, context: Context) -> int:
                 "commit": prepared.commit,
                 "page": done.page,
                 "notes": [prepared.note] if prepared.note else [],
+                "left_out": [{"path": _path(o), "why": o.why} for o in prepared.left_out],
                 "gone_back": [
                     {"commit": each.sha[:12], "subject": inert(each.subject)}
                     for each in prepared.gone_back
@@ -99,6 +103,8 @@ def run(arguments: Namespace, context: Context) -> int:
         screen.note(inert(prepared.note), "yellow")
     for commit in prepared.gone_back:
         screen.note(f"  left out: {_gone_back(commit)}", "yellow")
+    for left in prepared.left_out:
+        screen.note(f"  left out: {_path(left)} ({left.why})", "yellow")
     if done.url is not None:
         screen.note("opened" if done.created else "the open pull request has them now:")
         screen.print(inert(done.url))
@@ -108,6 +114,10 @@ def run(arguments: Namespace, context: Context) -> int:
         screen.print(inert(done.page))
     screen.note("`siding pr --dry-run` shows the text for it; with gh, `siding pr` opens it")
     return 0
+
+
+def _path(left: LeftOut) -> str:
+    return inert(left.path.decode("utf-8", "backslashreplace"))
 
 
 def _gone_back(commit: RawCommit) -> str:

@@ -108,6 +108,8 @@ def _up_to_date(plan: SyncPlan, name: str) -> str:
 
 
 def _from(plan: SyncPlan) -> str:
+    if not plan.coming.commits:
+        return f"{inert(plan.coming.branch)}, which was rewritten,"
     return f"{counted(plan.coming.commits, 'commit')} of {inert(plan.coming.branch)}"
 
 
@@ -134,6 +136,7 @@ def _record(plan: SyncPlan) -> dict[str, Any]:
         "branch": plan.coming.branch,
         "commit": plan.coming.commit,
         "commits": plan.coming.commits,
+        "dropped": [each.sha for each in plan.coming.dropped],
         "nothing_to_do": plan.nothing_to_do,
         "how": None if plan.nothing_to_do else plan.head.how.value,
         "head": plan.head.commit,

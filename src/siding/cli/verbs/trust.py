@@ -5,7 +5,9 @@ allowed them. Its policy, `.siding/policy.yaml`, may always forbid more; what it
 built-in rules counts once you allowed it. Sandbox settings and limits in `.siding/config.yaml` may
 always make a run narrower; wider only once you allowed it. So may settings of the built-in agent
 there: what they permit counts once you allowed it. Workflows in `.siding/workflows` run
-agents and commands; each is allowed by its content. Any change asks again.
+agents and commands; each is allowed by its content. Filters and merge drivers in git's own
+configuration of the repository (git-crypt, `git lfs install --local`) run programs whenever files
+are stored and checked out; each is allowed by its commands. Any change asks again.
 
 With --task it is about files that runs left in the workspace of that task and that another program
 runs later, outside: it says that you have seen them, each by its content. Until then `siding
@@ -13,12 +15,13 @@ apply`, `siding pr` and runs without a sandbox are held, if the task has had a r
 """
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from shlex import quote
 
 from siding.app.agent.settings_files import repository_settings
 from siding.app.agent.trusting import AskedOfAgent, asked_of_agent, trust_agent
 from siding.app.place.project import Project, ensure_project
-from siding.app.place.trust import forget_all
+from siding.app.place.trust import AskedDriver, asked_drivers, forget_all, trust_drivers
 from siding.app.policy.hooks import RepositoryHooks, repository_hooks, trust
 from siding.app.policy.in_force import PolicySource, ground_of, loosening_policy, trust_policy
 from siding.app.recording.calling_step import refuse_inside_step
@@ -57,16 +60,17 @@ def run(arguments: Namespace, context: Context) -> int:
     sandbox = widening(project)
     agent = asked_of_agent(project, repository_settings(project))
     flows = of_repository(project)
-    brings = bool(hooks.hooks) or bool(flows)
+    drivers = asked_drivers(project)
+    brings = bool(hooks.hooks) or bool(flows) or bool(drivers)
     if not brings and policy is None and sandbox is None and agent is None:
         screen.note("this repository brings no hooks, and no policy that permits more")
         return 0
-    _show(screen, hooks, policy, sandbox)
+    _show(screen, hooks, policy, sandbox, drivers)
     _show_agent(screen, agent)
     new = [flow for flow in flows if not is_trusted(project, flow)]
     for flow in flows:
         _show_workflow(screen, flow, is_new=flow in new)
-    needed = bool(new) or (
+    needed = (bool(new) or any(not each.trusted for each in drivers)) or (
         (bool(hooks.hooks) and not hooks.trusted)
         or (policy is not None and not policy.trusted)
         or (sandbox is not None and not sandbox.trusted)
@@ -90,6 +94,7 @@ def run(arguments: Namespace, context: Context) -> int:
             trust_sandbox(project, sandbox)
         if agent is not None:
             trust_agent(project, agent)
+        trust_drivers(project)
         for flow in new:
             trust_workflow(project, flow)
         screen.note("allowed, as long as they stay exactly these", "green")
@@ -135,11 +140,18 @@ def _show_workflow(screen: Screen, flow: FoundScript, *, is_new: bool) -> None:
         screen.print(f"{'':<12} | … {counted(len(lines) - _FIRST_LINES, 'line')} more")
 
 
+def _show_driver(screen: Screen, driver: AskedDriver) -> None:
+    screen.print(f"{driver.kind:<12} {inert(driver.name)} (in git's configuration; {driver.state})")
+    for command in driver.commands:
+        screen.print(f"{'':<12} | {inert(command)}")
+
+
 def _show(
     screen: Screen,
     hooks: RepositoryHooks,
     policy: PolicySource | None,
     sandbox: AskedByRepository | None,
+    drivers: Sequence[AskedDriver],
 ) -> None:
     for moment, commands in hooks.hooks.items():
         for command in commands:
@@ -148,6 +160,8 @@ def _show(
         screen.print(f"{'policy':<12} {inert(each)}")
     for each in () if sandbox is None else sandbox.lines:
         screen.print(f"{'sandbox':<12} {inert(each)}")
+    for driver in drivers:
+        _show_driver(screen, driver)
 
 
 def _show_agent(screen: Screen, agent: AskedOfAgent | None) -> None:

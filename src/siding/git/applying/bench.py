@@ -42,8 +42,16 @@ class Bench:
     For an apply the caller holds the task's lock. A preview has a directory of its own instead.
     """
 
-    def __init__(self, repository: Repository, store: SnapshotStore, root: Path) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        store: SnapshotStore,
+        root: Path,
+        *,
+        settings: tuple[str, ...] = (),
+    ) -> None:
         self.repository = repository
+        self.settings = settings  # of the person; without them git reads the repository's alone
         self.store = store
         self.git = repository.git
         self.root = root
@@ -80,7 +88,7 @@ class Bench:
                 self.store.objects,
                 *self.store.place().alternates[1:],  # of a look at the workspace
             ),
-            settings=(*_QUICK, "core.quotePath=true", "diff.renames=true"),
+            settings=(*self.settings, *_QUICK, "core.quotePath=true", "diff.renames=true"),
         )
         return given._replace(**more)  # type: ignore[arg-type]
 
@@ -196,7 +204,7 @@ class Bench:
                 self.repository.paths.objects,
                 *self.store.place().alternates[1:],  # of a look at the workspace
             ),
-            settings=("pack.compression=1", "pack.useSparse=true"),
+            settings=(*self.settings, "pack.compression=1", "pack.useSparse=true"),
         )
         wanted = [new, *(f"^{sha}" for sha in without)]
         self.git.run(

@@ -20,6 +20,7 @@ from siding.git.applying.move import (
     swap,
 )
 from siding.git.applying.move_recovery import reverse
+from siding.git.applying.own_filters import changed_files, refuse_off
 from siding.git.applying.settling import set_entries, unstaged_at
 from siding.git.applying.staged_checkout import discard, exchange, identities, stage
 from siding.git.errors import CommandFailed, said_by
@@ -49,6 +50,7 @@ def carry_out(
         swap(repository, move, reason=reason, hooks=hooks, keep_fds=keep_fds)
         return
     where = CheckoutGit(repository, user, move.checkout)
+    _refuse_off(where, move, changes)
     lock = checkouts.take_lock(move.checkout, move.token)
     try:
         before = identities(move.checkout, changes)
@@ -82,6 +84,7 @@ def take_back(
     """
     assert move.checkout is not None
     where = CheckoutGit(repository, user, move.checkout)
+    _refuse_off(where, move, changes)
     lock = checkouts.take_lock(move.checkout, move.token)
     try:
         refuse_busy(repository, move.checkout)
@@ -100,6 +103,22 @@ def take_back(
         raise
     checkouts.discard_index(move.checkout, move.token)
     lock.release()
+
+
+def _refuse_off(where: CheckoutGit, move: Move, changes: Sequence[Change]) -> None:
+    """Raise DriverOff if git would write a file of the checkout without the filter it needs.
+
+    The plan of an apply has asked already. An undo comes here without one.
+    """
+    if where.user.off_filters:
+        refuse_off(
+            where.repository.git,
+            where.at(None),
+            where.user,
+            (move.old, move.new),
+            changed_files(changes),
+            scratch=checkouts.private_index(where.place, f"{move.token}-attributes"),
+        )
 
 
 def _ready(

@@ -14,7 +14,7 @@ from siding.git.command import Place
 from siding.git.errors import CommandFailed, GitError
 from siding.git.paths import join, parents
 from siding.git.repository import Repository
-from siding.git.settings import UserSettings
+from siding.git.settings import UserSettings, filter_environment, settings_in
 from siding.git.snapshots.patches import Change
 from siding.git.status import EntryKind, parse
 from siding.git.tree_modes import GITLINK, NOTHING
@@ -160,7 +160,7 @@ def git_place(
         common_dir=repository.paths.common_dir,
         work_tree=place.root,
         index_file=index,
-        settings=(*user.settings, "checkout.workers=1"),
+        settings=(*settings_in(repository.git, user, place.git_dir), "checkout.workers=1"),
         locks=index is not None,
     )
 
@@ -179,7 +179,8 @@ def dirty_paths(
     are few changes, git looks only at the paths that they touch.
     """
     where = git_place(repository, user, place, index)
-    running = repository.git.start(where, [*_STATUS, *_touched(place, changes)])
+    env = filter_environment(repository.git, user)
+    running = repository.git.start(where, [*_STATUS, *_touched(place, changes)], env=env)
     excused = _excused(repository, where, place, changes)
     done = running.finish()
     if done.returncode:
@@ -226,7 +227,7 @@ def read_trees(
         ["read-tree", "-m", "-u", trees.old, trees.new],
         doing="writing the files of the change",
         keep_fds=keep_fds,
-        env=filter_environment(where.repository) if where.user.filters else {},
+        env=filter_environment(where.repository.git, where.user),
     )
 
 
@@ -243,7 +244,7 @@ def check_out(
             ["checkout-index", "-q", "-f", "-u", "-z", "--stdin"],
             doing="writing the files of the checkout",
             stdin=paths,
-            env=filter_environment(where.repository) if where.user.filters else {},
+            env=filter_environment(where.repository.git, where.user),
         )
 
 
@@ -285,7 +286,8 @@ def refresh_entries(
     few = ["add", "--refresh", "--", *map(os.fsdecode, paths)]
     command = few if _fit(paths) else ["update-index", "-q", "--refresh"]
     if paths:
-        where.repository.git.attempt(where.at(index), command)
+        env = filter_environment(where.repository.git, where.user)
+        where.repository.git.attempt(where.at(index), command, env=env)
 
 
 def _excused(
@@ -335,9 +337,3 @@ def _files_below(root: bytes, directory: bytes) -> Iterator[bytes]:
 
 def is_real_directory(path: bytes) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
-
-
-def filter_environment(repository: Repository) -> dict[str, str]:
-    """Return the variables that the person's own filters need, for example Git LFS to download."""
-    wanted = ("SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "http_proxy", "https_proxy", "no_proxy")
-    return {k: repository.git.environ[k] for k in wanted if k in repository.git.environ}

@@ -4,7 +4,8 @@ A snapshot holds files as they are on disk. A commit holds them as the person's 
 line endings normalised, `filter=lfs` content as pointers, `$Id$` collapsed. git itself converts
 them, on copies of the snapshot's files beside the snapshot's `.gitattributes`. Only files that the
 task changed are converted; all others keep their blobs. Only filters of the person's own settings
-run (`settings.py`).
+run, and those of the repository that they trusted (`settings.py`); others are refused
+(`own_filters.py`).
 """
 
 import os
@@ -14,10 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from siding.files.durable import write_all
 from siding.files.regular import read_small
 from siding.git.applying.bench import Bench, Entries, TreeEntry
+from siding.git.applying.own_filters import changed_files, kept_as_stored, refuse_off
+from siding.git.attributes import filters_on_disk
 from siding.git.command import Place
+from siding.git.drivers import never_without
 from siding.git.errors import GitError
 from siding.git.paths import c_quote, join, parents, quote_path
-from siding.git.settings import UserSettings
+from siding.git.settings import UserSettings, filter_environment
 from siding.git.snapshots.patches import Change
 from siding.git.snapshots.store import remove_tree
 from siding.ids import Sha
@@ -72,6 +76,7 @@ def committed(
     files are those of this snapshot afterwards, and of no other that was asked for before.
     """
     remove_tree(bench.files)
+    refuse_off_filters(bench, user, (snapshot, base), changes)
     present = [c for c in changes if c.new_mode != _NOTHING]
     directories = {b"", *(above for change in changes for above in parents(change.path))}
     known = bench.read_trees(
@@ -138,6 +143,12 @@ def _stored(
     ]
     bench.index.unlink(missing_ok=True)
     place = files_place(bench, user)
+    kept: dict[bytes, TreeEntry] = {}
+    if user.trusted_filters:
+        place = place._replace(settings=(*place.settings, *never_without(user.drivers)))
+        kept = kept_as_stored(
+            bench, place, user, changes, base=base, entry_at=lambda path: _at(known, base, path)
+        )
     if lines:
         bench.git.run(
             place,
@@ -145,13 +156,13 @@ def _stored(
             doing="preparing the files",
             stdin=b"\0".join(lines) + b"\0",
         )
-    paths = b"".join(change.path + b"\0" for change in changes)
+    paths = b"".join(change.path + b"\0" for change in changes if change.path not in kept)
     bench.git.run(
         place,
         ["update-index", "--add", "--replace", "-z", "--stdin"],
         doing="storing the changed files",
         stdin=paths,
-        env=filter_environment(bench),
+        env=filter_environment(bench.git, user),
     )
     listed = bench.git.run(place, ["ls-files", "-s", "-z"], doing="reading what was stored")
     found: dict[bytes, TreeEntry] = {}
@@ -159,6 +170,7 @@ def _stored(
         about, _, path = line.partition(b"\t")
         mode, sha, _stage = about.split(b" ")
         found[path] = TreeEntry(mode=mode, sha=Sha(sha.decode("ascii")))
+    found |= kept
     return {change.path: found[change.path] for change in changes}
 
 
@@ -166,7 +178,8 @@ def smudged(
     bench: Bench, user: UserSettings, tree: Sha, changes: Sequence[Change]
 ) -> dict[bytes, TreeEntry | None]:
     """Return the entries of `changes`, which lead to `tree`, with the bytes a checkout would
-    write."""
+    write. Raises DriverOff if one goes through a filter that is off."""
+    refuse_off_filters(bench, user, (tree,), changes)
     edits: dict[bytes, TreeEntry | None] = {
         c.path: None if c.new_mode == _NOTHING else TreeEntry(c.new_mode.encode(), c.new_sha)
         for c in changes
@@ -192,7 +205,7 @@ def smudged(
         place,
         ["checkout-index", "-a", "-q"],
         doing="writing the files",
-        env=filter_environment(bench),
+        env=filter_environment(bench.git, user),
     )
     names = [join(os.fsencode(root), c.path) for c in written]
     output = bench.git.run(
@@ -268,16 +281,21 @@ def _sizes(bench: Bench, shas: Sequence[str]) -> dict[str, int]:
     return {sha: int(size) for sha, size in lines}
 
 
+def refuse_off_filters(
+    bench: Bench, user: UserSettings, trees: Iterable[Sha], changes: Sequence[Change]
+) -> None:
+    """Raise DriverOff if a changed file goes through a filter that is off in one of the trees."""
+    if changes and user.off_filters:
+        scratch = bench.root / f"attributes-{os.urandom(4).hex()}"
+        place = bench.place(work_tree=bench.root)
+        refuse_off(bench.git, place, user, trees, changed_files(changes), scratch=scratch)
+
+
 def files_place(bench: Bench, user: UserSettings) -> Place:
     """Return the place of a git command on the bench's files."""
     place = bench.place(work_tree=bench.files, index_file=bench.index)
-    return place._replace(settings=(*user.settings, *place.settings, *_PLAIN))
-
-
-def filter_environment(bench: Bench) -> dict[str, str]:
-    """Return the variables that the person's own filters need, for example Git LFS to download."""
-    wanted = ("SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "http_proxy", "https_proxy", "no_proxy")
-    return {k: bench.git.environ[k] for k in wanted if k in bench.git.environ}
+    given = () if bench.settings else user.settings
+    return place._replace(settings=(*given, *place.settings, *_PLAIN))
 
 
 def _with_attributes(
@@ -305,15 +323,7 @@ def _with_attributes(
 def _refuse_missing_filter(bench: Bench, user: UserSettings, paths: Sequence[bytes]) -> None:
     """Raise FilterMissing if a file needs a filter that is not installed: committing its raw bytes
     would be wrong. A Git LFS pointer is what the filter would store, so it is fine."""
-    output = bench.git.run(
-        files_place(bench, user),
-        ["check-attr", "-z", "--stdin", "filter"],
-        doing="asking for filters",
-        stdin=b"".join(path + b"\0" for path in paths),
-    )
-    fields = output.split(b"\0")
-    for path, value in zip(fields[0::3], fields[2::3], strict=False):
-        name = value.decode("utf-8", "replace")
+    for path, name in filters_on_disk(bench.git, files_place(bench, user), paths).items():
         if name not in user.missing_filters:
             continue
         with open(os.path.join(os.fsencode(bench.files), path), "rb") as file:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from siding.git.applying.bench import Bench
 from siding.git.errors import GitError
-from siding.git.settings import UserSettings, scoped_values
+from siding.git.settings import UserSettings, filter_environment, scoped_values
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 from siding.process import capture
@@ -56,7 +56,12 @@ def rehearse(bench: Bench, user: UserSettings, *, branch: str, tree: Sha) -> Reh
     )
     place = place._replace(settings=(*user.settings, *place.settings))
     bench.git.run(place, ["read-tree", tree], doing="preparing a checkout of the result")
-    bench.git.run(place, ["checkout-index", "-a", "-q", "-u"], doing="checking out the result")
+    bench.git.run(
+        place,
+        ["checkout-index", "-a", "-q", "-u"],
+        doing="checking out the result",
+        env=filter_environment(bench.git, user),
+    )
     inherited = {k: v for k, v in bench.git.environ.items() if not k.startswith("GIT_")}
     shared = bench.git.environment(place)
     names = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")

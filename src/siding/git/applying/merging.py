@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from siding.git.applying.bench import Bench
 from siding.git.command import Place, output_of
-from siding.git.errors import GitError
+from siding.git.errors import DriverOff, GitError
 from siding.git.snapshots.git_state import IndexEntry
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
@@ -89,6 +89,7 @@ def merge_commits(bench: Bench, *, ours: Sha, theirs: Sha, place: Place | None =
             f"{ours[:10]} and {theirs[:10]} have no commit in common, so they cannot be merged"
         )
     if done.returncode not in (0, 1):
+        _refuse_off(place or bench.place())
         output_of(done, doing="merging")
     tree, _, rest = done.stdout.partition(b"\0")
     merged = Merged(tree=Sha(tree.decode("ascii")), ours=ours, theirs=theirs)
@@ -97,6 +98,25 @@ def merge_commits(bench: Bench, *, ours: Sha, theirs: Sha, place: Place | None =
     fields = iter(rest.split(b"\0"))
     stages = tuple(_stage(field) for field in takewhile(bool, fields))
     return merged._replace(conflicts=_conflicts(stages, fields), stages=stages)
+
+
+def _refuse_off(place: Place) -> None:
+    """Raise DriverOff if a merge that failed may have needed a merge driver that is off.
+
+    git says only that it could not run a program without a name.
+    """
+    off = [s.removeprefix("merge.").removesuffix(".driver=") for s in place.settings if _is_off(s)]
+    if off:
+        raise DriverOff(
+            "both sides changed a file that is merged by a driver of this repository's own "
+            f"configuration ({', '.join(map(repr, off))}), which is off until you trust it",
+            hint="nothing was changed. `siding trust --show` shows what it runs, `siding trust` "
+            "allows exactly that",
+        )
+
+
+def _is_off(setting: str) -> bool:
+    return setting.startswith("merge.") and setting.endswith(".driver=")
 
 
 def _stage(field: bytes) -> IndexEntry:

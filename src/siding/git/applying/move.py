@@ -31,7 +31,7 @@ from siding.git.applying.checkout import CheckoutPlace, IndexLocked
 from siding.git.applying.ref_locks import PresentLocks, present_locks, sweep_locks
 from siding.git.applying.unfinished import unfinished_in
 from siding.git.command import Place
-from siding.git.errors import GitError, said_by
+from siding.git.errors import DriverOff, GitError, said_by
 from siding.git.paths import is_under, quote_path
 from siding.git.repository import Repository
 from siding.git.restoring.displaced import DISPLACED
@@ -81,7 +81,7 @@ class RefusedMove(GitError):
     code = "refused"
 
 
-UNCHANGED = (Overlapping, TargetMoved, CheckoutBusy, RefusedMove, IndexLocked)
+UNCHANGED = (Overlapping, TargetMoved, CheckoutBusy, RefusedMove, IndexLocked, DriverOff)
 """If one of these is raised, nothing was changed. After any other exception, call `recover`."""
 
 

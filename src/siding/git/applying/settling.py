@@ -14,12 +14,12 @@ from siding.git.applying.checkout import (
     Trees,
     copy_index,
     discard_index,
-    filter_environment,
     is_real_directory,
     put_in_place,
 )
 from siding.git.applying.staged_checkout import exchange, identities, stage
 from siding.git.paths import join
+from siding.git.settings import filter_environment
 from siding.git.snapshots.patches import Change
 from siding.git.tree_modes import GITLINK, NOTHING
 from siding.ids import Sha
@@ -220,7 +220,7 @@ class _Files:
         done = self._git.attempt(
             self._place,
             ["cat-file", "--filters", f"--path={shown}", sha],
-            env=filter_environment(self._repository) if self._user.filters else {},
+            env=filter_environment(self._git, self._user),
         )
         if done.returncode or size >= len(done.stdout):
             return False

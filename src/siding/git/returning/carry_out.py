@@ -29,7 +29,6 @@ from siding.git.returning.intended import add_intended, discard_intended
 from siding.git.returning.objects import give_what_is_named
 from siding.git.returning.plan import GitReturn
 from siding.git.returning.small_files import plan_small_files, replace_small_files
-from siding.git.settings import load_settings
 from siding.git.snapshots.git_state import FLAGS, NOTHING, GitState, IndexEntry
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha
@@ -174,8 +173,11 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
     private = copy_index(work.place, work.token)
     # Read now: a file that came back may be one that the repository's configuration includes, and
     # git would run the filters it names.
-    user = load_settings(work.repository.git, work.repository.paths)
+    user = work.repository.settings_now()
     where = git_place(work.repository, user, work.place, private)
+    # They only compare here: one that fails must not end this in the middle.
+    lenient = (f"filter.{name}.required=false" for name in sorted(user.trusted_filters))
+    where = where._replace(settings=(*where.settings, *lenient))
     # Without `-i` git refuses if a file that it was told to assume unchanged is changed.
     tree = ["-i", "--reset", plan.then.head] if plan.then.head else ["--empty"]
     _git(work, where, ["read-tree", *tree])

@@ -6,7 +6,7 @@ from pathlib import Path
 from siding.git.command import Place
 from siding.git.errors import CommandFailed
 from siding.git.repository import Repository
-from siding.git.settings import UserSettings
+from siding.git.settings import UserSettings, filter_environment, settings_in
 from siding.namedtuples import NamedTuple
 
 
@@ -38,7 +38,7 @@ def write_files(checkout: Checkout, *trees: str, keep_fds: Sequence[int] = ()) -
         index_file=checkout.index_file,
         locks=True,
         settings=(
-            *user.settings,
+            *settings_in(repository.git, user, checkout.git_dir),
             f"checkout.workers={max(2, checkout.workers)}",
             "checkout.thresholdForParallelism=100",
             "index.version=2",
@@ -48,7 +48,7 @@ def write_files(checkout: Checkout, *trees: str, keep_fds: Sequence[int] = ()) -
             "core.fsyncObjectFiles=false",
         ),
     )
-    env = _filter_environment(repository) if user.filters else {}
+    env = filter_environment(repository.git, user)
     done = repository.git.attempt(
         place, ["read-tree", "-m", "-u", *trees], keep_fds=keep_fds, env=env
     )
@@ -59,9 +59,3 @@ def write_files(checkout: Checkout, *trees: str, keep_fds: Sequence[int] = ()) -
         failed = CommandFailed("checking the files out", done.argv, done.returncode, done.stderr)
         failed.hint = hint
         raise failed
-
-
-def _filter_environment(repository: Repository) -> dict[str, str]:
-    """Let the user's own filters find what they need to fetch content (Git LFS does)."""
-    wanted = ("SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "http_proxy", "https_proxy", "no_proxy")
-    return {k: repository.git.environ[k] for k in wanted if k in repository.git.environ}
