@@ -132,7 +132,8 @@ def _of(path: str, place: JudgingPlace, *, link_itself: bool) -> Zone:
     resolved = _resolved(fixed, place, link_itself=link_itself and not pattern)
     if resolved in HARMLESS_DEVICES or resolved.startswith("/dev/fd/"):
         return Zone.HARMLESS
-    for led in _led_out(fixed, pattern, place, link_itself=link_itself) if pattern else ():
+    led = next(_led_out(fixed, pattern, place, link_itself=link_itself), "") if pattern else ""
+    if led:  # the first that is found decides: all of them lead out
         return _of(led, place, link_itself=link_itself and not led.endswith("/"))
     if pattern and resolved == place.workspace:
         return _of_pattern(pattern, place)
