@@ -82,6 +82,8 @@ class JudgingPlace(NamedTuple):
     temporary: tuple[str, ...] = ("/tmp", "/var/tmp", "/dev/shm")
     resolve: Callable[[str], str] = posixpath.normpath  # os.path.realpath where there is a disk
     exists: Callable[[str], bool] = lambda path: False  # noqa: ARG005 - os.path.exists there
+    # Directories and links; it reads the disk unless it is told otherwise, because a place that
+    # forgot it would silently see no links.
     entries: Callable[[str], tuple[Entry, ...]] = entries
 
 
