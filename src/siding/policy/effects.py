@@ -220,8 +220,8 @@ class Effects:
         if field.startswith("/") or self.zone(field, state) is not Zone.OUTSIDE:
             return False
         top = self.place.workspace.rpartition("/")[0]
-        path = paths.absolute(field, state.cwd)
-        return bool(top) and path is not None and paths.is_below(self.place.resolve(path), top)
+        path = self.place.resolve(paths.absolute(field, state.cwd) or "")
+        return bool(top) and paths.is_below(path, top) and "/." not in path[len(top) :]
 
     def is_root(self, field: str, state: ShellState) -> bool:
         """Return whether a path is, or may turn out to be, the workspace's root."""

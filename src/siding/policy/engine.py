@@ -2,7 +2,8 @@
 verdict.
 
 The engine runs nothing and reads no file. It looks at the disk only through the functions of
-`JudgingPlace`: `resolve` follows links, `exists` looks for a file.
+`JudgingPlace`: `resolve` follows links, `exists` looks for a file, `entries` finds the directories
+and links in a directory.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -83,6 +83,8 @@ class JudgingPlace(NamedTuple):
     by_agent: bool = True  # no: a person has typed the command, and how they start agents is theirs
     resolve: Callable[[str], str] = posixpath.normpath  # os.path.realpath where there is a disk
     exists: Callable[[str], bool] = lambda path: False  # noqa: ARG005 - os.path.exists there
+    # Directories and links; it reads the disk unless it is told otherwise, because a place that
+    # forgot it would silently see no links.
     entries: Callable[[str], tuple[Entry, ...]] = entries
 
 
@@ -133,7 +135,8 @@ def _of(path: str, place: JudgingPlace, *, link_itself: bool) -> Zone:
     resolved = _resolved(fixed, place, link_itself=link_itself and not pattern)
     if resolved in HARMLESS_DEVICES or resolved.startswith("/dev/fd/"):
         return Zone.HARMLESS
-    for led in _led_out(fixed, pattern, place, link_itself=link_itself) if pattern else ():
+    led = next(_led_out(fixed, pattern, place, link_itself=link_itself), "") if pattern else ""
+    if led:  # the first that is found decides: all of them lead out
         return _of(led, place, link_itself=link_itself and not led.endswith("/"))
     if pattern and resolved == place.workspace:
         return _of_pattern(pattern, place)

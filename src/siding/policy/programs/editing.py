@@ -155,6 +155,9 @@ def _editor_command(examiner: "Examiner", call: "Call", command: str) -> None:
     if shell:
         examiner.found("code-unclear", command)
         examiner.inner_text(call.name, shell[1] or "", call.state)
+    sourced = re.match(r":?so(?:urce)?!?\s+(\S+)", command)
+    if sourced and not examiner.is_workspace(sourced[1], call.state):
+        examiner.found("run-outside", command)
     written = re.search(_EDITOR_FILE, command)
     if written:
         examiner.writes(written[1], call.state)

@@ -76,7 +76,7 @@ def _host(examiner: "Examiner", _call: "Call", value: str) -> None:
 
 def _database(examiner: "Examiner", _call: "Call", value: str) -> None:
     """Judge the name or the address of a database."""
-    host = re.search(r"\bhost=(\S+)", value)
+    host = re.search(r"\bhost=(\S+)", value) or re.match(r"([\w-]+(?:\.[\w-]+)+)(?::\d+)?/", value)
     if ("://" in value and is_elsewhere(value)) or (host and is_elsewhere(host.group(1))):
         examiner.found("send-data", value)
 
