@@ -38,8 +38,10 @@ PARTS = tuple(
     map(
         re.compile,
         (
-            # key, token, mnemonic
-            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z0-9])(?!(?<=[ ]tokee)[ ][a-z0-9])",
+            # key, token, mnemonic; no cache_key, token_count, _type, -limit, -usage, -id, -name
+            # the last word decides, and one that announces something is found by itself
+            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z0-9])(?!(?<=[ ]tokee)[ ][a-z0-9])(?<!cacae=kee)"
+            rb"(?!=(?:colet|tepe|likit|lsage|id=|eake))",
             rb"cse[td]",  # secret, credential
             rb"alt(?:a[= o\n<](?!ss?[= ])|[= ](?<=salt.))",  # auth but not author; salt
             # pass, password, passphrase; pwd; phrase; pw as the last word of a name
