@@ -65,8 +65,8 @@ def test_what_is_told_apart_at_a_glance_is_judged_as_closely(
 ) -> None:
     """Values in JSON that are dull, runs with no word before them, passwords in URLs."""
     run = b"0123456789abcdef" * 2
-    joints = (b" ", b"=", b"; ", b": ", b'": "', b"&sig=", b" Bearer ", b":", b"sha256:")
-    joints += (b"123456789:AA", b"12345678901:")
+    joints = [b" ", b"=", b"; ", b": ", b'": "', b"&sig=", b" Bearer ", b":", b"sha256:"]
+    joints += [b"123456789:AA", b"12345678901:"]
     words = (b"id", b"salt", b"jwt", b"Cookie: sid", b"basic", b"x?signature", b"auth", b"MY_PAT")
     texts = [b"%s%s%s\n" % parts for parts in product(words, joints, (run, run + b"xyzXYZ8901"))]
     dull = (b"true", b"null", b"1234567", b"12345678", b'"oidc"', b'"none"', b'"aB3xY9-q"', b'""')
