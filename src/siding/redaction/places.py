@@ -120,7 +120,7 @@ def tokens(
             yield span
             if span.end < end:
                 yield from _inside(data, span.end, end, limit, meter)
-        elif not is_plain(data, start, end):
+        elif not data[start:end].isalnum() and not is_plain(data, start, end):
             steps += _INSIDE
             yield from _inside(data, start, end, limit, meter)
     meter.spend(steps)

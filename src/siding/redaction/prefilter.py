@@ -38,8 +38,10 @@ PARTS = tuple(
     map(
         re.compile,
         (
-            # key, token, mnemonic
-            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z0-9])(?!(?<=[ ]tokee)[ ][a-z0-9])",
+            # key, token, mnemonic; no cache_key, token_count, _type, -limit, -usage, -id, -name
+            # the last word decides, and one that announces something is found by itself
+            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z0-9])(?!(?<=[ ]tokee)[ ][a-z0-9])(?<!cacae=kee)"
+            rb"(?!=(?:colet|tepe|likit|lsage|id=|eake))",
             rb"cse[td]",  # secret, credential
             rb"alt(?:a[= o\n<](?!ss?[= ])|[= ](?<=salt.))",  # auth but not author; salt
             # pass, password, passphrase; pwd; phrase; pw as the last word of a name
@@ -56,7 +58,8 @@ _LOWER = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _INTERRUPTING = (b"\x1b", b"%", b"\\", b"\x00", b"\xe2", b"\xc2", b"\xef")
 _SERVERS = (b"requirepass ", b"masterauth ")  # settings of Redis, without any punctuation
-_PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-|\t")
+_TO_TAB = 24  # bytes from a word on in which the tab behind a name comes
+_PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-|")
 
 
 class Triggers(NamedTuple):
@@ -122,6 +125,10 @@ def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> T
         return Triggers(_announcing(data, places), lists)
     if any(each in data for each in _SERVERS):
         return Triggers(places, lists)
+    if b"\t" in data:
+        places = [at for at in places if b"\t" in data[at : at + _TO_TAB]]
+        if places:
+            return Triggers(places, lists)
     # A netrc file has a dot in its host.
     return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
 

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import counted
+from siding.redaction import places
 from siding.redaction.pairs import beginning_of_name
 from siding.redaction.plain_pairs import plain_pair
 from siding.redaction.redactor import Redactor
+from siding.redaction.span import SecretSpan
 
 PLAIN = Redactor()
 BEFORE = (b"", b"x\\", b"[redacted:", b"://")
@@ -44,6 +46,48 @@ def test_a_plain_pair_is_judged_as_closely_as_any(monkeypatch: pytest.MonkeyPatc
     assert [text for text, one in zip(texts, masked, strict=True) if PLAIN.mask(text) != one] == []
     hidden = [text for text, one in zip(texts, masked, strict=True) if text != one]
     assert len(texts) / 10 < len(hidden) < len(texts) * 9 / 10
+
+
+class Everything:
+    """A set in which everything is."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def _behind_any_colon(data: bytes, start: int, limit: int) -> SecretSpan | None:
+    joint = places._behind_joint(data, start, limit)
+    return joint or places._named(data, start, limit)
+
+
+def test_what_is_told_apart_at_a_glance_is_judged_as_closely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Values in JSON that are dull, runs with no word before them, passwords in URLs."""
+    run = b"0123456789abcdef" * 2
+    joints = [b" ", b"=", b"; ", b": ", b'": "', b"&sig=", b" Bearer ", b":", b"sha256:"]
+    joints += [b"123456789:AA", b"12345678901:"]
+    words = (b"id", b"salt", b"jwt", b"Cookie: sid", b"basic", b"x?signature", b"auth", b"MY_PAT")
+    texts = [b"%s%s%s\n" % parts for parts in product(words, joints, (run, run + b"xyzXYZ8901"))]
+    dull = (b"true", b"null", b"1234567", b"12345678", b'"oidc"', b'"none"', b'"aB3xY9-q"', b'""')
+    ends = (b"}", b', "x": 1}', b", x = 'aB3xY9qq'", b"")
+    named = (b"auth", b"token", b"api_key", b"password", b"token_count", b"cache_key", b"x_key")
+    texts += [b'{"%s": %s%s' % parts for parts in product(named, dull, ends)]
+    hosts = (b"host/", b"[::1]/", b"h@other/", b"", b" x")
+    values = (b"hunter22", b"aBcDeFgH", b"password", b"xxxxxxxx", b"ghp_" + b"aB3" * 12, b"p%41ss")
+    texts += [b"a postgres://u:%s@%s" % parts for parts in product(values, hosts)]
+    counted.add(len(texts))
+    masked = [PLAIN.mask(text) for text in texts]
+    monkeypatch.setattr("siding.redaction.evaluate.is_dull", lambda *_: False)
+    monkeypatch.setattr("siding.redaction.evaluate._BEHIND_NAME", Everything())
+    monkeypatch.setattr("siding.redaction.places._ANNOUNCING", Everything())
+    monkeypatch.setattr("siding.redaction.places._LAST_LETTERS", Everything())
+    looks = {**places._BEFORE, 0x3A: (_behind_any_colon, 6)}
+    monkeypatch.setattr("siding.redaction.places._BEFORE", looks)
+    monkeypatch.setattr("siding.redaction.places._WITHOUT_COOKIES", looks)
+    monkeypatch.setattr("siding.redaction.urls.STARTS", Everything())
+    assert [text for text, one in zip(texts, masked, strict=True) if PLAIN.mask(text) != one] == []
+    assert len(texts) / 10 < sum(b"[redacted:" in each for each in masked) < len(texts) * 9 / 10
 
 
 @given(st.lists(st.sampled_from([b"a", b"Z", b"-", b" ", b"\\", b"n", b"="]), max_size=8))
