@@ -163,8 +163,15 @@ def test_what_still_waits_when_a_turn_ends_is_asked_in_the_next_one(run: Foothol
     assert [turn["diff_stat"]["file_list"] for turn in talk.turns] == [["a.txt"], ["b.txt"]]
     talk.asks("do delta", "p3")
     talk.says("Stop", "p3")
+    talk.asks("do epsilon", "p3")  # typed while the hooks of its end still run
+    talk.queues("enqueue", "do epsilon")
+    talk.queues("dequeue")
+    talk.changes("c.txt")
+    talk.says("Stop", "p4")
+    assert talk.asked[-2:] == [["do delta"], ["do epsilon"]]
+    assert talk.turns[-1]["diff_stat"]["file_list"] == ["c.txt"]
     run.task.siding("stop", "--all")
-    assert run.task.steps()[-1]["reported"]["prompts"] == 4
+    assert run.task.steps()[-1]["reported"]["prompts"] == 5
 
 
 def test_an_interrupted_agent_goes_on_with_what_waits(run: Foothold) -> None:

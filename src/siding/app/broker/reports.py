@@ -107,6 +107,9 @@ def _named(desk: Desk, before: Reported, now: Reported, said: Report) -> Reporte
         return now._replace(answers=answers)  # of the newest prompt
     if now.later:
         return now  # it was typed while that turn runs
+    if answers and answers == before.answers:
+        # Typed as that turn ended: it begins one of its own, whose id nobody has told yet.
+        return now._replace(turn="", answers="")
     return now._replace(turn=answers or f"{desk.run.id}.{now.prompts}", answers=answers)
 
 

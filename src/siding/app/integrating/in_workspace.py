@@ -70,7 +70,9 @@ def _prompt(
     told = news(project.ledger(task.id), before._replace(session=said.session))
     # What the conversation has used until now is not of this turn.
     now = with_used_since(project.app, _EVER, now)
-    now = now._replace(in_turn=True, turn=said.turn, answers=said.turn, seen=told.seen)
+    # Typed as a turn ended, it has the id of that, and begins one whose id nobody has told yet.
+    turn = said.turn if said.turn != before.answers else ""
+    now = now._replace(in_turn=True, turn=turn, answers=turn, seen=told.seen)
     if said.by_person:
         now = now.begun((said.text,), project.app.now(), size_of(now.transcript))
         now = now._replace(prompts=before.prompts + 1)

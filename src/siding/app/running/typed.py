@@ -53,7 +53,10 @@ class TypedInTurn:
         elif found is None:
             self.taken = told
         else:
-            self.taken = self._kept((*found.taken, *found.begun))
+            # The turn itself may have begun with one that had waited.
+            own = (self._before.prompt, *self._before.besides)
+            begun = [each for each in self._kept(found.begun) if each not in own]
+            self.taken = (*self._kept(found.taken), *begun)
             # What was not reported as it was typed is reported when its turn begins.
             self.next_ones = self._kept(found.waiting) if told else ()
         return (*self._before.besides, *self.taken)
