@@ -20,6 +20,12 @@ Tools = Mapping[str, Mapping[str, Field]]
 # What a call does, from the whole of its input. Raises NotUnderstood.
 Act = Callable[[Mapping[str, Any]], tuple[Touch, ...]]
 
+# The tools of Siding's own server. A server of somebody else's may have the same name.
+OWN_TOOLS = frozenset(
+    """
+    ask_person checkpoint note phase task workflow workflow_cancel workflow_guide workflow_status
+    """.split()
+)
 NO_ACTS: Mapping[str, Act] = {}
 _PATCHED = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
 _ADDRESS = re.compile(r"\b[a-z][a-z+.-]*://[^\s<>\"']+")
@@ -50,7 +56,8 @@ class ToolTable(NamedTuple):
 
     def does_nothing(self, name: str) -> bool:
         """Tell whether there is nothing to judge in a call of this tool."""
-        return name in self.harmless or name.startswith(self.own)
+        own = name.removeprefix(self.own)
+        return name in self.harmless or (own != name and own in OWN_TOOLS)
 
     def knows(self, name: str) -> bool:
         """Tell whether a tool is known to do something."""

@@ -1,9 +1,14 @@
 """What the tools of agents are read as: files and addresses, by what is done to them."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from siding.adapters.agents.port import Moment
 from siding.adapters.agents.table import AGENTS, adapter_of, notes_of
+from siding.adapters.agents.tool_words import OWN_TOOLS
+from siding.app import broker
 from siding.policy.tool_use import Effect, ToolUse, Touch
 
 R, W, D, F = Effect.READS, Effect.WRITES, Effect.DELETES, Effect.FETCHES
@@ -85,6 +90,19 @@ def test_a_tool_that_is_not_known_is_told_with_its_input() -> None:
     said = adapter.read({**payload, "tool": "bash", "given": {"command": "ls"}})
     assert said is not None
     assert (said.command, said.unread) == ("ls", "")
+
+
+def test_the_tools_of_our_own_server_are_known() -> None:
+    text = (Path(broker.__file__).parent / "known_tools.json").read_text()
+    found = json.loads(text)["new"]["tools/list"]["result"]["tools"]
+    assert {each["name"] for each in found} == OWN_TOOLS
+    assert use("claude", "mcp__siding__task", {}) is None
+    adapter = adapter_of("claude")
+    assert adapter is not None
+    other = {"hook_event_name": "PreToolUse", "tool_name": "mcp__siding__shell", "tool_input": {}}
+    said = adapter.read(other)
+    assert said is not None
+    assert said.unknown is not None
 
 
 def codex_says(command: str) -> tuple[str, ToolUse | None]:
