@@ -112,6 +112,7 @@ DOORS = {
     "redaction/window.py": "rules for key blocks",
     "redaction/word_lists.py": "the words of a wallet's seed",
     # Large modules of the standard library and of others.
+    "git/discovery.py": "reading an index, where core.bare is set in a repository that has one",
     "git/refs.py": "git, where refs are not files",
     "git/applying/checkout.py": "shutil",
     "git/worktrees/linked.py": "shutil",
