@@ -10,6 +10,7 @@ from pathlib import Path
 
 from siding.app.place.listeners import Listeners
 from siding.clock import Clock, SystemClock, iso
+from siding.files.durable import create_bytes
 from siding.namedtuples import NamedTuple
 from siding.storage.layout import Home
 
@@ -68,7 +69,5 @@ def hide_from_git(home: Path) -> None:
     ignores = home / ".gitignore"
     if os.path.lexists(ignores) or os.path.lexists(home / ".git"):
         return
-    from siding.files.durable import create_bytes
-
     with suppress(OSError):  # read-only, or somebody else made it just now
         create_bytes(ignores, HOME_IGNORES, mode=0o644)
