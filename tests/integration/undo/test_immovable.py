@@ -21,7 +21,7 @@ from siding.git.restoring import restore as restoring
 
 FILES = (
     "mkdir d; for f in a b c d/e d/f; do echo $f >$f; done; echo more >>hello.txt; rm src/a.py; "
-    "git add -A"
+    "git add -A; git commit -qm half -- a"
 )
 GOING = (
     ("rollback", "--base"),
