@@ -1,6 +1,7 @@
 """A person types at an agent's own screen while it works, and what it wakes up for."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +66,17 @@ def wakes_up(agent: AgentAtWork, person: AtTerminal, workspace: Path) -> None:
 
 
 def types(person: AtTerminal, prompt: str) -> None:
-    """Send a prompt while a turn runs: it is on the screen, and waits or is taken."""
+    """Send a prompt while a turn runs. Nothing on the screen says that it has arrived."""
     person.type(prompt.encode())
     person.until_shown(prompt)
+    watches(person, 1)  # what comes at once looks like pasted
     person.type(b"\r")
-    person.until_quiet()
+    watches(person, 2)
+
+
+def watches(person: AtTerminal, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    person.until(lambda: time.monotonic() > end)
 
 
 def in_background(command: str) -> Call:
