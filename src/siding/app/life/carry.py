@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable
 
 from siding.app.life.copying import copy_entry
-from siding.app.place.outside_home import outside_home
 from siding.app.place.project import Checkout, Project
+from siding.app.place.wiring import outside_home
 from siding.errors import UsageError
 from siding.git.discovery import common_directory, linked_roots, read_git_file
 from siding.namedtuples import NamedTuple
@@ -64,11 +64,13 @@ def carry_changes(project: Project, workspace: Workspace) -> LeftOut:
         project.user_settings, checkout.root, checkout.git_dir, every_file=True
     )
     changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
-    paths = sorted(outside_home(project, checkout.root, changed))
+    paths = sorted(outside_home(project.app, checkout.root, changed))
     # What is gone goes first: a file may stand where a directory was, or the other way round.
     for path in sorted(paths, key=lambda path: os.path.lexists(os.path.join(root, path))):
         _carry(os.path.join(root, path), os.path.join(target, path))
-    nested = nested_repositories(checkout, outside_home(project, checkout.root, status.untracked))
+    nested = nested_repositories(
+        checkout, outside_home(project.app, checkout.root, status.untracked)
+    )
     return LeftOut(nested=nested, unknown=status.unknown)
 
 

@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 
 from siding.app.life.copying import copy_entry
-from siding.app.place.outside_home import outside_home
 from siding.app.place.project import Project
+from siding.app.place.wiring import outside_home
 from siding.git.snapshots.ignored import ignored_matching
 from siding.tasks.registry import Workspace
 
@@ -31,7 +31,7 @@ def copy_included(project: Project, workspace: Workspace) -> list[bytes]:
         checkout.git_dir,
         checkout.root / INCLUDE_FILE,
     )
-    for path in outside_home(project, checkout.root, matching):
+    for path in outside_home(project.app, checkout.root, matching):
         destination = os.path.join(target, path)
         if os.path.lexists(destination):
             continue

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.app.life.carry import nested_repositories
-from siding.app.place.outside_home import outside_home
 from siding.app.place.project import Project
+from siding.app.place.wiring import outside_home
 from siding.clock import iso
 from siding.files.regular import read_small
 from siding.git.command import Place
@@ -82,7 +82,7 @@ def draw_card(
         status = repository.status(project.user_settings, checkout.root, checkout.git_dir)
         changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
         if not carried and start is None:
-            outside = outside_home(project, checkout.root, changed)
+            outside = outside_home(project.app, checkout.root, changed)
             inside = {
                 path
                 for path in outside
@@ -92,7 +92,7 @@ def draw_card(
             nested = nested_repositories(checkout, sorted(inside))
             left_out = sorted({*outside} - inside)
         reached = _reached(included)
-        lacking = outside_home(project, checkout.root, status.ignored)
+        lacking = outside_home(project.app, checkout.root, status.ignored)
         ignored = [path for path in lacking if path.rstrip(b"/") not in reached]
         begun = [path for path in lacking if path.endswith(b"/") and path not in ignored]
         partly = [path for path in begun if _lacks(checkout.root, path, frozenset(included))]

@@ -4,7 +4,7 @@ All other code receives the environment, the directory, the clock and randomness
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -71,3 +71,35 @@ def hide_from_git(home: Path) -> None:
         return
     with suppress(OSError):  # read-only, or somebody else made it just now
         create_bytes(ignores, HOME_IGNORES, mode=0o644)
+
+
+def outside_home(app: App, root: Path, paths: Iterable[bytes]) -> list[bytes]:
+    """Return the paths of a checkout that are not Siding's home or in it.
+
+    The home can be in a checkout, as `~/.siding` is where somebody keeps dotfiles in a
+    repository; it is never a part of it. A directory that holds the home and no other file is
+    left out as well.
+    """
+    home = os.fsencode(os.path.realpath(app.home.root))
+    place = os.path.relpath(home, os.fsencode(os.path.realpath(root))) + b"/"
+    if place.startswith((b"./", b"../")):
+        return list(paths)
+
+    def is_home(path: bytes) -> bool:
+        above = path.endswith(b"/") and place.startswith(path)
+        return (path.rstrip(b"/") + b"/").startswith(place) or (
+            above and _holds_only(os.path.join(os.fsencode(root), path), home)
+        )
+
+    return [path for path in paths if not is_home(path)]
+
+
+def _holds_only(directory: bytes, home: bytes) -> bool:
+    """Tell whether there is no file in a directory but those in the home; stop at the first one."""
+    for above, directories, files in os.walk(directory):
+        if files:
+            return False
+        directories[:] = [
+            each for each in directories if os.path.realpath(os.path.join(above, each)) != home
+        ]
+    return True

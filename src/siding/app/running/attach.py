@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from siding.app.place.project import Project
+from siding.app.recording.last_screen import last_screen
+from siding.app.recording.outputs import Output
 from siding.app.running.named_run import live_runs
 from siding.app.running.stop import step_of_run
 from siding.errors import SidingError, UsageError
@@ -12,7 +14,7 @@ from siding.ids import TaskId
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.process import terminal
-from siding.process.command import WindowSize, is_marked, step_marks
+from siding.process.command import StreamPlan, WindowSize, is_marked, step_marks
 from siding.process.control import frames
 from siding.process.control.client import Connection, HostGone, Refused
 from siding.process.control.keys import UnknownKey, key_bytes, text_bytes
@@ -302,3 +304,13 @@ def _exit_code(view: View, step: Step | None) -> int | None:
     if step is not None and step.exit_code is not None:
         return step.exit_code
     return None if view.end is None else view.end.exit_code
+
+
+def screen_lines(project: Project, task: Task, step: Step, kept: Output) -> tuple[str, ...] | None:
+    """Return the lines of the last screen; None if the program prints lines."""
+    if kept.streams is not StreamPlan.PTY:
+        return None
+    lives = bool(step.run) and not step.ended_at
+    size = size_of_terminal(project, task.id, step.run) if lives else None
+    found = last_screen(step, kept, size)
+    return None if found is None else found.lines

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.app.place.outside_home import outside_home
 from siding.app.place.project_places import id_file
 from siding.app.place.step_events import IsolationChanged
 from siding.app.place.trust import TRAPS, trust_json
+from siding.app.place.wiring import outside_home
 from siding.app.running.home_look import take_home
 from siding.app.running.own_changes import Began, without_ours
 from siding.app.running.weights import cleared, weighed
@@ -294,7 +294,7 @@ class Watch:
         found = None if self._look is None else checkout_changes.finish(self._look)
         self._looked = found is not None
         root = self._project.paths.main_worktree
-        paths = [] if root is None else outside_home(self._project, root, found or ())
+        paths = [] if root is None else outside_home(self._project.app, root, found or ())
         if paths:
             yield OutsideChange(what="files", name=_named(paths), how="changed")
 

@@ -75,6 +75,13 @@ _GIT_ENVIRONMENT = (
 )
 
 
+_LEFT_OPEN = (
+    "Landlock holds this sandbox ({}): sockets of your session, your other terminals and shared "
+    "memory stay open; `siding doctor --sandbox` has the whole list, and --sandbox=bwrap takes "
+    "nothing less"
+)
+
+
 class Launched(NamedTuple):
     """The sandbox of one run. If there is none, `launch` is None and `reason` says why.
 
@@ -103,8 +110,7 @@ def plan_launch(
     """Return the sandbox of one run. The first call on a machine starts a probe; later ones do
     not. ``program`` is the name of the command's, or of the agent behind it. ``reads_only``: it may
     not write to the workspace, nor commit."""
-    project = recorder.project
-    found = engine_here(project)
+    project, found = recorder.project, engine_here(recorder.project)
     profile = profile_in_force(asked.profile, program)
     if found.engine is None or (asked.engine is not None and found.engine is not asked.engine):
         return _none(profile, found.reason)
@@ -120,11 +126,7 @@ def plan_launch(
             network = Network.OFF
             notes.append("a loopback of its own needs bwrap: the command has no network at all")
         git = GitAccess.READ
-        notes.append(
-            f"Landlock holds this sandbox ({found.reason}): sockets of your session, your other "
-            "terminals and shared memory stay open; `siding doctor --sandbox` has the whole list, "
-            "and --sandbox=bwrap takes nothing less"
-        )
+        notes.append(_LEFT_OPEN.format(found.reason))
     lock, said = _quarantine(recorder) if git is GitAccess.COMMIT else (None, ())
     prepared = None
     if lock is not None:
@@ -147,13 +149,7 @@ def plan_launch(
         places,
         demand,
         agent=agent,
-        quarantine=None
-        if prepared is None
-        else Quarantine(
-            objects=str(prepared.objects),
-            heads=str(prepared.heads),
-            git_dir=str(prepared.copy),
-        ),
+        quarantine=_quarantine_of(prepared),
         hooks=_hooks_inside(recorder, home),
         sockets=listening_sockets(),
     )
@@ -162,9 +158,10 @@ def plan_launch(
         rooms=asked.room or memory_here() // 2,
         stays_root=stays_root(program),
     )
-    launch = launch._replace(secluded=_secluded(program, command))
     of_git = () if prepared is None else _GIT_ENVIRONMENT
-    launch = launch._replace(env=(*launch.env, *caches.env, *of_git))
+    launch = launch._replace(
+        env=(*launch.env, *caches.env, *of_git), secluded=_secluded(program, command)
+    )
     report = SandboxReport(
         engine=found.engine.value,
         profile=profile,
@@ -183,6 +180,14 @@ def plan_launch(
         notes=tuple(notes),
         caches=caches.directory,
         settings_copies=Path(demand.replaced[0][1]).parent if demand.replaced else None,
+    )
+
+
+def _quarantine_of(prepared: "PreparedQuarantine | None") -> Quarantine | None:
+    if prepared is None:
+        return None
+    return Quarantine(
+        objects=str(prepared.objects), heads=str(prepared.heads), git_dir=str(prepared.copy)
     )
 
 

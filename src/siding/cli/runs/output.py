@@ -44,7 +44,7 @@ def run(arguments: Namespace, context: Context) -> int:
         context.screen.note(f"{task_name(task.name)} · {wanted} has printed nothing")
         return 0
     if streams.streams.value == "pty" and not arguments.raw:
-        from siding.app.running.screen_now import screen_lines
+        from siding.app.running.attach import screen_lines
 
         drawn = screen_lines(project, task, found, streams)
         if drawn is not None:

@@ -100,7 +100,7 @@ def _last_screen(project: Project, task: Task, step: Step, kept: Output) -> tupl
     """Return what a program that draws on its terminal showed last; None if it prints lines."""
     if kept.streams.value != "pty":
         return None
-    from siding.app.running.screen_now import screen_lines  # for runs in a terminal
+    from siding.app.running.attach import screen_lines  # for runs in a terminal
 
     return screen_lines(project, task, step, kept)
 
