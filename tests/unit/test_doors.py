@@ -125,7 +125,6 @@ DOORS = {
     "hashing.py": "OpenSSL, for what is large",
     "policy/hosts.py": "unicodedata and ipaddress, for addresses in odd spellings",
     "policy/programs/text_meanings.py": "the scan of program texts, which few commands hold",
-    "process/command.py": "hashes, for processes that have marks",
     "process/secluded.py": "ctypes, for processes that have secrets",
     "policy/file.py": "yaml; the table of programs, for a file with rows",
     "policy/row.py": "difflib, for a word that is not there",

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from enum import StrEnum
 from pathlib import Path
 
+from siding.hashing import sha256_hex
 from siding.namedtuples import NamedTuple
 
 TOKEN_VARIABLE = "SIDING_STEP_TOKEN"  # marks every process of a step in its environment
@@ -24,9 +25,7 @@ def is_marked(marks: Collection[str], token: str) -> bool:
 
 def mark_of(token: str) -> str:
     """Return the mark of a step, from which nobody learns its token. It is not longer."""
-    from hashlib import sha256  # few processes have marks
-
-    return sha256(token.encode()).hexdigest()[: len(token)]
+    return sha256_hex(token.encode())[: len(token)]
 
 
 def with_marks_alone(env: Mapping[str, str]) -> dict[str, str]:

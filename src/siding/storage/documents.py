@@ -38,7 +38,7 @@ __all__ = [
 # A parsed object takes up to about twenty times its bytes of memory; this bounds a hostile one.
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 # Earlier versions and other tools gave ids of other forms, but never a blank or a dot.
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
+_ID = re.compile(r"[A-Za-z0-9_-]+\Z")
 NO_MIGRATIONS: Mapping[int, Migration] = MappingProxyType({})
 
 

@@ -9,9 +9,10 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 from siding.adapters.agents.plain_words import Plain
-from siding.adapters.agents.port import Injection, Reach
+from siding.adapters.agents.port import Injection, Moment, Reach, Report
 from siding.namedtuples import NamedTuple
 from siding.process.sandbox.homes import AgentPlaces
 from siding.storage.fields import mapping, text
@@ -64,6 +65,12 @@ def told_in(env: Mapping[str, str]) -> Told | None:
 
 class SidingAgent(Plain):
     """The adapter of the agent."""
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        said = super().read(payload)
+        if said is not None and said.moment is Moment.PROMPT:
+            return said._replace(followed=True)  # the model is asked already
+        return said
 
     def injected(self, argv: tuple[str, ...], reach: Reach, /) -> Injection:
         told = Told(

@@ -132,9 +132,11 @@ def _prompt(desk: Desk, adapter: Adapter, before: Reported, said: Report) -> Rep
         before, _next = _record(desk, adapter, before, said._replace(unwritten=False))
     else:
         _settle(desk)
-    known = _of_session(desk, before, said)
-    # What was used between two turns is of none.
-    before = with_used_since(desk.app, desk.run.started_at, known)
+    before = _of_session(desk, before, said)
+    if not said.followed:
+        # What was used between two turns is of none. One that did not wait may have used some of
+        # what is counted for this turn.
+        before = with_used_since(desk.app, desk.run.started_at, before)
     return _begun(desk, before, (said.text,))._replace(prompts=before.prompts + 1)
 
 

@@ -262,7 +262,7 @@ def _closed(project: Project, task: Task, after: int | None = None) -> Task:
     return current
 
 
-def _close(project: Project, task: Task, after: int | None) -> Task:
+def _close(project: Project, task: Task, after: int | None = None) -> Task:
     now = project.app.now()
     if after is None:
         last = project.ledger(task.id).last()

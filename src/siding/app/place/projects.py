@@ -1,5 +1,6 @@
 """Open every project of the home, independent of the working directory."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from siding.git.discovery import find_repository
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import listed_ids, read_document_or_none
 from siding.storage.layout import ProjectLayout
+
+_NAME = re.compile(r".-[0-9a-f]{4,64}\Z")
 
 
 class FoundProject(NamedTuple):
@@ -51,7 +54,8 @@ def known_projects(app: App) -> Iterator[FoundProject]:
 
 
 def _may_be_project(name: str) -> bool:
-    return not name.startswith(".")  # it begins with the name of the repository's directory
+    """Tell whether a name has the form of a project's: that of a directory (any), and a hash."""
+    return _NAME.search(name) is not None
 
 
 def _names(app: App) -> list[str]:

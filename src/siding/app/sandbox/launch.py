@@ -75,6 +75,7 @@ _GIT_ENVIRONMENT = (
 )
 
 
+_NO_LOOPBACK = "a loopback of its own needs bwrap: the command has no network at all"
 _LEFT_OPEN = (
     "Landlock holds this sandbox ({}): sockets of your session, your other terminals and shared "
     "memory stay open; `siding doctor --sandbox` has the whole list, and --sandbox=bwrap takes "
@@ -122,27 +123,24 @@ def plan_launch(
     git = GitAccess.READ if reads_only else asked.git or GitAccess.COMMIT
     notes: list[str] = []
     if found.engine is Engine.LANDLOCK:
+        git = GitAccess.READ
         if network is Network.LOOPBACK:
             network = Network.OFF
-            notes.append("a loopback of its own needs bwrap: the command has no network at all")
-        git = GitAccess.READ
+            notes.append(_NO_LOOPBACK)
         notes.append(_LEFT_OPEN.format(found.reason))
     lock, said = _quarantine(recorder) if git is GitAccess.COMMIT else (None, ())
     prepared = None
     if lock is not None:
         prepared, said = _prepare(recorder)
     notes += said
-    home = Path(project.app.env.get("HOME") or "/nonexistent")
-    agent = places_in(profile)
+    home, agent = Path(project.app.env.get("HOME") or "/nonexistent"), places_in(profile)
     asked = with_conversations(asked, project, profile)
     make_room_for_sessions(home, agent)
     caches = _caches(recorder, asked, command, found.engine)
     notes += caches.notes
     places = _places(recorder, command)
-    demand = _requirements(project, asked, command, network, git)._replace(
-        caches=caches.staged,
-        reads_only=reads_only,
-    )
+    demand = _requirements(project, asked, command, network, git)
+    demand = demand._replace(caches=caches.staged, reads_only=reads_only)
     demand, said = _without_secrets(recorder, demand, places, home, found.engine)
     notes += said
     view = plan_view(
