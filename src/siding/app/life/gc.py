@@ -158,8 +158,12 @@ def gc(
 
 
 def _thin(project: Project, retention: Retention | None) -> Freed | None:
-    """Free the snapshots that were planned; return what came of it, None if there was nothing."""
-    if (retention is None or not retention.dropped) and not is_unfinished(project):
+    """Free the snapshots and patches that were planned; return what came of it, None if there was
+    nothing.
+    """
+    if (retention is None or not (retention.dropped or retention.patches)) and not is_unfinished(
+        project
+    ):
         return None
     return free_snapshots(project, retention or Retention(older_s=0))
 
