@@ -24,7 +24,9 @@ def note_gc(project: Project, report: Report, *, background: bool = False) -> No
         "swept": report.swept,
         "branches": [each.branch for each in report.branches],
     }
-    failed = [f"{each.task.id}: {each.failed}" for each in report.done if each.failed]
+    failed = [
+        f"{each.task.id}: {each.failed}" for each in report.done if each.failed and not each.way_out
+    ]
     if thinned is not None and thinned.failed:
         failed.append(thinned.failed)
     with suppress(SidingError, OSError):

@@ -126,7 +126,7 @@ def run(arguments: Namespace, context: Context) -> int:
             context.screen.note(f"{word} {size(flows)} of runs of workflows in the trash")
     failed = bool(report.thinned is not None and report.thinned.failed)
     failed = failed or bool(retention is not None and retention.blocked)
-    return 1 if failed or any(each.failed for each in report.done) else 0
+    return 1 if failed or any(each.failed and not each.way_out for each in report.done) else 0
 
 
 def _leave_terminal() -> None:
@@ -234,7 +234,9 @@ def _print(context: Context, report: Report, retention: Retention | None, *, dry
 def _say_done(screen: Screen, report: Report) -> None:
     for each in report.done:
         if each.failed is not None:
-            screen.warn(f"{each.task.id} {each.task.name} was not freed: {each.failed}")
+            screen.warn(f"{each.task.id} {each.task.name} was not freed: {inert(each.failed)}")
+            if each.way_out:
+                screen.note(f"  {inert(each.way_out)}")
         else:
             screen.note(f"freed {size(each.freed)} of {each.task.id} · {each.task.name}")
             screen.note(f"  what its last snapshot lacks is in {each.archive}")
@@ -296,7 +298,13 @@ def _record(report: Report, retention: Retention | None) -> dict[str, object]:
         "tasks": [{**use._asdict(), "total": use.total} for use in report.uses],
         "would_free": [use.id for use in report.chosen],
         "freed": [
-            {"id": each.task.id, "bytes": each.freed, "failed": each.failed} for each in report.done
+            {
+                "id": each.task.id,
+                "bytes": each.freed,
+                "failed": each.failed,
+                **({"way_out": each.way_out} if each.way_out else {}),
+            }
+            for each in report.done
         ],
         "store": report.store,
         "swept": report.swept,
