@@ -13,7 +13,7 @@ import pytest
 
 from . import commands
 from .arena import Command, GateFailed, depth
-from .commands import GATE, act, answer, assert_whole, project_of, promising
+from .commands import GATE, act, answer, assert_whole, project_of, promising, task_files
 from .harness import KILLS, sweep
 from .powercut import powercut
 from .product import must
@@ -98,15 +98,38 @@ def test_killed_at_any_call_of_a_second_freeing() -> None:
     sweep(begun, promising(*FREE), what_stays_is_whole, modes=("kill",), budget=2)
 
 
+def with_large_patches(case: Path) -> None:
+    """As `old`, and `beta` is closed; steps 1 and 2 of it have large patches."""
+    old(case)
+    act(case, "task", "start", "beta")
+    for _step in range(3):
+        act(case, "run", "--", "sh", "-c", "head -c 99000 /dev/urandom >big")
+    act(case, "task", "close", "--force", "beta")
+    act(case, "switch", "alpha")
+    time.sleep(1.1)
+
+
+def large_patches_are_there_or_freed(case: Path, promises: list[str]) -> None:
+    marked = {each["step_id"] for each in commands.steps(case, "beta") if "patch_freed" in each}
+    left = {path.stem for path in (task_files(case, "beta") / "artifacts").glob("*.patch")}
+    assert left >= {"0001", "0002", "0003"} - marked
+    assert "done" not in promises or left == {"0003"}
+    assert_whole(case, "beta")
+    what_stays_is_whole(case, promises)
+    left = {path.stem for path in (task_files(case, "beta") / "artifacts").glob("*.patch")}
+    assert left == {"0003"}
+    assert_whole(case, "beta")
+
+
 def test_killed_where_it_deletes() -> None:
-    """Between the line that says what is freed and the last deletion."""
+    """Between the line that says what is freed and the last deletion, of packs and of patches."""
     sweep(
-        old,
+        with_large_patches,
         promising(*FREE),
-        what_stays_is_whole,
+        large_patches_are_there_or_freed,
         modes=("kill",),
-        budget=depth(3, prove=4),
-        among=lambda call: "freed" in call or "objects/" in call,
+        budget=depth(3, prove=6),
+        among=lambda call: "freed" in call or "objects/" in call or "artifacts" in call,
     )
 
 

@@ -1,13 +1,19 @@
-"""`siding gc --older`: what was removed more recently than that stays."""
+"""`siding gc`: what it does not free stays, and is named.
+
+With `--older` that is what was removed more recently, else what nobody can put into an archive.
+"""
 
 import json
+import os
+import shutil
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from prepared import prepared
-from sandbox import Sandbox
+from sandbox import SIDING, Sandbox
 
 AGES = {"young": 5, "old": 100, "ancient": 400}  # days since the workspace was removed
 
@@ -77,3 +83,44 @@ def test_branches_of_what_is_younger_stay(sandbox: Sandbox) -> None:
     assert sandbox.json("gc", "--json", "--dry-run", "--older", "2y")["branches"] == []
     sandbox.siding("gc", "--older", "2y")
     assert sandbox.git("for-each-ref", "--format=%(refname)", "refs/heads/siding") == kept
+
+
+DEEP = """
+import os
+for _ in range(25):
+    os.mkdir("d" * 200)
+    os.chdir("d" * 200)
+os.mkdir("bottom")
+"""
+
+
+def test_what_lies_too_deep_or_may_not_be_read_stays_and_is_named(sandbox: Sandbox) -> None:
+    """It is no failure for ever: a way out is told with it, and taking that frees the task."""
+    sandbox.siding("-q", "task", "start", "deep")
+    sandbox.siding("-q", "run", "--", sys.executable, "-c", DEEP)
+    sandbox.siding("-q", "task", "start", "secret")
+    sandbox.siding("-q", "run", "--", "sh", "-c", "mkdir shut; echo x >shut/x; chmod 0 shut")
+    for name in ("deep", "secret"):
+        sandbox.siding("-q", "task", "close", "--force", name)
+    if os.geteuid() == 0:  # who may read everything
+        drop = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+        sandbox.program = [*drop, *SIDING]
+    done = sandbox.siding("gc").stderr.decode()
+    assert "lies so deep that the system does not open it by its path" in done
+    assert "shut' may not be read by you" in done
+    for name in ("deep", "secret"):
+        assert f"{name} was not freed" in done
+    told = {each["id"]: each for each in sandbox.json("gc", "--json")["freed"]}
+    assert len(told) == 2
+    assert all(each["failed"] and each["way_out"] for each in told.values())
+
+    sandbox.siding("-q", "task", "reopen", "deep")
+    workspace = sandbox.workspace("deep")
+    assert [each.name for each in workspace.iterdir() if each.name.startswith("d")] == ["d" * 200]
+    shutil.rmtree(workspace / ("d" * 200))
+    sandbox.siding("-q", "task", "close", "--force", "deep")
+    (shut,) = (sandbox.project / "trash").glob("*/workspace/shut")
+    shut.chmod(0o700)
+    assert {each["failed"] for each in sandbox.json("gc", "--json")["freed"]} == {None}
+    sandbox.siding("-q", "task", "reopen", "secret")
+    assert (sandbox.workspace("secret") / "shut/x").read_text() == "x\n"

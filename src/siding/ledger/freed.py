@@ -1,4 +1,5 @@
-"""The journal of freed snapshots: of which steps `siding gc --older` freed them, and when.
+"""The journal of freed snapshots and patches: of which steps `siding gc --older` freed them, and
+when.
 
 It is a file of the project, ``freed.jsonl``, with a chain of hashes as a ledger has one, and an
 anchor of its own in the snapshot store. A freeing is written here, and anchored, before anything is
@@ -7,7 +8,8 @@ not count, and the next freeing says that it is void.
 
 ::
 
-    {"op": "free", "id": …, "at": …, "older_s": …, "tasks": [{"task", "lines", "head", "steps"}]}
+    {"op": "free", "id": …, "at": …, "older_s": …,
+     "tasks": [{"task", "lines", "head", "steps", "patches"}]}
     {"op": "done", "id": …, "at": …, "bytes": …}
     {"op": "void", "ids": […]}
 """
@@ -31,14 +33,16 @@ ANCHOR_NAME = "freed-head"  # the anchor's file, in messages
 class FreedSteps(NamedTuple):
     """What one freeing freed of one task.
 
-    `steps` are the ids of the steps, by the snapshot that they had. `lines` and `head` say what the
-    ledger was: its number of lines, and the hash of the newest one.
+    `steps` are the ids of the steps, by the snapshot that they had. `patches` are the ids of steps
+    whose patch was freed. `lines` and `head` say what the ledger was: its number of lines, and the
+    hash of the newest one.
     """
 
     task: str
     lines: int
     head: str
     steps: Mapping[str, tuple[str, ...]]
+    patches: tuple[str, ...] = ()
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "FreedSteps":
@@ -48,10 +52,13 @@ class FreedSteps(NamedTuple):
             lines=whole(record.get("lines")),
             head=text(record.get("head")),
             steps={snapshot: strings(steps) for snapshot, steps in named.items()},
+            patches=strings(record.get("patches")),
         )
 
     def as_record(self) -> dict[str, Any]:
-        return self._asdict() | {"steps": {sha: list(ids) for sha, ids in self.steps.items()}}
+        record = self._asdict() | {"steps": {sha: list(ids) for sha, ids in self.steps.items()}}
+        del record["patches"]
+        return record | ({"patches": list(self.patches)} if self.patches else {})
 
 
 class Freeing(NamedTuple):
@@ -103,6 +110,16 @@ class FreedRecord(NamedTuple):
             for each in freeing.tasks
             if each.task == task_id
             for snapshot in each.steps
+        }
+
+    def patches_of(self, task_id: str) -> dict[str, str]:
+        """Return when the patch of each step of the task was freed, by the step's id."""
+        return {
+            step: freeing.at
+            for freeing in self.freeings
+            for each in freeing.tasks
+            if each.task == task_id
+            for step in each.patches
         }
 
     def of_all(self) -> dict[str, str]:

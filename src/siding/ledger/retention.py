@@ -15,7 +15,7 @@ The base is no step, so it is never freed. A line of a kind that is not known st
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from siding.ledger.kinds import StepKind
@@ -45,6 +45,17 @@ def freeable(
         elif step.snapshot and step.number > lost:
             found.setdefault(step.snapshot, []).append(step)
     return {sha: tuple(each) for sha, each in found.items() if sha not in stays}
+
+
+def freeable_then(steps: Sequence[Step], *, at: str, older_s: float) -> dict[str, tuple[Step, ...]]:
+    """Return what a freeing of this time and age may have freed at most; nothing if that time is
+    none. `steps` are those of the task at that time.
+    """
+    try:
+        before = datetime.fromisoformat(at) - timedelta(seconds=older_s)
+        return freeable(steps, before=before, is_open=False)
+    except (ValueError, TypeError, OverflowError):
+        return {}
 
 
 def named_in(value: Any) -> set[str | None]:

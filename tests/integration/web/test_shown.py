@@ -262,7 +262,7 @@ def test_a_query_that_has_no_effect_is_refused_by_name(dashboard: Dashboard) -> 
 
 def test_a_step_whose_snapshot_was_freed_says_so(sandbox: Sandbox, dashboard: Dashboard) -> None:
     for number in (1, 2, 3):
-        sandbox.siding("-q", "run", "--", "sh", "-c", f"echo {number} >file{number}")
+        sandbox.siding("-q", "run", "--", "sh", "-c", f"seq {number} 20000 >file{number}")
     sandbox.siding("-q", "rollback", "--step", "2")
     sandbox.siding("-q", "run", "--", "sh", "-c", "echo 5 >file5")
     time.sleep(1.1)
@@ -280,6 +280,15 @@ def test_a_step_whose_snapshot_was_freed_says_so(sandbox: Sandbox, dashboard: Da
     assert status < 500
     status, body = dashboard.get(f"/api/v1/tasks/{task}/steps/3")
     assert "snapshot_freed" in json.loads(body)
+    sandbox.siding("-q", "task", "close", "--force")
+    sandbox.siding("gc", "--older", "1s", "--yes")
+    assert "They cannot be shown any more: its patch was freed by" in view(
+        dashboard, f"/tasks/{task}/steps/3"
+    )
+    for address in (f"/api/v1/tasks/{task}/steps/3/{what}" for what in ("patch.raw", "files")):
+        status, body = dashboard.get(address)
+        assert status == 409, body
+        assert json.loads(body)["error"]["code"] == "patch_freed"
 
 
 def test_the_last_screen_of_a_program_that_draws_is_shown(

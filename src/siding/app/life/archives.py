@@ -7,9 +7,12 @@ directories, pipes, unusual permissions. Snapshot and archive together restore e
 may be deleted before `write_archive` has read both of them back.
 """
 
+import errno
 import os
+import shlex
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +51,12 @@ class NotTheSame(SidingError):
     code = "archive_differs"
 
 
+class CannotBeArchived(SidingError):
+    """Something in the trash of a task cannot be read, so the task stays there as it is."""
+
+    code = "cannot_be_archived"
+
+
 class ArchiveEntry(NamedTuple):
     """One file to archive: its path on disk, and its name in the archive."""
 
@@ -78,7 +87,8 @@ def write_archive(project: Project, workspace: Workspace) -> Path:
     disk; then no archive is left.
     """
     target = archive_of(project, workspace)
-    _write(target, list(_entries(project, workspace)), project, workspace.task_id)
+    with _naming_what_cannot_be_read(project, workspace.task_id):
+        _write(target, list(_entries(project, workspace)), project, workspace.task_id)
     return target
 
 
@@ -90,13 +100,40 @@ def records_archive(project: Project, task_id: TaskId) -> Path:
 def write_records(project: Project, task_id: TaskId) -> Path:
     """Write the archive of a deleted task that never had a workspace; return its path. Durable."""
     target = records_archive(project, task_id)
-    entries = [
-        ArchiveEntry(path=path, name=os.path.relpath(path, project.layout.trash_dir))
-        for place in places_in_trash(project, task_id)
-        for path in _walk(os.fspath(place))
-    ]
-    _write(target, entries, project, None)
+    with _naming_what_cannot_be_read(project, task_id):
+        entries = [
+            ArchiveEntry(path=path, name=os.path.relpath(path, project.layout.trash_dir))
+            for place in places_in_trash(project, task_id)
+            for path in _walk(os.fspath(place))
+        ]
+        _write(target, entries, project, None)
     return target
+
+
+@contextmanager
+def _naming_what_cannot_be_read(project: Project, task_id: TaskId) -> Iterator[None]:
+    """Raise CannotBeArchived for a file in the trash that may not be read, or lies too deep."""
+    try:
+        yield
+    except OSError as error:
+        path = os.fsdecode(error.filename or "")
+        trash = os.fspath(project.layout.trash_dir) + os.sep
+        if error.errno not in (errno.EACCES, errno.ENAMETOOLONG) or not path.startswith(trash):
+            raise
+        if error.errno == errno.ENAMETOOLONG:
+            top = os.sep.join(path.split(os.sep)[: trash.count(os.sep) + 3])
+            raise CannotBeArchived(
+                f"what is in {top!r} lies so deep that the system does not open it by its path",
+                hint=f"it stays in the trash as it is; `rm -rf {shlex.quote(top)}` deletes that "
+                f"directory with all in it, or `siding task reopen {task_id}` brings it back; the "
+                "next `siding gc` frees the rest",
+            ) from error
+        raise CannotBeArchived(
+            f"{path!r} may not be read by you",
+            hint=f"it stays in the trash as it is; `chmod -R u+rX {shlex.quote(path)}` lets it be "
+            f"read, `rm -rf` deletes it, or `siding task reopen {task_id}` brings it back; the "
+            "next `siding gc` frees the rest",
+        ) from error
 
 
 def _write(

@@ -1,4 +1,5 @@
-"""Free snapshots that were planned, with every task held. Tasks in which runs live lose none.
+"""Free what was planned, snapshots and patches, with every task held. Tasks in which runs live
+lose none.
 
 The order makes it safe against crashes and power cuts (`git/snapshots/thinning.py`): what stays is
 written and read back, then the journal says what is freed, and only then anything is deleted.
@@ -7,6 +8,7 @@ written and read back, then the journal says what is freed, and only then anythi
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from siding.app.life.freed_patches import delete_freed_patches
 from siding.app.life.recorded_tasks import displaced_blobs
 from siding.app.life.reopen import deleted_tasks
 from siding.app.life.retention import Retention, plan_retention
@@ -30,7 +32,8 @@ _NOTHING = "nothing was freed of the snapshots; try again when it has ended"
 
 
 class Freed(NamedTuple):
-    """What was freed: steps, turns beside a branch, and bytes of the store.
+    """What was freed: snapshots of steps and of turns beside a branch, bytes of the store, patches
+    of steps and their bytes.
 
     `failed` says why nothing was.
     """
@@ -38,6 +41,8 @@ class Freed(NamedTuple):
     steps: int = 0
     turns: int = 0
     bytes: int = 0
+    patches: int = 0
+    patch_bytes: int = 0
     failed: str | None = None
 
 
@@ -47,12 +52,11 @@ def free_snapshots(project: Project, shown: Retention) -> Freed:
     What is needed again since it was shown stays, and what is of a task in which a run lives. If
     anything fails, the reason is returned, and the snapshots are there as before.
     """
-    only = {sha for each in shown.tasks for sha in each.snapshots}
     try:
         with holding_everything(project):
             sweep(project.snapshots)
             spared = displaced_blobs(project)
-            plan = plan_retention(project, shown.older_s, only=only, spared=spared)
+            plan = plan_retention(project, shown.older_s, only=shown, spared=spared)
             if plan.blocked:
                 return Freed(failed=plan.blocked)
             return _free(project, plan)
@@ -105,7 +109,9 @@ def _free(project: Project, plan: Retention) -> Freed:
         at=project.app.now(),
         older_s=plan.older_s,
         tasks=tuple(
-            FreedSteps(each.task.id, each.task.lines, each.task.head, each.snapshots)
+            FreedSteps(
+                each.task.id, each.task.lines, each.task.head, each.snapshots, tuple(each.patches)
+            )
             for each in plan.tasks
         ),
     )
@@ -120,11 +126,20 @@ def _free(project: Project, plan: Retention) -> Freed:
 
     if plan.dropped:
         drop(store, plan.dropped.keys(), check=check, record=record)
+    else:
+        record()
     freed = before - store.size()
+    patch_bytes = delete_freed_patches(project) if unfinished else 0
     if unfinished:
         journal.end(unfinished, at=project.app.now(), freed=freed)
     steps, turns = (plan.steps, plan.turns) if plan.dropped else (0, 0)
-    return Freed(steps=steps, turns=turns, bytes=freed)
+    return Freed(
+        steps=steps,
+        turns=turns,
+        bytes=freed,
+        patches=plan.patches,
+        patch_bytes=patch_bytes,
+    )
 
 
 def _check(project: Project, new: SnapshotStore, plan: Retention) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from siding.app.life.archives import places_in_trash, records_archive
+from siding.app.life.archives import CannotBeArchived, places_in_trash, records_archive
 from siding.app.life.branches import BranchFate, fate_of, is_removed, sweep_branch, sweepable
 from siding.app.life.collection import collect, collect_records
 from siding.app.life.displaced import displaced_places, free_displaced
@@ -70,13 +70,18 @@ class TaskUse(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """The result of freeing one task."""
+    """The result of freeing one task.
+
+    `way_out` is what a person can do where it was not freed because of a file in its trash: then
+    it is named, and `gc` did not fail.
+    """
 
     task: TaskUse
     freed: int  # bytes
     archive: Path | None
     failed: str | None  # the reason if it was not freed
     no_room: bool = False  # the disk had no room for the archive
+    way_out: str = ""
 
 
 class Report(NamedTuple):
@@ -158,8 +163,12 @@ def gc(
 
 
 def _thin(project: Project, retention: Retention | None) -> Freed | None:
-    """Free the snapshots that were planned; return what came of it, None if there was nothing."""
-    if (retention is None or not retention.dropped) and not is_unfinished(project):
+    """Free the snapshots and patches that were planned; return what came of it, None if there was
+    nothing.
+    """
+    if (retention is None or not (retention.dropped or retention.patches)) and not is_unfinished(
+        project
+    ):
         return None
     return free_snapshots(project, retention or Retention(older_s=0))
 
@@ -301,6 +310,8 @@ def _is_older(project: Project, workspace: Workspace | None, older_s: float | No
 def _collect_one(project: Project, use: TaskUse) -> Collected:
     try:
         archive = _locked_collect(project, use)
+    except CannotBeArchived as error:
+        return Collected(use, freed=0, archive=None, failed=error.message, way_out=error.hint or "")
     except (TaskBusy, SidingError, OSError) as error:
         no_room = isinstance(error, OSError) and error.errno in NO_ROOM
         return Collected(use, freed=0, archive=None, failed=str(error), no_room=no_room)

@@ -9,7 +9,7 @@ from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.snapshot_loss import lost_until
-from siding.app.recording.freed import freed_at, refuse_freed
+from siding.app.recording.freed import freed_at, refuse_freed, refuse_freed_patch
 from siding.app.recording.line_base import line_base
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.patch_files import parts_of, patch_span
@@ -232,6 +232,8 @@ def difference(
         if recorded is not None:
             yield recorded
             return
+        if not _has_snapshots(project, workspace, one):
+            refuse_freed_patch(project, task.id, one)
         refuse_freed(project, f"step {one.id}", one.snapshot)
         refuse_freed(project, f"the state before step {one.id}", one.parent)
         if one.parent is None or one.snapshot is None:
@@ -260,14 +262,20 @@ def _recorded_patch(
     project: Project, task: Task, workspace: Workspace, one: Step
 ) -> RecordedPatch | None:
     """Return the step's patch if its snapshots never existed, were lost or freed, else None."""
-    is_there = one.parent is not None and one.snapshot is not None and project.has_repository
-    is_there = is_there and freed_at(project, one.parent, one.snapshot) is None
-    if is_there and one.number > lost_until(workspace) and project.snapshots.objects.is_dir():
+    if _has_snapshots(project, workspace, one):
         return None
     span = patch_span(project, task, one)
     if span is None:
         return None
     return RecordedPatch(task, one.parent, one.snapshot, f"step {one.id}", span)
+
+
+def _has_snapshots(project: Project, workspace: Workspace, one: Step) -> bool:
+    """Tell whether the states before and after the step are there to be compared."""
+    is_there = one.parent is not None and one.snapshot is not None and project.has_repository
+    is_there = is_there and freed_at(project, one.parent, one.snapshot) is None
+    is_there = is_there and one.number > lost_until(workspace)
+    return is_there and project.snapshots.objects.is_dir()
 
 
 def no_base(task: Task) -> SidingError:

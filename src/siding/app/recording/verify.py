@@ -25,11 +25,14 @@ from siding.namedtuples import NamedTuple
 from siding.process.output.files import marker_path
 from siding.tasks.task import Task
 
+PATCH_FREED = RecordFinding("", "its patch was freed", serious=False)  # it is no finding
+
 
 class Proof(NamedTuple):
     """The number of things that were checked, and the problems that were found.
 
     `freed` are the steps whose snapshots `siding gc --older` freed; they are not among `snapshots`.
+    `patches_freed` are the patches that it freed; they are not among `artifacts`.
     `head` is the hash of the newest line, which a person can note and ask for later; None if there
     is no line. `since` is the number of steps after the head that was asked for; None if none was,
     or if the ledger does not have it.
@@ -41,6 +44,7 @@ class Proof(NamedTuple):
     artifacts: int
     snapshots: int
     freed: int
+    patches_freed: int
     head: str | None
     since: int | None
     findings: tuple[RecordFinding, ...]
@@ -65,14 +69,18 @@ def verify(project: Project, named: str | None, *, head: str = "") -> Proof:
         *_numbering(steps),
         *anchored.findings,
     ]
-    artifacts = 0
+    freed = freed_record(project)
+    patches = freed.patches_of(task.id)
+    artifacts = patches_freed = 0
     for step in steps:
-        for finding in _artifacts(project, task, step):
+        for finding in _artifacts(project, task, step, is_patch_freed=step.id in patches):
+            if finding is PATCH_FREED:
+                patches_freed += 1
+                continue
             artifacts += 1
             if finding is not None:
                 findings.append(finding)
     findings += _unfinished(project, task, {step.act for step in steps})
-    freed = freed_record(project)
     findings += freed_findings(project, task, steps, freed)
     findings += _without_line(project, task)
     gone = freed.of_task(task.id)
@@ -84,6 +92,7 @@ def verify(project: Project, named: str | None, *, head: str = "") -> Proof:
         artifacts=artifacts,
         snapshots=sum(1 for step in steps if step.snapshot and step.snapshot not in gone),
         freed=sum(1 for step in steps if step.snapshot in gone),
+        patches_freed=patches_freed,
         head=anchored.head,
         since=anchored.since,
         findings=tuple(findings),
@@ -103,8 +112,13 @@ def _numbering(steps: list[Step]) -> Iterator[RecordFinding]:
             yield RecordFinding(f"step {step.id}", f"comes after step {before.id}", serious=True)
 
 
-def _artifacts(project: Project, task: Task, step: Step) -> Iterator[RecordFinding | None]:
-    """Yield one item for each artifact of a step: the problem with it, or None."""
+def _artifacts(
+    project: Project, task: Task, step: Step, *, is_patch_freed: bool
+) -> Iterator[RecordFinding | None]:
+    """Yield one item for each artifact of a step: the problem with it, or None.
+
+    A patch that was freed and is gone is PATCH_FREED.
+    """
     run = step.as_run
     told = run.output if run else None
     asked = run.requests if run else None
@@ -120,6 +134,9 @@ def _artifacts(project: Project, task: Task, step: Step) -> Iterator[RecordFindi
         try:
             digest = _digest(path)
         except OSError as error:
+            if kind == "patch" and is_patch_freed and isinstance(error, FileNotFoundError):
+                yield PATCH_FREED
+                continue
             yield RecordFinding(where, error.strerror or str(error), serious=True)
             continue
         if kind == "output" and told is not None and not is_joined(path, told):

@@ -1,17 +1,16 @@
-"""Verify what the journal of freed snapshots says of a task.
+"""Verify what the journal of freed snapshots and patches says of a task.
 
 It may only free what the rule lets go: never the newest state of that time, what was applied, or a
 step that was younger than the age that was asked for. So the journal cannot hide the loss of one.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
 
 from siding.app.place.project import Project
 from siding.app.recording.record_finding import RecordFinding
 from siding.hashing import sha256_hex
-from siding.ledger.freed import FreedRecord, Freeing
-from siding.ledger.retention import freeable
+from siding.ledger.freed import FreedRecord
+from siding.ledger.retention import freeable_then
 from siding.ledger.step import Step
 from siding.storage.journals import Journal
 from siding.tasks.task import Task
@@ -42,20 +41,17 @@ def freed_findings(
             problem = f"the freeing of {freeing.at[:10]} was of another ledger of this task"
             yield RecordFinding(JOURNAL, problem, serious=True)
             continue
-        allowed = _allowed(steps[: of.lines], freeing)
+        allowed = freeable_then(steps[: of.lines], at=freeing.at, older_s=freeing.older_s)
         for snapshot, ids in of.steps.items():
             if snapshot not in allowed or snapshot == base or not _has(steps, snapshot, ids):
                 named = ", ".join(ids)
                 problem = f"says that step {named} was freed, which is never freed"
                 yield RecordFinding(JOURNAL, problem, serious=True)
-
-
-def _allowed(steps: Sequence[Step], freeing: Freeing) -> set[str]:
-    try:
-        before = datetime.fromisoformat(freeing.at) - timedelta(seconds=freeing.older_s)
-        return set(freeable(steps, before=before, is_open=False))
-    except (ValueError, TypeError, OverflowError):
-        return set()
+        may = {step.id for each in allowed.values() for step in each}
+        for named in of.patches:
+            if named not in may:
+                problem = f"says that the patch of step {named} was freed, which is never freed"
+                yield RecordFinding(JOURNAL, problem, serious=True)
 
 
 def _has(steps: Sequence[Step], snapshot: str, ids: Sequence[str]) -> bool:

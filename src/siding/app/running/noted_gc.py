@@ -18,11 +18,15 @@ def note_gc(project: Project, report: Report, *, background: bool = False) -> No
         "bytes": sum(each.freed for each in report.done),
         "snapshots": 0 if thinned is None else thinned.steps,
         "store": 0 if thinned is None else thinned.bytes,
+        "patches": 0 if thinned is None else thinned.patches,
+        "patch_bytes": 0 if thinned is None else thinned.patch_bytes,
         "displaced": report.displaced,
         "swept": report.swept,
         "branches": [each.branch for each in report.branches],
     }
-    failed = [f"{each.task.id}: {each.failed}" for each in report.done if each.failed]
+    failed = [
+        f"{each.task.id}: {each.failed}" for each in report.done if each.failed and not each.way_out
+    ]
     if thinned is not None and thinned.failed:
         failed.append(thinned.failed)
     with suppress(SidingError, OSError):

@@ -26,7 +26,7 @@ def step_lines(
     """Return the lines of `siding show`. A line may have no text; the caller leaves it out.
 
     `home` is the project's directory, in which the paths of a step are. `freed` is the sentence
-    about a snapshot that was freed.
+    about a snapshot or a patch that was freed.
     """
     run = found.as_run
     how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"

@@ -6,7 +6,8 @@ Workspaces of open tasks are never touched, nor those that were kept with --keep
 tasks are deleted if every commit on them is elsewhere, and made again when the task is reopened.
 
 --older also frees snapshots for good: those of older steps, of closed tasks and of what open ones
-left behind, and of older turns beside a branch (`siding turns`). What it will free is shown first.
+left behind, and of older turns beside a branch (`siding turns`). With the older steps of closed
+tasks their large patches go. What it will free is shown first.
 The base, the newest state of a task and what was applied always stay.
 """
 
@@ -32,7 +33,7 @@ RANGES_LISTED = 8
 
 
 class FreeingNeedsYes(SidingError):
-    """Snapshots would be freed, and nobody agreed to that. Nothing was freed."""
+    """Snapshots or patches would be freed, and nobody agreed to that. Nothing was freed."""
 
     code = "needs_consent"
 
@@ -47,8 +48,18 @@ class FreeingNeedsYes(SidingError):
 
 def what_of(retention: Retention) -> str:
     """Return what would be freed, as the beginning of a sentence."""
-    whose = whose_snapshots(retention.steps, retention.turns)
-    return f"the snapshots of {whose}, about {size(retention.bytes)},"
+    parts = []
+    if retention.steps or retention.turns:
+        whose = whose_snapshots(retention.steps, retention.turns)
+        parts = [f"the snapshots of {whose}, about {size(retention.bytes)},"]
+    if retention.patches:
+        parts.append(f"{whose_patches(retention.patches)}, {size(retention.patch_bytes)},")
+    return " and ".join(parts)
+
+
+def whose_patches(steps: int) -> str:
+    """Return ``the large patches of 2 steps``."""
+    return f"the large patches of {counted(steps, 'step')}"
 
 
 def whose_snapshots(steps: int, turns: int) -> str:
@@ -115,7 +126,7 @@ def run(arguments: Namespace, context: Context) -> int:
             context.screen.note(f"{word} {size(flows)} of runs of workflows in the trash")
     failed = bool(report.thinned is not None and report.thinned.failed)
     failed = failed or bool(retention is not None and retention.blocked)
-    return 1 if failed or any(each.failed for each in report.done) else 0
+    return 1 if failed or any(each.failed and not each.way_out for each in report.done) else 0
 
 
 def _leave_terminal() -> None:
@@ -135,10 +146,17 @@ def _say_retention(screen: Screen, retention: Retention) -> None:
         steps = counted(len(numbers), "turn" if is_checkout else "step")
         whose = inert(each.task.name) if is_checkout and each.task.name else each.task.id
         name = "" if is_checkout else f" {inert(each.task.name)}"
-        screen.print(
-            f"free    {whose}{name}: snapshots of {steps} ({ranges(numbers)}), "
-            f"about {size(each.bytes)}"
-        )
+        if numbers:
+            screen.print(
+                f"free    {whose}{name}: snapshots of {steps} ({ranges(numbers)}), "
+                f"about {size(each.bytes)}"
+            )
+        if each.patches:
+            patched = sorted(each.patches, key=int)
+            screen.print(
+                f"free    {whose}{name}: large patches of {counted(len(patched), 'step')} "
+                f"({ranges(patched)}), {size(sum(each.patches.values()))}"
+            )
     if retention.dropped and not retention.tasks:
         screen.print(f"free    about {size(retention.bytes)} of snapshots that were freed before")
     if retention.blocked:
@@ -216,7 +234,9 @@ def _print(context: Context, report: Report, retention: Retention | None, *, dry
 def _say_done(screen: Screen, report: Report) -> None:
     for each in report.done:
         if each.failed is not None:
-            screen.warn(f"{each.task.id} {each.task.name} was not freed: {each.failed}")
+            screen.warn(f"{each.task.id} {each.task.name} was not freed: {inert(each.failed)}")
+            if each.way_out:
+                screen.note(f"  {inert(each.way_out)}")
         else:
             screen.note(f"freed {size(each.freed)} of {each.task.id} · {each.task.name}")
             screen.note(f"  what its last snapshot lacks is in {each.archive}")
@@ -232,13 +252,17 @@ def _say_thinned(screen: Screen, thinned: Freed | None) -> None:
         return
     if thinned.failed is not None:
         screen.warn(f"snapshots were not freed: {thinned.failed}")
-    elif not (thinned.steps or thinned.turns):
-        screen.note(f"freed {size(max(0, thinned.bytes))} that an earlier freeing had left")
-    else:
+        return
+    if thinned.steps or thinned.turns:
         screen.note(
             f"freed the snapshots of {whose_snapshots(thinned.steps, thinned.turns)}: "
             f"{size(max(0, thinned.bytes))} of the store"
         )
+    if thinned.patches:
+        screen.note(f"freed {whose_patches(thinned.patches)}: {size(thinned.patch_bytes)}")
+    if not (thinned.steps or thinned.turns or thinned.patches):
+        left = max(0, thinned.bytes) + thinned.patch_bytes
+        screen.note(f"freed {size(left)} that an earlier freeing had left")
 
 
 def _say_would(screen: Screen, report: Report, retention: Retention | None) -> None:
@@ -255,9 +279,17 @@ def _record(report: Report, retention: Retention | None) -> dict[str, object]:
     return {
         "snapshots": {
             "would_free": [
-                {"id": each.task.id, "steps": each.steps, "bytes": each.bytes} for each in planned
+                {
+                    "id": each.task.id,
+                    "steps": each.steps,
+                    "bytes": each.bytes,
+                    "patches": sorted(each.patches, key=int),
+                    "patch_bytes": sum(each.patches.values()),
+                }
+                for each in planned
             ],
             "bytes": 0 if retention is None else retention.bytes,
+            "patch_bytes": 0 if retention is None else retention.patch_bytes,
             "blocked": "" if retention is None else retention.blocked,
             "left_alone": [] if retention is None else [each.id for each in retention.alone],
             "passed_over": [] if retention is None else list(retention.passed),
@@ -266,7 +298,13 @@ def _record(report: Report, retention: Retention | None) -> dict[str, object]:
         "tasks": [{**use._asdict(), "total": use.total} for use in report.uses],
         "would_free": [use.id for use in report.chosen],
         "freed": [
-            {"id": each.task.id, "bytes": each.freed, "failed": each.failed} for each in report.done
+            {
+                "id": each.task.id,
+                "bytes": each.freed,
+                "failed": each.failed,
+                **({"way_out": each.way_out} if each.way_out else {}),
+            }
+            for each in report.done
         ],
         "store": report.store,
         "swept": report.swept,

@@ -90,7 +90,7 @@ def run(arguments: Namespace, context: Context) -> int:
     status = 1 if damaged else 0
     under_way = in_progress(project, task) if found.is_log else []
     if arguments.format == "json":
-        records = [*(each.as_record() for each in damaged), *marked(project, found.steps)]
+        records = [*(each.as_record() for each in damaged), *marked(project, task.id, found.steps)]
         records += [progress_record(each) for each in under_way]
         write_result(screen, arguments.output, json_text(records) + "\n")
         return status

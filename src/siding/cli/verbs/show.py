@@ -48,7 +48,9 @@ def run(arguments: Namespace, context: Context) -> int:
     if others := same_number(project, task, found):
         screen.warn(others)
     if arguments.format == "json":
-        write_result(screen, arguments.output, json_text(marked(project, [found])[0]) + "\n")
+        write_result(
+            screen, arguments.output, json_text(marked(project, task.id, [found])[0]) + "\n"
+        )
         return 0
     kept, patch = output(project, task, found), only_patch(project, task, found)
     if arguments.raw:
@@ -56,7 +58,7 @@ def run(arguments: Namespace, context: Context) -> int:
             _copy(kept)
         return 0
     with paged(screen):
-        commits, freed = commits_of(project, found), freed_note(project, found)
+        commits, freed = commits_of(project, found), freed_note(project, task.id, found)
         lines = step_lines(task.name, found, commits, project.layout.root, freed=freed)
         _print_step(screen, [*lines, *request_lines(asked_by(project, task, found))])
         if kept is not None:

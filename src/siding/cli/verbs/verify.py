@@ -44,6 +44,8 @@ def run(arguments: Namespace, context: Context) -> int:
     )
     if proof.freed:
         looked += f", {proof.freed} freed by `siding gc`"
+    if proof.patches_freed:
+        looked += f", {counted(proof.patches_freed, 'patch', 'patches')} freed"
     verdict = screen.style("whole", "green") if proof.whole else screen.style("damaged", "red")
     screen.print(f"task {proof.task.id} is {verdict}: {looked}")
     if proof.since is not None and proof.whole:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from siding.app.life.gc import gc
-from siding.app.recording.freed import marked
+from siding.app.recording.freed import marked, refuse_freed_patch
 from siding.app.recording.outputs import output as output_of
 from siding.app.sessions.sessions import as_row
 from siding.app.sessions.sessions import rows as session_rows
@@ -52,12 +52,12 @@ def steps(ask: Ask) -> dict[str, Any]:
     """Return a task's steps, newest first, at most MOST_STEPS."""
     before = ask.number("before", 0)
     limit = min(MOST_STEPS, ask.number("limit", 50))
-    return {"steps": marked(ask.project, newest(ask, before=before, limit=limit))}
+    return {"steps": marked(ask.project, ask.task_id, newest(ask, before=before, limit=limit))}
 
 
 def step(ask: Ask) -> dict[str, Any]:
     """Return one step as its ledger line."""
-    return marked(ask.project, [one_step(ask)])[0]
+    return marked(ask.project, ask.task_id, [one_step(ask)])[0]
 
 
 def output(ask: Ask) -> dict[str, Any]:
@@ -78,7 +78,10 @@ def output(ask: Ask) -> dict[str, Any]:
 
 def files(ask: Ask) -> dict[str, Any]:
     """Return the files of a step's patch."""
-    found = parts_of_step(ask, one_step(ask))
+    step = one_step(ask)
+    found = parts_of_step(ask, step)
+    if found is None:
+        refuse_freed_patch(ask.project, ask.task_id, step)
     return {
         "files": [
             {

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from siding.app.recording.freed import refuse_freed_patch
 from siding.app.recording.outputs import Span
 from siding.app.recording.outputs import output as output_of
 from siding.app.recording.patch_files import patch_span, whole_patch
@@ -105,7 +106,10 @@ def _download(site: Site, name: str) -> Endpoint:
                 return whole_patch(ask.project, task)
             step = one_step(ask)
             if name == "patch":
-                return patch_span(ask.project, task, step)
+                span = patch_span(ask.project, task, step)
+                if span is None:
+                    refuse_freed_patch(ask.project, task.id, step)
+                return span
             found = output_of(ask.project, task, step)
             return None if found is None else found.stdout if name == "stdout" else found.stderr
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from siding.app.recording.freed import freed_note
+from siding.app.recording.freed import freed_at, freed_note, patch_note
 from siding.app.recording.last_screen import last_screen
 from siding.app.recording.outputs import Output, Span
 from siding.app.recording.outputs import output as output_of
@@ -43,7 +43,9 @@ def step(ask: Ask) -> Page:
         "screen": None if kept is None else _screen(found, kept),
         "streams": _streams(kept, is_running=is_running),
         "lacks": _lacks(found),
-        "freed": freed_note(ask.project, found),
+        "freed": freed_note(ask.project, task.id, found),
+        "is_gone": freed_at(ask.project, found.snapshot) is not None,
+        "patch_freed": patch_note(ask.project, task.id, found),
         "patch": None if is_running else parts_of_step(ask, found),
         "window": WINDOW,
         "session": _session(found),
