@@ -1,18 +1,25 @@
-"""``--carry``: copy the uncommitted changes of the main checkout into a new workspace.
+"""What of the checkout comes along into a new workspace: ``--carry`` and ``.worktreeinclude``.
 
-The files are copied byte for byte. The main checkout, its index and its stash are not changed.
+``--carry`` copies the uncommitted changes, byte for byte. The checkout, its index and its stash are
+not changed. ``.worktreeinclude``, at the root of the checkout and with the syntax of gitignore,
+selects ignored files that the workspace needs, such as ``.env``: tracked files are there anyway,
+and untracked ones come with ``--carry``.
 """
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from siding.app.life.copying import copy_entry
 from siding.app.place.project import Checkout, Project
 from siding.app.place.wiring import outside_home
 from siding.errors import UsageError
 from siding.git.discovery import common_directory, linked_roots, read_git_file
+from siding.git.snapshots.ignored import ignored_matching
 from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
+
+INCLUDE_FILE = ".worktreeinclude"
 
 
 class LeftOut(NamedTuple):
@@ -95,3 +102,29 @@ def _remove_empty(directory: bytes) -> None:
         for name in directories:
             os.rmdir(os.path.join(parent, name))
     os.rmdir(directory)
+
+
+def copy_included(project: Project, workspace: Workspace) -> list[bytes]:
+    """Copy the files that ``.worktreeinclude`` selects; return their relative paths."""
+    checkout = project.checkout
+    if checkout is None or not (checkout.root / INCLUDE_FILE).is_file():
+        return []
+    root, target = os.fsencode(checkout.root), os.fsencode(Path(workspace.path))
+    copied: list[bytes] = []
+    matching = ignored_matching(
+        project.repository,
+        project.user_settings,
+        checkout.root,
+        checkout.git_dir,
+        checkout.root / INCLUDE_FILE,
+    )
+    for path in outside_home(project.app, checkout.root, matching):
+        destination = os.path.join(target, path)
+        if os.path.lexists(destination):
+            continue
+        try:
+            if copy_entry(os.path.join(root, path), destination):
+                copied.append(path)
+        except FileNotFoundError:
+            continue  # deleted after git listed it
+    return copied

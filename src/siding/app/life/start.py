@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from siding.app.life.attempts import Attempt
 from siding.app.life.beginning import FROM, Beginning, StartPoint
 from siding.app.life.blockers import refuse_blocked
-from siding.app.life.carry import carry_changes, require_checkout
-from siding.app.life.include import copy_included
+from siding.app.life.carry import carry_changes, copy_included, require_checkout
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.startcard import StartCard, draw_card
 from siding.app.life.workspaces import create, undo_creation
