@@ -19,7 +19,6 @@ from siding.storage.fields import mapping, said, text, whole, words
 from siding.storage.layout import TaskLayout
 
 _VERSION = 1
-LONGEST_PROMPT = 4000  # characters that are kept
 _LONGEST_TITLE = 72
 _BETWEEN = " · "
 _NAMED = 4  # prompts in a title

@@ -7,6 +7,8 @@ from typing import Any
 from siding.namedtuples import NamedTuple
 from siding.storage.fields import mapping, said, text, whole, words
 
+LONGEST_PROMPT = 4000  # characters of a prompt that are kept
+
 
 class ProcessMark(NamedTuple):
     """A process, told apart from a later one with the same number by its start time.

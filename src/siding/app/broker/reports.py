@@ -22,7 +22,8 @@ from siding.app.usage.written import size_of
 from siding.app.waiting.inbox import agent_entry
 from siding.app.waiting.notifications import notify
 from siding.namedtuples import NamedTuple
-from siding.runs.reported import LONGEST_PROMPT, Reported, first_line, read_reported, write_reported
+from siding.runs.reported import Reported, first_line, read_reported, write_reported
+from siding.runs.run import LONGEST_PROMPT
 
 _LONGEST_SHOWN = 400
 

@@ -16,7 +16,7 @@ from siding.app.place.selection import standing_in
 from siding.app.place.wiring import App
 from siding.errors import NotFound, NotInitialised, UsageError
 from siding.git.errors import NotARepository
-from siding.runs.reported import LONGEST_PROMPT
+from siding.runs.run import LONGEST_PROMPT
 
 _LONGEST_ID = 400
 _KNOWN = (Moment.SESSION, Moment.PROMPT, Moment.STOPPED, Moment.FAILED)

@@ -14,7 +14,7 @@ from siding.ledger.draft import Draft
 from siding.ledger.reports import OutputReport, ProcessReport
 from siding.ledger.step import StepStatus
 from siding.process.command import Command, Ending, Outcome, StreamPlan
-from siding.runs.reported import LONGEST_PROMPT
+from siding.runs.run import LONGEST_PROMPT
 
 HOOK_FAILED_EXIT = 1
 

@@ -13,7 +13,8 @@ from siding.app.place.wiring import App
 from siding.app.usage.of_run import is_transcript
 from siding.errors import UnreadableFile
 from siding.files.regular import open_regular
-from siding.runs.reported import LONGEST_PROMPT, Reported
+from siding.runs.reported import Reported
+from siding.runs.run import LONGEST_PROMPT
 from siding.sessions.queued import TypedMeanwhile
 
 _MOST = 50  # prompts of one turn

@@ -17,8 +17,8 @@ from siding.ledger.step import Step
 from siding.ledger.turns import ReportedTurn, reported_turns
 from siding.namedtuples import NamedTuple
 from siding.redaction.span import is_marked
-from siding.runs.reported import LONGEST_PROMPT, first_line
-from siding.runs.run import Run
+from siding.runs.reported import first_line
+from siding.runs.run import LONGEST_PROMPT, Run
 from siding.runs.store import Runs
 from siding.tasks.task import Task
 
