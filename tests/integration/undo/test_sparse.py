@@ -4,7 +4,9 @@ import pytest
 
 from sandbox import Sandbox
 
-WRITES = "mkdir -p src && echo theirs >src/a.py && echo new >src/new"
+WRITES = (  # after `git status` the index has the file like any other one
+    "mkdir -p src && echo theirs >src/a.py && echo new >src/new && git status -s"
+)
 COMMITS = f"{WRITES} && git add --sparse src && git commit -qm theirs && echo more >src/a.py"
 REMOVES = "git rm -q --sparse --cached src/a.py"
 
