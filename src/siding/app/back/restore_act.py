@@ -12,6 +12,7 @@ from siding.app.acts.pause import Paused
 from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
 from siding.app.back.git_part import plan_git_part, returning_with_files, state_at
 from siding.app.back.sandbox_part import refuse_git_of_its_own, sandbox_following
+from siding.app.back.sparse_part import leave_out
 from siding.app.back.survey import (
     ASIDE,
     Destination,
@@ -36,7 +37,7 @@ from siding.git.restoring.restore import restore
 from siding.git.restoring.staging import staged
 from siding.git.restoring.task_index import expect, let_go
 from siding.git.returning.carry_out import REFUSED
-from siding.git.returning.plan import GitReturn
+from siding.git.returning.plan import GitReturn, stay
 from siding.git.snapshots.git_state import GitState
 from siding.git.snapshots.modes import TreeState, link_changes, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
@@ -139,6 +140,9 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         if going.request.takes_all:
             now = state_at(work.project, recorder.workspace, seen.snapshot)
             git = self.git_part(work, now, going.destination.snapshot)
+            if found.off:
+                git = git or stay(snapshots.store, recorder.workspace.branch, now)
+                git = git._replace(off=tuple(change.path for change in found.off))
             found = found._replace(git=git)
         place = fresh_trash(work.project.app, work.task.id)
         detail = going.detail._replace(
@@ -163,7 +167,7 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         store, root, changes = snapshots.store, snapshots.root, found.plan
         home, place = project.layout.root, project.layout.root / plan.place
         remove_tree(home / "restoring" / task_id)  # contents staged by an earlier version
-        expect(store, task_id, changes.writes, keep_fds=snapshots.keep_fds)
+        expect(store, task_id, (*changes.writes, *found.off), keep_fds=snapshots.keep_fds)
         with (
             staged(store, root, changes, place / DISPLACED) as contents,
             sandbox_following(work, found.git),
@@ -177,6 +181,7 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
                 move_in(root, place / ASIDE)
                 raise
         ignored = [left.path for left in changes.left if left.why is Why.IGNORED]
+        leave_out(project, store, task_id, found.off, snapshots.keep_fds)
         let_go(store, task_id, ignored, keep_fds=snapshots.keep_fds)
         came: list[bytes] = []
         stays: list[bytes] = []

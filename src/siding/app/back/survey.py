@@ -6,6 +6,7 @@ the person asked for that.
 
 from collections.abc import Sequence
 
+from siding.app.back.sparse_part import kept_off, without_kept_off
 from siding.app.place.project import Project
 from siding.app.recording.freed import refuse_freed
 from siding.errors import SidingError
@@ -21,7 +22,7 @@ from siding.git.returning.plan import GitReturn
 from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.modes import Modes, TreeState, mode_changes, modes_of
-from siding.git.snapshots.patches import diff_trees
+from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.snapshots.room import place_for
 from siding.git.snapshots.store import PEEKS, SnapshotStore
 from siding.ids import Sha, TaskId
@@ -109,6 +110,7 @@ class Survey(NamedTuple):
     concerns: tuple[str, ...]
     stuck: tuple[Stuck, ...] = ()  # what has to be moved and cannot be
     git: GitReturn | None = None  # what happens to HEAD, the branch, the index and the phases
+    off: tuple[Change, ...] = ()  # what a sparse checkout keeps off the disk in that state
 
     @property
     def nothing_to_do(self) -> bool:
@@ -136,7 +138,7 @@ def survey(
     """
     store = here.store
     refuse_freed(project, destination.name, destination.snapshot)
-    changes = diff_trees(store, here.tree, destination.snapshot)
+    changes: Sequence[Change] = diff_trees(store, here.tree, destination.snapshot)
     ignored: set[bytes] = set()
     # With --hard a file that is recorded now and ignored there is deleted: the snapshot holds it.
     if not request.hard:
@@ -150,6 +152,11 @@ def survey(
     if then is not None:
         lacks = (skipped.path for skipped in there.skipped)
         then = then.with_unknown([*lacks, *there.ignored, *there.special])
+    differ = changes
+    off: tuple[Change, ...] = ()
+    if request.takes_all:  # else the index stays, which says what is kept off
+        off = kept_off(project, store, task_id, changes, destination.snapshot)
+        changes = without_kept_off(changes, off)
     plan = plan_restoration(
         changes,
         unknown={skipped.path for skipped in (*here.coverage.skipped, *there.skipped)},
@@ -160,7 +167,7 @@ def survey(
             store,
             TreeState(tree=here.tree, modes=here.modes),
             TreeState(tree=destination.snapshot, modes=modes),
-            changes=changes,
+            changes=differ,
             empty_before=here.coverage.empty_dirs if now is None else now.empty,
             empty_after=there.empty_dirs if then is None else then.empty,
         ),
@@ -185,6 +192,7 @@ def survey(
         blocked=tuple(blocked),
         concerns=tuple(_concerns(destination)),
         stuck=tuple(immovable(here.root, plan)),
+        off=off,
     )
 
 

@@ -190,6 +190,7 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
     _set_flags(work, where, entries, off=False)
     if is_sparse(work.repository, where):
         apply_rules(work.repository, where, work.keep_fds)
+    _keep_off(work, where, plan.off)
     # So that git knows which files are as in the index: `git merge --abort` refuses without it.
     _git(work, where, ["update-index", "-q", "--unmerged", "--refresh"])
     put_in_place(work.place, private)
@@ -224,6 +225,15 @@ def _set_flags(work: Returning, where: Place, entries: Sequence[IndexEntry], *, 
         if paths and option != "intent-to-add":
             words = ["update-index", f"--no-{option}" if off else f"--{option}", "-z", "--stdin"]
             _git(work, where, words, b"\0".join(paths) + b"\0")
+
+
+def _keep_off(work: Returning, where: Place, paths: Sequence[bytes]) -> None:
+    """Mark paths that are not on the disk any more; git's rules leave out what it wrote itself."""
+    if not paths:
+        return
+    there = set(work.repository.git.attempt(where, ["ls-files", "-z"]).stdout.split(b"\0"))
+    off = b"".join(path + b"\0" for path in paths if path in there)
+    _git(work, where, ["update-index", "--skip-worktree", "-z", "--stdin"], off)
 
 
 def _git(work: Returning, where: Place, words: Sequence[str], stdin: bytes = b"") -> None:

@@ -25,7 +25,7 @@ class GitReturn(NamedTuple):
 
     `task_branch` is the branch of the task; `tip` is where it will be, None if it stays. `branch`
     is what HEAD will be on, None if it will be detached. `notes` are sentences about what will not
-    be as it was.
+    be as it was. `off` are paths that a sparse checkout keeps off the disk there.
     """
 
     now: GitState
@@ -36,6 +36,7 @@ class GitReturn(NamedTuple):
     present: GitDetails
     wanted: GitDetails
     notes: tuple[str, ...] = ()
+    off: tuple[bytes, ...] = ()
 
     @property
     def moves_head(self) -> bool:
@@ -46,7 +47,7 @@ class GitReturn(NamedTuple):
     def changes_index(self) -> bool:
         """Whether the index will have other entries."""
         same = self.now.head == self.then.head and self.present.entries == self.wanted.entries
-        return not same
+        return not same or bool(self.off)
 
 
 def recorded_state(store: SnapshotStore, task_id: TaskId, branch: str, snapshot: Sha) -> GitState:
@@ -85,6 +86,12 @@ def plan_return(
     at = tip or now.tip
     branch = _branch(repository, place, now, then, task_branch, at, others, notes)
     return GitReturn(now, then, task_branch, tip, branch, present, wanted, tuple(notes))
+
+
+def stay(store: SnapshotStore, task_branch: str, now: GitState) -> GitReturn:
+    """Return the return of a workspace whose HEAD, branch and index stay as they are."""
+    present = details_of(store, now)
+    return GitReturn(now, now, task_branch, None, now.branch, present, present)
 
 
 def details_of(store: SnapshotStore, state: GitState) -> GitDetails:
