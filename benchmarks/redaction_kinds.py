@@ -103,10 +103,12 @@ def _with_names_and_hashes(chance: random.Random) -> dict[str, bytes]:
     ci = (
         b"2026-11-21T18:%02d:%02d.%07dZ  [%d/%d] Restored cache key linux-npm-%s in %d ms\n"
         b"2026-11-21T18:%02d:%02d.%07dZ  PASS src/auth/token_%d.test.ts (%d tests) id=%s\n"
+        b"2026-11-21T18:%02d:%02d.%07dZ    Compiling src/components/view%d.tsx to dist\n"
         b"2026-11-21T18:%02d:%02d.%07dZ  Download https://files.example.org/p/%s/lib-%d.tar.gz\n"
         % (
             *(n // 60 % 60, n % 60, n * 7919 % 10**7, n, 4000, _hex(chance, 16), n % 97),
             *(n // 60 % 60, n % 60, n * 7901 % 10**7, n, n % 50, _hex(chance, 16)),
+            *(n // 60 % 60, n % 60, n * 7877 % 10**7, n),
             *(n // 60 % 60, n % 60, n * 7907 % 10**7, _hex(chance, 20), n),
         )
         for n in count

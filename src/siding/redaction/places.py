@@ -16,7 +16,11 @@ from siding.redaction.names import LAST_WORDS, Tier, meaning
 from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
 from siding.redaction.values import is_random, stands_for_one
 
-_PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_is_uuid = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z").match
+# As lock files and pages have them: exactly as many letters as the digest has in Base64.
+_checksum = re.compile(
+    rb"sha(?:512-[A-Za-z0-9+/]{86}==|384-[A-Za-z0-9+/]{64}|256-[A-Za-z0-9+/]{43}=)(?=[\"'\s])"
+).match
 _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
 _ENCODED, _SPAN, _INSIDE, _SUFFIXED = 30, 8, 4, 25  # steps, beside those for each run
 _OFTEN = 200  # steps after which they are counted
@@ -99,10 +103,13 @@ def tokens(
     steps = 0
     # What only a word that is nowhere in sight can announce is not looked for at each run.
     looks, told = (_BEFORE, b" \"':") if b"ookie" in data else (_WITHOUT_COOKIES, b" \"':=")
-    is_plain = _PLAIN.match
+    passed = 0
     for start, end in runs:
         span = None
-        fourth = FOURTH.get(data[start : start + 3])
+        if start < passed:
+            continue
+        head = data[start : start + 3]
+        fourth = FOURTH.get(head)
         if fourth is not None and data[start + 3] in fourth:
             span = _with_prefix(data, start, limit, final=final)
         before = data[start - 1]
@@ -115,7 +122,9 @@ def tokens(
                     meter.spend(steps)
                     steps = 0
                 span = look[0](data, start, limit)
-        if span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
+        if span is None and head == b"sha":
+            passed = _end_of_checksum(data, start)
+        elif span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
             meter.spend(_ENCODED + steps)
             steps = 0
             span = _encoded(data, start, limit, hidden, meter)
@@ -125,10 +134,9 @@ def tokens(
             yield span
             if span.end < end:
                 yield from _inside(data, span.end, end, limit, meter)
-        elif not data[start:end].isalnum() and not is_plain(data, start, end):
+        elif not data[start:end].isalnum() and _begins_inside(data, start, end):
             steps += _INSIDE
-            if _begins_inside(data, start, end):
-                yield from _inside(data, start, end, limit, meter)
+            yield from _inside(data, start, end, limit, meter)
     meter.spend(steps)
 
 
@@ -145,8 +153,16 @@ def _announces_nothing(before: bytes) -> bool:
     return before[-1] != 0x3A or not (before[-2:-1].isdigit() or before.startswith(b"AAAA"))
 
 
+def _end_of_checksum(data: bytes, start: int) -> int:
+    """Return the end of the checksum at `start`; 0 if there is none."""
+    found = _checksum(data, start)
+    return 0 if found is None else found.end()
+
+
 def _begins_inside(data: bytes, start: int, end: int) -> bool:
     """Return whether a token may begin behind a gap in the run, or have its suffix there."""
+    if data[start + 8] == 0x2D and _is_uuid(data, start, end):
+        return False
     gap = _gap(data, start, end)
     return gap is not None and heads().search(data, gap.start(), end) is not None
 
@@ -311,7 +327,7 @@ def _first_token(data: bytes, first: int, start: int, limit: int) -> SecretSpan 
 
 
 def _behind_slash(data: bytes, start: int, limit: int) -> SecretSpan | None:
-    left = max(0, start - 200)
+    left = start - 200 if start > 200 else 0
     if data.rfind(b".co", left, start) >= 0:
         before = data[left:start].lower()
         if b"hook" in before or b"trigger" in before or b"googleapis" in before:  # in each is one
