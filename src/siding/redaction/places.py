@@ -134,7 +134,7 @@ def tokens(
             yield span
             if span.end < end:
                 yield from _inside(data, span.end, end, limit, meter)
-        elif not data[start:end].isalnum() and _begins_inside(data, start, end):
+        elif start >= passed and not data[start:end].isalnum() and _begins_inside(data, start, end):
             steps += _INSIDE
             yield from _inside(data, start, end, limit, meter)
     meter.spend(steps)

@@ -1,6 +1,7 @@
 """Find the passwords in URLs: ``https://name:password@host``."""
 
 import re
+from collections.abc import Sequence
 
 from siding.redaction.formats import PLAIN_STARTS, token_at
 from siding.redaction.span import SecretSpan, plain_span, plain_spans
@@ -15,21 +16,35 @@ _URL = re.compile(
     rb"://(?<=[A-Za-z0-9]://)[^%b:]{0,256}+:(?:([A-Za-z0-9]{6,64}+)@(?=[A-Za-z0-9])"
     rb"(?![^%b@]{0,256}+@)|[^%b]{3,256}@)" % (_OUTSIDE, _OUTSIDE, _OUTSIDE)
 )
-_FEW = 4  # addresses that are judged one by one
+# So many addresses are judged together; a few are judged one by one, as are those beside one that
+# takes a closer look.
+_TOGETHER, _FEW = 64, 4
 _NOT_IN_USERINFO = re.compile(rb"[\s\"'<>\\/?]")
 
 
 def url_passwords(data: bytes, limit: int) -> list[SecretSpan]:
     """Return the passwords in URLs."""
-    places = [url.span(1) for url in _URL.finditer(data)]
-    if len(places) > _FEW:
-        values = [data[start:end] for start, end in places]
-        heads = {value[:3] for value in values}
-        if none_stands_for_one(values) and b"" not in heads and heads.isdisjoint(PLAIN_STARTS):
-            starts, ends = [each for each, _ in places], [each for _, each in places]
-            return plain_spans(starts, ends, _KIND)
-    found = (_password(data, url, limit) for url in _URL.finditer(data)) if places else ()
-    return [span for span in found if span is not None]
+    urls = list(_URL.finditer(data))
+    spans: list[SecretSpan] = []
+    for first in range(0, len(urls), _TOGETHER):
+        some = urls[first : first + _TOGETHER]
+        plain = _plain(data, some) if len(some) > _FEW else None
+        if plain is None:
+            found = (_password(data, url, limit) for url in some)
+            plain = [span for span in found if span is not None]
+        spans += plain
+    return spans
+
+
+def _plain(data: bytes, urls: Sequence[re.Match[bytes]]) -> list[SecretSpan] | None:
+    """Return the passwords of these URLs; None if one of them may take a closer look."""
+    places = [url.span(1) for url in urls]
+    values = [data[start:end] for start, end in places]
+    if b"" in values or not none_stands_for_one(values):
+        return None
+    if not PLAIN_STARTS.isdisjoint([value[:3] for value in values]):
+        return None
+    return plain_spans([start for start, _ in places], [end for _, end in places], _KIND)
 
 
 def _password(data: bytes, url: re.Match[bytes], limit: int) -> SecretSpan | None:
