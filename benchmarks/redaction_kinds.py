@@ -55,6 +55,7 @@ def ordinary() -> dict[str, bytes]:
         "checksums": "".join(sums).encode(),
         "Base64": b"".join(base64.b64encode(chance.randbytes(57)) + b"\n" for _ in range(5000)),
         "source": source,
+        **_with_names_and_hashes(chance),
         "coloured build output": b"".join(build),
         "binary": chance.randbytes(1_000_000),
     }
@@ -91,6 +92,61 @@ def log_lines() -> bytes:
         % (n % 60, n % 1000, n, n * 7919, n % 97)
         for n in range(5000)
     )
+
+
+def _with_names_and_hashes(chance: random.Random) -> dict[str, bytes]:
+    """Return what many projects print that has words, long runs or addresses in each line.
+
+    Few of them are secrets.
+    """
+    count = range(4000)
+    ci = (
+        b"2026-11-21T18:%02d:%02d.%07dZ  [%d/%d] Restored cache key linux-npm-%s in %d ms\n"
+        b"2026-11-21T18:%02d:%02d.%07dZ  PASS src/auth/token_%d.test.ts (%d tests) id=%s\n"
+        b"2026-11-21T18:%02d:%02d.%07dZ    Compiling src/components/view%d.tsx to dist\n"
+        b"2026-11-21T18:%02d:%02d.%07dZ  Download https://files.example.org/p/%s/lib-%d.tar.gz\n"
+        % (
+            *(n // 60 % 60, n % 60, n * 7919 % 10**7, n, 4000, _hex(chance, 16), n % 97),
+            *(n // 60 % 60, n % 60, n * 7901 % 10**7, n, n % 50, _hex(chance, 16)),
+            *(n // 60 % 60, n % 60, n * 7877 % 10**7, n),
+            *(n // 60 % 60, n % 60, n * 7907 % 10**7, _hex(chance, 20), n),
+        )
+        for n in count
+    )
+    logged = (
+        b'{"time": "2026-11-21T18:%02d:%02dZ", "level": "info", "request_id": "%s", '
+        b'"auth": "oidc", "cache_key": "user:%d", "token_count": %d, "key": "item-%d", '
+        b'"msg": "token accepted for session"}\n'
+        % (n // 60 % 60, n % 60, _hex(chance, 16), n, n * 3, n)
+        for n in count
+    )
+    locked = (
+        b'    "node_modules/pkg-%d": {\n      "version": "%d.%d.0",\n'
+        b'      "resolved": "https://registry.npmjs.org/pkg-%d/-/pkg-%d-%d.%d.0.tgz",\n'
+        b'      "integrity": "sha512-%s",\n      "license": "MIT"\n    },\n'
+        % (n, n % 9, n % 31, n, n, n % 9, n % 31, base64.b64encode(chance.randbytes(64)))
+        for n in count
+    )
+    addresses = (
+        b"INFO pool: connected to postgres://app:%s@db%d.internal:5432/orders (%d ms)\n"
+        % (_hex(chance, 6), n % 20, n)
+        for n in count
+    )
+    plain = (
+        b"GET https://api%d.example.com/v1/items/%d?page=%d&sort=asc 200\n" % (n % 9, n, n % 50)
+        for n in count
+    )
+    return {
+        "CI log": b"".join(ci),
+        "JSON log": b"".join(logged),
+        "lock file": b"".join(locked),
+        "URLs with passwords": b"".join(addresses),
+        "URLs": b"".join(plain),
+    }
+
+
+def _hex(chance: random.Random, size: int) -> bytes:
+    return chance.randbytes(size).hex().encode()
 
 
 def written(path: Path, block: bytes, megabytes: int) -> None:

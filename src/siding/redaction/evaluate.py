@@ -7,7 +7,7 @@ from siding.redaction.credit import Meter
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
 from siding.redaction.names import meaning
 from siding.redaction.pairs import beginning_of_name, follows, pair_at, rest_of_name
-from siding.redaction.plain_pairs import is_dull, plain_pair
+from siding.redaction.plain_pairs import dull_end, is_word, plain_pair
 from siding.redaction.span import SecretSpan
 
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
@@ -17,6 +17,11 @@ _OFTEN = 16  # words after which it is worth a look whether the bytes repeat
 _LONGEST = 128  # bytes that repeat
 _BEHIND_NAME = frozenset(b"\x1b\\\"'`&%] \t:=>,|")  # what can stand between name and value
 _RECENT = 8  # words in them
+# Bytes around a word from which mostly follows that it announces nothing. These bytes are
+# remembered: the lines of an output are alike.
+_BACK, _AHEAD = 4, 14
+_REMEMBERED = 4096
+_dull: set[bytes] = set()
 # Steps, beside those for each word.
 _CLOSER, _PUTTY, _SPAN, _BLOCK = 13, 20, 4, 10
 
@@ -60,23 +65,10 @@ def announced(
     for at in places:
         if at < covered:
             continue
-        left = beginning_of_name(data, at)
-        end = rest_of_name(data, at, limit).end()  # type: ignore[union-attr]
-        known = meaning(data[left:end])
         span = None
-        # Most words of a log announce nothing, a number, or a word.
-        if (
-            known is not None
-            and end < limit
-            and data[end] in _BEHIND_NAME
-            and not is_dull(data, end, known)
-        ):
-            span = plain_pair(data, at, left, known, limit)
-            if span is None:
-                after = follows(data, at, limit)
-                if after is not None:
-                    steps += _CLOSER
-                    span = pair_at(data, left, known, after, limit, final=final)
+        near = data[at - _BACK : at + _AHEAD]
+        if near not in _dull:
+            span = _pair(data, at, near, limit, meter, final=final)
         if (
             span is None
             and putty
@@ -102,6 +94,42 @@ def announced(
                 moved = repeated.period * repeated.times
                 covered = max(covered + moved if span is not None else 0, at + moved + 1)
     meter.spend(steps)
+
+
+def _pair(
+    data: bytes, at: int, near: bytes, limit: int, meter: Meter, *, final: bool
+) -> SecretSpan | None:
+    """Return the secret whose name has the word at `at` in it; `near`: what is around the word."""
+    left = beginning_of_name(data, at)
+    end = rest_of_name(data, at, limit).end()  # type: ignore[union-attr]
+    known = meaning(data[left:end])
+    # Most words of a log announce nothing, a number, or a word.
+    if known is None or end >= limit or data[end] not in _BEHIND_NAME or is_word(data, left, end):
+        _remember(near, left - at, end + 2 - at)
+        return None
+    dull = dull_end(data, end, known)
+    if dull is not None:
+        _remember(near, left - at, dull - at if data[dull - 1] == 0x22 else _NEAR)
+        return None
+    span = plain_pair(data, at, left, known, limit)
+    if span is not None:
+        return span
+    after = follows(data, at, limit)
+    if after is None:
+        return None
+    meter.spend(_CLOSER)
+    return pair_at(data, left, known, after, limit, final=final)
+
+
+def _remember(near: bytes, left: int, end: int) -> None:
+    """Remember that a word announces nothing, if what is `near` it is all that tells so.
+
+    `left`: where its name begins, `end`: up to where the bytes matter, both seen from the word.
+    """
+    if len(near) == _BACK + _AHEAD and left >= 2 - _BACK and end <= _AHEAD:
+        if len(_dull) >= _REMEMBERED:
+            _dull.clear()
+        _dull.add(near)
 
 
 def _repetition(

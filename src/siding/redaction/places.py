@@ -7,15 +7,20 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from siding.redaction.credit import Meter
-from siding.redaction.formats import BEHIND_TOKEN, STARTS, joined, suffixed, token_at
+from siding.redaction.formats import BEHIND_TOKEN, FOURTH, STARTS, heads, joined, suffixed, token_at
 from siding.redaction.keys import block_from
 from siding.redaction.names import LAST_WORDS, Tier, meaning
 from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
 from siding.redaction.values import is_random, stands_for_one
 
-_PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_is_uuid = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z").match
+# As lock files and pages have them: exactly as many letters as the digest has in Base64.
+_checksum = re.compile(
+    rb"sha(?:512-[A-Za-z0-9+/]{86}==|384-[A-Za-z0-9+/]{64}|256-[A-Za-z0-9+/]{43}=)(?=[\"'\s])"
+).match
 _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
 _ENCODED, _SPAN, _INSIDE, _SUFFIXED = 30, 8, 4, 25  # steps, beside those for each run
 _OFTEN = 200  # steps after which they are counted
@@ -34,6 +39,15 @@ _SIGNATURE_ENDS = frozenset({b"sig", b"ure", b"mac", b"ode", b"ken"})
 _LAST_LETTERS = frozenset(each[-3:] for each in LAST_WORDS)
 # The last letters of all words that announce what is behind a blank or an equals sign.
 _ANNOUNCING = _LAST_LETTERS | _SIGNATURE_ENDS | {b"rer", b"sic"}
+_LAST = 3  # letters of a word by which it is told apart first
+_GLANCE = 12  # bytes before a run of which most announce nothing, whatever is before them
+_REMEMBERED = 4096  # of these: most lines of an output are alike
+# A gap in a run behind which a token may begin, by each of its first three bytes alone; also
+# what is in tokens that are known by their end.
+_gap = re.compile(
+    rb"~|[_-](?=us|%b[A-Za-z0-9_~-]{13})"
+    % b"".join(b"[%b]" % re.escape(bytes({*each})) for each in zip(*STARTS, strict=True))
+).search
 _SIGNATURE_VALUE = re.compile(rb"[A-Za-z0-9%_+/=-]+")
 _HOOK = re.compile(
     rb"(?i)(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/"
@@ -43,7 +57,6 @@ _HOOK = re.compile(
     rb"|\.com?/open-apis/bot/v2/hook/|maker\.ifttt\.com/trigger/\w{1,64}/with/key/"
     rb"|hooks\.airtable\.com/workflows/v1/genericWebhook/|chat\.googleapis\.com/v1/spaces/)"
 )
-_HOOK_WORDS = (b"hook", b"trigger", b"googleapis")  # one of them is in each
 _HOOK_PATH = re.compile(rb"[A-Za-z0-9_/@.-]+")
 _NAME_LEFT = 64
 _NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
@@ -89,28 +102,29 @@ def tokens(
     """
     steps = 0
     # What only a word that is nowhere in sight can announce is not looked for at each run.
-    looks, dull = (_BEFORE, b" ") if b"ookie" in data else (_WITHOUT_COOKIES, b" =")
-    is_plain = _PLAIN.match
+    looks, told = (_BEFORE, b" \"':") if b"ookie" in data else (_WITHOUT_COOKIES, b" \"':=")
+    passed = 0
     for start, end in runs:
         span = None
-        if data[start : start + 3] in STARTS:
+        if start < passed:
+            continue
+        head = data[start : start + 3]
+        fourth = FOURTH.get(head)
+        if fourth is not None and data[start + 3] in fourth:
             span = _with_prefix(data, start, limit, final=final)
         before = data[start - 1]
         look = None if span is not None else looks.get(before)
-        if (
-            look is not None
-            and before in dull
-            and data[start - 2] not in _BETWEEN
-            and data[start - 4 : start - 1].lower() not in _ANNOUNCING
-        ):
-            steps += look[1]  # nearly all: no word is before it that announces something
-        elif look is not None:
+        if look is not None:
             steps += look[1]
-            if steps > _OFTEN:
-                meter.spend(steps)
-                steps = 0
-            span = look[0](data, start, limit)
-        if span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
+            # Nearly all: no word is before it that announces something.
+            if before not in told or not _announces_nothing(data[start - _GLANCE : start]):
+                if steps > _OFTEN:
+                    meter.spend(steps)
+                    steps = 0
+                span = look[0](data, start, limit)
+        if span is None and head == b"sha":
+            passed = _end_of_checksum(data, start)
+        elif span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
             meter.spend(_ENCODED + steps)
             steps = 0
             span = _encoded(data, start, limit, hidden, meter)
@@ -120,10 +134,37 @@ def tokens(
             yield span
             if span.end < end:
                 yield from _inside(data, span.end, end, limit, meter)
-        elif not data[start:end].isalnum() and not is_plain(data, start, end):
+        elif start >= passed and not data[start:end].isalnum() and _begins_inside(data, start, end):
             steps += _INSIDE
             yield from _inside(data, start, end, limit, meter)
     meter.spend(steps)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _announces_nothing(before: bytes) -> bool:
+    """Return whether the `_GLANCE` bytes before a run tell that they announce no secret.
+
+    The last one is a blank, a quote, a colon or an equals sign that is in no cookie.
+    """
+    name = before.rstrip(_BETWEEN)
+    if len(name) < _LAST or name[-_LAST:].lower() in _ANNOUNCING:
+        return False
+    # What the tokens with a colon have before it: see `_behind_colon`.
+    return before[-1] != 0x3A or not (before[-2:-1].isdigit() or before.startswith(b"AAAA"))
+
+
+def _end_of_checksum(data: bytes, start: int) -> int:
+    """Return the end of the checksum at `start`; 0 if there is none."""
+    found = _checksum(data, start)
+    return 0 if found is None else found.end()
+
+
+def _begins_inside(data: bytes, start: int, end: int) -> bool:
+    """Return whether a token may begin behind a gap in the run, or have its suffix there."""
+    if data[start + 8] == 0x2D and _is_uuid(data, start, end):
+        return False
+    gap = _gap(data, start, end)
+    return gap is not None and heads().search(data, gap.start(), end) is not None
 
 
 def _with_prefix(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | None:
@@ -286,15 +327,15 @@ def _first_token(data: bytes, first: int, start: int, limit: int) -> SecretSpan 
 
 
 def _behind_slash(data: bytes, start: int, limit: int) -> SecretSpan | None:
-    left = max(0, start - 200)
+    left = start - 200 if start > 200 else 0
     if data.rfind(b".co", left, start) >= 0:
         before = data[left:start].lower()
-        if any(word in before for word in _HOOK_WORDS):
+        if b"hook" in before or b"trigger" in before or b"googleapis" in before:  # in each is one
             for hook in _HOOK.finditer(data, left, start):
                 path = _HOOK_PATH.match(data, hook.end(), min(limit, start + RIGHT))
                 if path is not None and path.end() > start:
                     return _span(path.start(), path.end(), b"webhook", limit)
-    if data.startswith(b"1//0", start - 3):
+    if data[start - 2] == 0x2F and data.startswith(b"1//0", start - 3):
         found = token_at(data, start - 3, limit)
         return None if found is None else _span(start - 3, found[1], found[0], limit)
     return None

@@ -10,6 +10,7 @@ import re
 
 from siding.redaction.formats import STARTS
 from siding.redaction.names import Meaning, Tier
+from siding.redaction.phrases import PHRASES
 from siding.redaction.span import SecretSpan, plain_span
 from siding.redaction.values import is_surely_password, is_surely_token
 
@@ -36,10 +37,19 @@ _is_dull = re.compile(
 ).match
 
 
-def is_dull(data: bytes, end: int, known: Meaning) -> bool:
-    """Return whether what is behind a name that ends at `end` is surely no secret."""
+def is_word(data: bytes, left: int, end: int) -> bool:
+    """Return whether the name ``data[left:end]`` is surely a word of a sentence."""
+    if data[end] != 0x20 or data[left] == 0x2D or not data[end + 1 : end + 2].isalnum():
+        return False
+    name = data[left:end]
+    return b"_" not in name and name not in PHRASES  # no setting, and nothing that has a blank
+
+
+def dull_end(data: bytes, end: int, known: Meaning) -> int | None:
+    """Return the end of what is behind a name that ends at `end` if it is surely no secret."""
     tier = known[0]
-    return (tier is _TOKEN or tier is _KEY) and _is_dull(data, end) is not None
+    found = _is_dull(data, end) if tier is _TOKEN or tier is _KEY else None
+    return None if found is None else found.end()
 
 
 def plain_pair(data: bytes, at: int, left: int, known: Meaning, limit: int) -> SecretSpan | None:

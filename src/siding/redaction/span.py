@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache, partial
+from itertools import repeat
 
 from siding.namedtuples import NamedTuple
 
@@ -44,6 +45,12 @@ _made = partial(tuple.__new__, SecretSpan)
 def plain_span(start: int, end: int, kind: bytes) -> SecretSpan:
     """Return a span that is whole and stands by itself, in a third of the time of its class."""
     return _made((start, end, kind, False, None, b"", False, False, False))
+
+
+def plain_spans(starts: list[int], ends: list[int], kind: bytes) -> list[SecretSpan]:
+    """Return such spans with these starts and ends, each in half of that time."""
+    rest = map(repeat, plain_span(0, 0, kind)[2:])
+    return list(map(_made, zip(starts, ends, *rest, strict=False)))
 
 
 @lru_cache(maxsize=256)

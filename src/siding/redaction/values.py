@@ -1,6 +1,7 @@
 """Decide whether a value is a secret, or a placeholder, a reference, code or a plain word."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 _REMEMBERED = 2048  # judgements of each kind: what is printed is often printed again
@@ -28,6 +29,15 @@ _PLAIN_WORD = re.compile(
     rb"|(?:todo|fixme|tbd|x+)\Z"
 )
 _FEW = re.compile(rb"(?s)(?:(.)\1*+(?:(.)(?:\1|\2)*+)?)?\Z")  # two different bytes at most
+# A line that `_is_of_few`, or one that a part of `_PLAIN_WORD` matches.
+_DOUBTED_LINE = re.compile(
+    rb"\n(?:(.)\1*+(?:(.)(?:\1|\2)*+)?|foo(?:bar)?(?:baz)?|abc(?:d(?:ef?)?)?(?:123)?)(?=\n)"
+)
+# Of letters and digits, what `_INSIDE` or the rest of `_PLAIN_WORD` finds has one of these in it.
+_IN_PLACEHOLDERS = (
+    *(b"xxxx", b"example", b"placeholder", b"changeme", b"changeit", b"replaceme", b"redacted"),
+    *(b"dummy", b"getenv", b"keyring", b"getpass", b"lambda"),
+)
 _FORM = re.compile(  # a path, an alias of YAML, or code between two quoted texts
     rb"(?:~|\.{1,2})?(?:/(?:[a-z0-9._@+-]+|[A-Z][a-z]+|[A-Z_]+))+/?$"
     rb"|\*[a-z_]+$|[,;)\]}] ?[A-Za-z_(]|[,;)\]}]+$| ?\+ "
@@ -62,6 +72,7 @@ _MORE_THAN_RANDOM = re.compile(
     rb"example|placeholder|changeme|changeit|replaceme|redacted|dummy|xxxx|passw|passp|secret|token"
     rb"|apikey|cred|auth|pwd|getenv|keyring|getpass|lambda|foo|abc|todo|fixme|tbd"
 )
+_HEX = b"0123456789abcdef"
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
 _DOTTED = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
 _TEMPLATE = re.compile(rb"\{[A-Za-z_][\w.()\[\]'\"]*\}")
@@ -99,6 +110,19 @@ def stands_for_one(value: bytes) -> bool:
         or b"$(" in value
         or b"{{" in value
         or (b"{" in value and _TEMPLATE.search(value) is not None)
+    )
+
+
+def none_stands_for_one(values: Sequence[bytes]) -> bool:
+    """Return whether none of many values stands for a secret; each has six letters and digits.
+
+    False if some have to be judged one by one. To judge them together takes a fifth of the time.
+    """
+    lines = b"\n%b\n" % b"\n".join(values).lower()
+    return (
+        not any(word in lines for word in _IN_PLACEHOLDERS)
+        and _WORDS.isdisjoint(lines.split())
+        and _DOUBTED_LINE.search(lines) is None
     )
 
 
@@ -165,7 +189,11 @@ def is_surely_token(value: bytes) -> bool:
 
 def _is_only_random(value: bytes, lower: bytes) -> bool:
     """Return whether letters and digits have nothing in them that a person would have written."""
-    return not (lower in _WORDS or _MORE_THAN_RANDOM.search(lower) or _is_of_few(value))
+    if lower.translate(None, _HEX):
+        worded = lower in _WORDS or _MORE_THAN_RANDOM.search(lower) is not None
+    else:
+        worded = b"abc" in lower  # no other one of these words is of such digits alone
+    return not (worded or _is_of_few(value))
 
 
 def _names(value: bytes) -> bool:

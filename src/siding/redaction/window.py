@@ -67,13 +67,16 @@ class Window:
         if stop is not None:
             hold = min(hold, stop)
         out: list[bytes] = []
+        last, text = b"", b""
         for span in spans:
             # Unpacked, because asking by name takes as long as all the rest of this loop.
             start, end, kind, _, until, quote, _, is_open, wide = span
             if start >= hold:
                 break
             out.append(data[done:start])
-            out.append(span.replacement if quote or wide else mark(kind))
+            if kind is not last:
+                last, text = kind, mark(kind)
+            out.append(span.replacement if quote or wide else text)
             done = end
             if is_open and not final:
                 self._in_key = True

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import counted
 from siding.redaction import places
+from siding.redaction.formats import STARTS
 from siding.redaction.pairs import beginning_of_name
 from siding.redaction.plain_pairs import plain_pair
 from siding.redaction.redactor import Redactor
@@ -55,6 +56,13 @@ class Everything:
         return True
 
 
+class Nothing(set[bytes]):
+    """A set in which nothing stays."""
+
+    def add(self, _: bytes) -> None:
+        pass
+
+
 def _behind_any_colon(data: bytes, start: int, limit: int) -> SecretSpan | None:
     joint = places._behind_joint(data, start, limit)
     return joint or places._named(data, start, limit)
@@ -74,18 +82,45 @@ def test_what_is_told_apart_at_a_glance_is_judged_as_closely(
     named = (b"auth", b"token", b"api_key", b"password", b"token_count", b"cache_key", b"x_key")
     texts += [b'{"%s": %s%s' % parts for parts in product(named, dull, ends)]
     hosts = (b"host/", b"[::1]/", b"h@other/", b"", b" x")
-    values = (b"hunter22", b"aBcDeFgH", b"password", b"xxxxxxxx", b"ghp_" + b"aB3" * 12, b"p%41ss")
-    texts += [b"a postgres://u:%s@%s" % parts for parts in product(values, hosts)]
+    gaps = (b"linux-npm-", b"a_ghp_", b"x-glpat-", b"a-lin_", b"b_lin_api_", b"~", b"us-us-")
+    texts += [b"a %s%s%s\n" % parts for parts in product(gaps, (run, b"aB3" * 12), (b"", b"-us12"))]
+    digest = b"sha512-" + b"aB3/deFg+" * 9 + b"aB3de=="
+    texts += [b'%s"%s"' % (name, digest) for name in (b"integrity: ", b"password=", b"Bearer ")]
+    said = (b"token", b"pass", b"PASS", b"password", b"auth", b"--token", b"x_token", b"snyk auth")
+    texts += [
+        b"x: %s %s" % parts for parts in product(said, (b"src/a", run, b"aB3xY9qq\n", b"'x'"))
+    ]
+    texts += [b'{"token_main_default_%s": "aB3xY9qqZ1"}' % last for last in (b"count", b"prod")]
+    values = (
+        b"aaaaaa",
+        b"abc123",
+        b"hunter22",
+        b"aBcDeFgH",
+        b"password",
+        b"xxxxxxxx",
+        b"ghp_" + b"aB3" * 12,
+        b"p%41ss",
+    )
+    urls = [b"a postgres://u:%s@%s\n" % parts for parts in product(values, hosts)]
+    many = [b"x://u%d:%s@h\n" % (n, value) for value in values for n in range(8)]
+    texts += [*urls, *(b"".join(many[n : n + 8]) for n in range(0, len(many), 4))]
     counted.add(len(texts))
     masked = [PLAIN.mask(text) for text in texts]
-    monkeypatch.setattr("siding.redaction.evaluate.is_dull", lambda *_: False)
+    monkeypatch.setattr("siding.redaction.evaluate._dull", Nothing())
+    monkeypatch.setattr("siding.redaction.evaluate.dull_end", lambda *_: None)
+    monkeypatch.setattr("siding.redaction.evaluate.is_word", lambda *_: False)
+    monkeypatch.setattr("siding.redaction.places._announces_nothing", lambda _: False)
+    monkeypatch.setattr("siding.redaction.places._end_of_checksum", lambda *_: 0)
+    monkeypatch.setattr("siding.redaction.places._begins_inside", lambda *_: True)
+    monkeypatch.setattr("siding.redaction.places.FOURTH", dict.fromkeys(STARTS, Everything()))
+    monkeypatch.setattr("siding.redaction.urls.none_stands_for_one", lambda _: False)
     monkeypatch.setattr("siding.redaction.evaluate._BEHIND_NAME", Everything())
     monkeypatch.setattr("siding.redaction.places._ANNOUNCING", Everything())
     monkeypatch.setattr("siding.redaction.places._LAST_LETTERS", Everything())
     looks = {**places._BEFORE, 0x3A: (_behind_any_colon, 6)}
     monkeypatch.setattr("siding.redaction.places._BEFORE", looks)
     monkeypatch.setattr("siding.redaction.places._WITHOUT_COOKIES", looks)
-    monkeypatch.setattr("siding.redaction.urls.STARTS", Everything())
+    monkeypatch.setattr("siding.redaction.urls.PLAIN_STARTS", Everything())
     assert [text for text, one in zip(texts, masked, strict=True) if PLAIN.mask(text) != one] == []
     assert len(texts) / 10 < sum(b"[redacted:" in each for each in masked) < len(texts) * 9 / 10
 
