@@ -16,6 +16,7 @@ from siding.app.place.project import Project, ensure_project
 from siding.app.place.wiring import open_app
 from siding.app.running.checkpoint import checkpoint
 from siding.app.running.run import RunRequest, StdinPlan, Terminal, run
+from siding.app.sandbox.sandbox import SandboxRequest
 from siding.app.undo import undo as undoing
 from siding.ledger.step import Step
 from siding.tasks.task import Task
@@ -69,19 +70,21 @@ class Desk:
     def read(self, name: str) -> bytes:
         return (self.root / name).read_bytes()
 
-    def run(self, *argv: str) -> Step:
-        """Run a command as a recorded step."""
+    def run(self, *argv: str, guarded: bool = False) -> Step:
+        """Run a command as a recorded step, in a sandbox if it is `guarded`."""
         nowhere = os.open(os.devnull, os.O_RDWR)
         try:
             terminal = Terminal(stdin=StdinPlan.NULL, pty=False, out=nowhere, err=nowhere)
-            done = run(self.project, RunRequest(argv=argv, task=self.task.id), terminal)
+            box = SandboxRequest(sandbox=guarded or None)
+            request = RunRequest(argv=argv, task=self.task.id, sandbox=box)
+            done = run(self.project, request, terminal)
         finally:
             os.close(nowhere)
         assert done.step is not None
         return done.step
 
-    def shell(self, script: str) -> Step:
-        return self.run("sh", "-c", script)
+    def shell(self, script: str, *, guarded: bool = False) -> Step:
+        return self.run("sh", "-c", script, guarded=guarded)
 
     def checkpoint(self, message: str = "so far") -> Step:
         return checkpoint(self.project, self.task.id, message, wait=False)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 import counted
+from bwrap import bwrap_problem
 from faults.apart import other_file_system
 from faults.copies import copy_tree, remove_tree
 from sandbox import Sandbox
@@ -194,19 +196,24 @@ class GitWalk(RuleBasedStateMachine):
     def run_more(self, name: str, text: str, pick: int) -> None:
         self._run(name, text, pick)
 
-    def _run(self, name: str, text: str, pick: int) -> None:
+    @rule(name=NAMES, text=TEXTS, pick=st.integers(0, len(SCRIPTS) - 1))
+    def run_in_a_sandbox(self, name: str, text: str, pick: int) -> None:
+        if not bwrap_problem():
+            self._run(name, text, pick, guarded=True)
+
+    def _run(self, name: str, text: str, pick: int, *, guarded: bool = False) -> None:
         """An agent writes a file and uses git."""
         # Not `pick` alone: hypothesis likes small numbers, and each script shall have its turn.
         self.runs += 1
         script = sorted(SCRIPTS)[(pick + 7 * self.runs) % len(SCRIPTS)]
         event(f"run {script}")
-        KINDS[script] += 1
+        KINDS[f"{script}, in a sandbox" if guarded else script] += 1
         body = f"branch={self.desk.branch}; " + SCRIPTS[script].replace("$SIDING_BRANCH", "$branch")
         if script != "look":
-            Path(self.directory.name, "text").write_text(text)
-            body = f"mkdir -p src dir; cp {self.directory.name}/text '{name}'; {body}"
+            body = f"mkdir -p src dir; printf %s {quote(text)} >'{name}'; {body}"
         self._settle()
-        self.desk.shell(f"exec 2>/dev/null; git branch -qD aside agents/own; {body}; true")
+        body = f"exec 2>/dev/null; git branch -qD aside agents/own; {body}; true"
+        self.desk.shell(body, guarded=guarded)
         before, self.now = self.now, parts_of(self.desk)
         self.after.append(self.now)
         if before != self.now:

@@ -1,7 +1,8 @@
 """Back and forth at random while runs live: nothing recorded is lost, and the runs go on.
 
 Each run is a small program that does what it is told over a pipe, and answers. So what is in the
-workspace is known at every act, and with it what each new step has to have.
+workspace is known at every act, and with it what each new step has to have. Some of the runs are
+in a sandbox and commit in a git directory of their own, which goes back and forth with the rest.
 """
 
 import os
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 import counted
+from bwrap import bwrap_problem
 from sandbox import Sandbox, alive
 from scratch import scratch
 from siding.ledger.step import Step, StepKind
@@ -30,37 +32,43 @@ from .desk import Desk
 Blobs = dict[bytes, str]  # the id of each file's content, as git has it
 NAMES = st.sampled_from(["hello.txt", "src/a.py", "b", "dir/c", "dir/d"])
 PICKS = st.integers(0, 40)
+GUARDED = st.sampled_from([True, False])  # hypothesis draws the first more often
 MOST = 3  # runs that live at once
 PROGRAM = """
-exec 3<>"$1"
+exec 3<>"$1/orders"
 while read -r number verb name text <&3; do
     case $verb in
         write) mkdir -p "${name%/*}"; echo "$text" >"$name" ;;
         delete) rm -f "$name" ;;
         commit) git add -A; git commit -q --allow-empty -m "$text" ;;
+        git) sh -c "$2" >"$1/git" ;;
         end) exit 0 ;;
     esac
-    echo "$number" >>"$1.answers"
+    echo "$number" >>"$1/answers"
 done
 """
+# HEAD, the commit and branch that it is on, and what is staged.
+STATE_OF_GIT = "git log -1 --format=%H; git symbolic-ref -q HEAD; git ls-files --stage"
 BACK = (StepKind.ROLLBACK,)
+STAYS = (StepKind.CHECKPOINT, StepKind.RUN, StepKind.APPLY)  # HEAD and index stay where they are
 
 
 class Told(NamedTuple):
-    """A run that lives, and the pipe by which it is told what to do."""
+    """A run that lives, and the directory with the pipe by which it is told what to do."""
 
     run: Run
-    pipe: Path
+    place: Path
+    guarded: bool  # it is in a sandbox, with a git directory of its own
 
     def tell(self, number: int, words: str) -> None:
-        fd = os.open(self.pipe, os.O_WRONLY)
+        fd = os.open(self.place / "orders", os.O_WRONLY)
         try:
             os.write(fd, f"{number} {words}\n".encode())
         finally:
             os.close(fd)
 
     def has_answered(self, number: int) -> bool:
-        answers = Path(f"{self.pipe}.answers")
+        answers = self.place / "answers"
         return answers.exists() and str(number) in answers.read_text().split()
 
 
@@ -74,16 +82,18 @@ def wait_until(condition: Callable[[], object]) -> None:
 class RunsWalk(RuleBasedStateMachine):
     """The model: the runs that live, the files after each step, and what was acknowledged."""
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(guarded=GUARDED)
+    def begin(self, guarded: bool) -> None:
         self.directory = scratch("siding-walk-")
         self.desk = Desk(Sandbox(Path(self.directory.name)))
         self.live: list[Told] = []
         self.begun: list[str] = []  # the ids of all runs that made or will make a step
         self.pids: set[int] = set()
         self.after: list[Blobs] = [self._files()]  # after[0] is the base
+        self.git_known = ""  # what git said, if nothing was done to HEAD and index since
+        self.git_after = [self._git()]  # the same as `after` for HEAD, branch and index
         self.orders = 0
-        self._begin_run()
+        self._begin_run(guarded=guarded)
 
     def teardown(self) -> None:
         counted.add(1)
@@ -97,51 +107,79 @@ class RunsWalk(RuleBasedStateMachine):
 
     # What runs do.
 
-    @rule()
-    def another_run(self) -> None:
+    @rule(guarded=GUARDED)
+    def another_run(self, guarded: bool) -> None:
         if len(self.live) < MOST:
-            self._begin_run()
+            self._begin_run(guarded=guarded)
 
-    def _begin_run(self) -> None:
-        pipe = Path(self.directory.name, f"pipe-{len(self.begun)}")
-        os.mkfifo(pipe)
-        self._acts("run", "--detach", "--", "sh", "-c", PROGRAM, "sh", str(pipe))
+    def _begin_run(self, *, guarded: bool) -> None:
+        guarded = guarded and not bwrap_problem()
+        event(f"a run {'in a sandbox' if guarded else 'without a sandbox'}")
+        place = Path(self.directory.name, f"run-{len(self.begun)}")
+        place.mkdir()
+        os.mkfifo(place / "orders")
+        options = ["--sandbox", "--write", str(place)] if guarded else []
+        program = ["sh", "-c", PROGRAM, "sh", str(place), STATE_OF_GIT]
+        self._acts("run", "--detach", *options, "--", *program)
         known = {each.run.id for each in self.live}
         (run,) = [each for each in self._runs() if each.id not in known]
-        self.live.append(Told(run, pipe))
+        self.live.append(Told(run, place, guarded))
         self.begun.append(run.id)
         self.pids |= {mark.pid for mark in (run.host, run.command, run.keeper) if mark.pid}
         self._tell(self.live[-1], "look")
+        if guarded:
+            self._commit(self.live[-1])
 
     @rule(pick=PICKS, name=NAMES, verb=st.sampled_from(["write", "write", "delete", "commit"]))
     def work(self, pick: int, name: str, verb: str) -> None:
         if self.live:
-            self._tell(self.live[pick % len(self.live)], f"{verb} ./{name} text-{self.orders}")
+            told = self.live[pick % len(self.live)]
+            if verb == "commit":
+                self._commit(told)
+            else:
+                self._tell(told, f"{verb} ./{name} text-{self.orders}")
+
+    @rule(pick=PICKS, name=NAMES)
+    def write_and_commit(self, pick: int, name: str) -> None:
+        if self.live:
+            told = self.live[pick % len(self.live)]
+            self._tell(told, f"write ./{name} text-{self.orders}")
+            self._commit(told)
+
+    def _commit(self, told: Told) -> None:
+        """Have the run commit, or one in a sandbox: what others commit is not seen in there."""
+        told = self._guarded() or told
+        event(f"a commit {'in a sandbox' if told.guarded else 'without a sandbox'}")
+        self._tell(told, f"commit . text-{self.orders}")
+        self.git_known = ""
 
     @rule(pick=PICKS, now=st.booleans())
     def stop(self, pick: int, now: bool) -> None:
         if self.live:
+            git = self._git()
             told = self.live.pop(pick % len(self.live))
-            self._acts("stop", told.run.id, *(["--now"] if now else []))
+            self._acts("stop", told.run.id, *(["--now"] if now else []), git=git)
 
     @rule(pick=PICKS)
     def end(self, pick: int) -> None:
         """The program ends by itself."""
         if self.live:
+            git = self._git()
             told = self.live.pop(pick % len(self.live))
             told.tell(0, "end")
             wait_until(lambda: told.run.id not in [run.id for run in self._runs()])
             wait_until(lambda: any(step.run == told.run.id for step in self._new()))
-            self._look_at_new(self._files())
+            self._look_at_new(self._files(), git)
 
     @rule(pick=PICKS)
     def host_killed(self, pick: int) -> None:
         """Everything that it started ends with it; the next command records it."""
         if self.live:
+            git = self._git()
             told = self.live.pop(pick % len(self.live))
             os.kill(told.run.host.pid, signal.SIGKILL)
             wait_until(lambda: not alive(told.run.command.pid))
-            self._acts("checkpoint", "-m", "after the kill", "--wait")
+            self._acts("checkpoint", "-m", "after the kill", "--wait", git=git)
 
     # What a person does beside them.
 
@@ -166,7 +204,11 @@ class RunsWalk(RuleBasedStateMachine):
     def rollback(self, pick: int) -> None:
         number = pick % len(self.after)
         target = ("--step", str(number)) if number else ("--base",)
+        self._goes_back(*target, number=number)
+
+    def _goes_back(self, *target: str, number: int) -> None:
         self._acts("rollback", *target, "--force", there=self.after[number])
+        assert self._git() == self.git_after[number], target
 
     @rule(verb=st.sampled_from(["undo", "redo"]))
     def undo(self, verb: str) -> None:
@@ -174,9 +216,10 @@ class RunsWalk(RuleBasedStateMachine):
 
     @rule()
     def there_and_back(self) -> None:
-        before = self._files()
+        before, git = self._files(), self._git()
         if self._acts("undo", "--force", refusable=True):
             self._acts("redo", "--force", there=before)
+            assert self._git() == git
 
     @rule(pick=PICKS)
     def retry(self, pick: int) -> None:
@@ -202,13 +245,19 @@ class RunsWalk(RuleBasedStateMachine):
 
     # What must hold.
 
-    def _acts(self, *words: str, there: Blobs | None = None, refusable: bool = False) -> bool:
-        """Run a command, look at the steps it made, and have all runs answer."""
+    def _acts(
+        self, *words: str, there: Blobs | None = None, git: str = "", refusable: bool = False
+    ) -> bool:
+        """Run a command, look at the steps it made, and have all runs answer.
+
+        `git` is what git said before, if the run that knows it has ended since.
+        """
         counted.add(acts=1)
-        before = self._files()
+        before, git = self._files(), git or self._git()
         verb, *rest = words
         task = [] if verb == "stop" and not rest else ["-t", self.desk.task.id]
         done = self.desk.sandbox.siding(verb, *task, *rest, status=None)
+        self.git_known = ""
         worked = done.returncode == 0
         assert worked or refusable, (words, done.stdout, done.stderr)
         assert done.returncode in (0, 1), (words, done.stderr)
@@ -218,22 +267,31 @@ class RunsWalk(RuleBasedStateMachine):
             assert now == there, words
         if not worked:
             assert now == before, (words, done.stderr)
-        self._look_at_new(before)
+            assert self._git() == git, (words, done.stderr)
+        self._look_at_new(before, git)
         assert verb in ("run", "retry") or now == self._files()
         living = [run.id for run in self._runs()]
         assert {each.run.id for each in self.live} == set(living[: len(self.live)]), words
         assert len(living) == len(self.live) + ("--detach" in rest), words
+        records = worked and (verb != "apply" or "--now" in rest)
         for each in self.live:
             self._tell(each, "look")
+            if records and each.guarded:
+                assert self._git_inside(each) == self._git_outside(), words
         return worked
 
-    def _look_at_new(self, before: Blobs) -> None:
+    def _look_at_new(self, before: Blobs, git: str) -> None:
         """Each new step has the files as they were then, and a patch that is only its own."""
         now = self._files()
-        moved = False
+        moved = git_moved = False
         for step in self._new():
             there = self._recorded(step)
             moved = moved or step.kind in BACK
+            git_moved = git_moved or step.kind not in STAYS
+            if step.kind == StepKind.APPLY:  # beside runs, of what was recorded last
+                self.git_after.append(self.git_after[-1])
+            else:
+                self.git_after.append(self._git() if git_moved else git)
             if not moved and step.turn_of == "" and step.kind == StepKind.CHECKPOINT:
                 assert there == before, step.line
             if step.kind != StepKind.APPLY:
@@ -266,6 +324,27 @@ class RunsWalk(RuleBasedStateMachine):
             for path, (_kind, data) in tree.items()
         }
 
+    def _guarded(self) -> Told | None:
+        return next((each for each in self.live if each.guarded), None)
+
+    def _git(self) -> str:
+        """Return what git says in the sandbox, if there is one, else in the workspace."""
+        told = self._guarded()
+        if not self.git_known:
+            self.git_known = self._git_outside() if told is None else self._git_inside(told)
+        return self.git_known
+
+    def _git_inside(self, told: Told) -> str:
+        self._tell(told, "git")
+        return (told.place / "git").read_text()
+
+    def _git_outside(self) -> str:
+        where, env = self.desk.root, self.desk.sandbox.env
+        words = ["sh", "-c", STATE_OF_GIT]
+        return subprocess.run(
+            words, cwd=where, env=env, check=True, capture_output=True, text=True
+        ).stdout
+
     def _runs(self) -> list[Run]:
         return Runs(self.desk.project.task_layout(self.desk.task.id)).live()
 
@@ -280,13 +359,14 @@ class RunsWalk(RuleBasedStateMachine):
         """Every run has one step, nothing is left of any, and every state is still there."""
         box = self.desk.sandbox
         if not self.live:
-            self._begin_run()
+            self._begin_run(guarded=False)
         self._tell(self.live[0], "write ./b last")
-        before = self._files()
-        self._acts("rollback", "--base", "--force", there=self.after[0])
+        before, git = self._files(), self._git()
+        self._goes_back("--base", number=0)
         self._acts("undo", "--force", there=before)
+        assert self._git() == git
         self.live.clear()
-        self._acts("stop", "--all")
+        self._acts("stop", "--all", git=git)
         steps = self.desk.steps()
         for run in self.begun:
             own = [each for each in steps if each.kind == StepKind.RUN and each.run == run]
@@ -298,7 +378,7 @@ class RunsWalk(RuleBasedStateMachine):
         assert {path.name for path in left.glob("*")} <= {"last"}
         for number in {len(self.after) // 2, len(self.after) - 1}:
             target = ("--step", str(number)) if number else ("--base",)
-            self._acts("rollback", *target, "--force", there=self.after[number])
+            self._goes_back(*target, number=number)
 
 
 def differing(one: Blobs, other: Blobs) -> set[bytes]:
