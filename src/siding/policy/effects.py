@@ -333,6 +333,7 @@ class Effects:
 
 def secret_variable(name: str) -> bool:
     """Return whether a variable of this name usually holds a credential."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)  # `dbPassword`, `npmAuthToken`
     return bool(_SECRET_VARIABLE.search(name)) and not _NAMES_ONLY.search(name)
 
 

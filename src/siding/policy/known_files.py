@@ -74,7 +74,7 @@ _SECRET_FILES = (
     r"\.ssh(?:/(?!known_hosts$|config$|[^/]*\.pub$)[^/]*)?"
     r"|\.gnupg(?:/.*)?|\.aws(?:/.*)?|\.azure(?:/.*)?|\.kube(?:/.*)?|\.password-store(?:/.*)?"
     r"|\.config/(?:gcloud|gh|op|hub|doctl|rclone|glab-cli)(?:/.*)?|\.docker/config\.json"
-    r"|\.netrc|_netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.my\.cnf|\.htpasswd"
+    r"|\.netrc|_netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.my\.cnf|\.htpasswd|pip\.conf"
     r"|\.?\w+_history|\.vault-token|\.terraformrc"
     r"|\.(?:config/|local/share/)?[\w.-]+/(?:\.?credentials?|[\w-]*auth|oauth_creds|tokens?)(?:\.json|\.toml|\.ya?ml)?"
     r"|credentials\.json|service[-_]?account[\w-]*\.json|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"

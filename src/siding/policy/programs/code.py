@@ -162,7 +162,7 @@ def _server(examiner: "Examiner", call: "Call", words: list[str]) -> None:
 def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
     path = words[0]
     if path.rpartition("/")[2] == "manage.py" and words[1:2]:
-        if words[1] in ("flush", "reset_db"):
+        if words[1] in ("flush", "reset_db") or (words[1] == "migrate" and words[-1] == "zero"):
             examiner.found("destroy-data", words[1])
         elif words[1] in ("shell", "shell_plus") and words[2:3] in (["-c"], ["--command"]):
             _text(examiner, call, "".join(words[3:4]))
@@ -170,6 +170,7 @@ def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
             examiner.found("code-from-input", words[1])
     elif path.rpartition("/")[2] == "artisan":
         examiner.judges.judge(examiner, call._replace(words=("artisan", *words[1:])))
+        return
     text = examiner.made_text(path, call.state)
     if examiner.is_fetched(path, call.state):
         examiner.found("remote-code", path)

@@ -3,8 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, MARKS, UNKNOWN, PrintedText
-from siding.policy.names import ordered
+from siding.policy.fields import ANYTHING, FOUND_BY_NAME, MARKS, UNKNOWN, PrintedText, shown_words
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.plain import reader
@@ -44,6 +44,8 @@ def awk(examiner: "Examiner", call: "Call") -> PrintedText:
         _awk_text(examiner, call, text, rest)
     for operand in rest:
         examiner.reads(operand, call.state)
+    if FOUND_BY_NAME in (call.stdin.text or ""):  # `ps aux | awk '/NAME/ {print $2}'`
+        return call.stdin
     return ANYTHING
 
 
@@ -118,14 +120,15 @@ def editor(examiner: "Examiner", call: "Call") -> PrintedText:
     words = call.arguments
     if set(words) & {"--version", "--help"}:
         return ANYTHING
+    _plugins(examiner, call)
     commands = [word[1:] for word in words if word.startswith("+") and len(word) > 1]
     values: set[int] = set()
     for at, word in enumerate(words[1:], 1):
         before = words[at - 1]
-        if before in _EDITOR_COMMANDS:
+        if _takes_command(call.name, before):
             commands.append(word)
             values.add(at)
-        elif before in _EDITOR_SCRIPTS and not (call.name == "ex" and before == "-s"):
+        elif _takes_script(call.name, before):
             values.add(at)
             if not examiner.is_workspace(word, call.state):
                 examiner.found("run-outside", word)
@@ -143,10 +146,25 @@ def editor(examiner: "Examiner", call: "Call") -> PrintedText:
     return ANYTHING
 
 
+_VI = names("vi vim nvim ex view gvim rvim vimdiff")
+_JOINED = r"-[ensuEZRmMbdNy]+c"  # flags before it in one word: `ex -sc 'w! FILE'`
 _EDITOR_COMMANDS = ordered("-c --cmd --eval -eval --execute -f")
 _EDITOR_SCRIPTS = ordered("-S -l --load -u -x --script -script -s")
 _EDITOR_SHELL = r"^:?[\d,$%.]*(?:(?:r(?:ead)?|w(?:rite)?|term\w*|sil\w*)!? ?)?!(.+)|^shell-command$"
 _EDITOR_FILE = r"^:?[\d,$%.]*(?:w(?:q|rite)?|sav\w*|x)!?\s+([^!\s].*)"
+
+
+def _takes_command(name: str, option: str) -> bool:
+    return option in _EDITOR_COMMANDS or bool(name in _VI and re.fullmatch(_JOINED, option))
+
+
+def _plugins(examiner: "Examiner", call: "Call") -> None:
+    if call.name == "micro" and "-plugin" in call.words:
+        examiner.found("install-elsewhere", shown_words(call.words[:6]))
+
+
+def _takes_script(name: str, option: str) -> bool:
+    return option in _EDITOR_SCRIPTS and not (name == "ex" and option == "-s")
 
 
 def _editor_command(examiner: "Examiner", call: "Call", command: str) -> None:

@@ -108,6 +108,9 @@ def _elsewhere(remote: str) -> bool:
     return "://" in remote or bool(re.match(r"[\w.-]+(?:@[\w.-]*)?:", remote)) or UNKNOWN in remote
 
 
+_SECRET_SETTING = r"(?i)credential|extraheader|passw|token|secret|smtppass"
+
+
 def _config(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     if given.has("-e", "--edit"):
         examiner.found("git-runs-programs", "config --edit")
@@ -116,7 +119,7 @@ def _config(examiner: "Examiner", call: "Call", given: Arguments) -> None:
         operands.pop(0)
     reads = given.has("--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin")
     reads = reads or given.operands[:1] in (("get",), ("list",))
-    if any("credential" in word for word in operands):
+    if any(re.search(_SECRET_SETTING, word) for word in operands):
         examiner.found("print-secret", " ".join(operands))
     if reads or (len(operands) < 2 and not given.has("--unset", "--unset-all", "--remove-section")):
         return

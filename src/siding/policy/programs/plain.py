@@ -27,7 +27,7 @@ _RUNS_A_PROGRAM = (
     r"|open-files-in-pager|proxy-?command|config-env|interpreter|on-change|callback)(?:=|$)"
 )
 _OUTPUT_OPTION = (
-    r"^(?:-o|-O|--out(?:put|file|dir)?(?:[-_]?(?:file|dir|path))?|--(?:report|junit[-_]?xml|junitxml"
+    r"^(?:-o|-O|--?out(?:put|file|dir)?(?:[-_]?(?:file|dir|path))?|--(?:report|junit[-_]?xml|junitxml"
     r"|html|log|log-?file|cov-report|target-dir|build-dir|dest(?:ination)?|cache-dir|basetemp"
     r"|coverage-?dir|tmp-?dir|destdir|prefix|install-dir)|DESTDIR|PREFIX|-d|-B|-p|-g)$"
 )
@@ -46,7 +46,8 @@ def runner(
     options(examiner, call, named, quotes=quotes)
     option = ""
     for word in call.arguments:
-        _code_path(examiner, call, option, word)
+        if not (option in ("-n", "--name") and re.fullmatch(r"/[^/]*/i?", word)):  # a pattern
+            _code_path(examiner, call, option, word)
         if option == "-o":
             examiner.makes(word, "", call.state)
         option = word if word.startswith("-") and "=" not in word else ""

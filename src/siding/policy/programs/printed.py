@@ -41,12 +41,29 @@ def printed(examiner: "Examiner", call: "Call", given: "Given") -> PrintedText:
         return call.stdin
     if how in _NAMES and not any(UNKNOWN in word for word in given.operands):
         return PrintedText(text="".join(name + "\n" for name in _NAMES[how](_named(given))))
+    if FOUND_BY_NAME in (call.stdin.text or "") or _keeps_process(examiner, call, given):
+        return PrintedText(text=FOUND_BY_NAME + "\n")
     fetched = any(examiner.is_fetched(word, call.state) for word in call.arguments)
     return PrintedText(
         remote=call.stdin.remote or fetched,
         secret=call.stdin.secret,
-        endless=how in ("input", "part") and reads_without_end(given),
+        endless=_goes_on(call, given, how),
         listed=how in ("input", "part") and _listed(examiner, call, given),
+    )
+
+
+def _goes_on(call: "Call", given: "Given", how: str) -> bool:
+    """Return whether what is printed never ends: a filter goes on as long as its input does."""
+    if how in ("input", "part"):
+        return reads_without_end(given)
+    return call.stdin.endless and not how and not {"files", "quotes"}.isdisjoint(given.row.always)
+
+
+def _keeps_process(examiner: "Examiner", call: "Call", given: "Given") -> bool:
+    """Return whether a file is shown that names a running process which is not the project's."""
+    files = [word for word in _named(given) if word.endswith(".pid")]
+    return any(
+        examiner.zone(each, call.state) not in (Zone.INSIDE, Zone.TEMPORARY) for each in files
     )
 
 

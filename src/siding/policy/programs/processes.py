@@ -36,4 +36,4 @@ def ps(examiner: "Examiner", call: "Call") -> PrintedText:
         after_option = at and call.arguments[at - 1].startswith("-")
         if re.fullmatch(r"[A-Za-z]*e[A-Za-z]*", word) and not after_option:
             examiner.found("print-secret", shown_words(call.words[:6]))
-    return ANYTHING
+    return PrintedText(text=FOUND_BY_NAME + "\n")

@@ -38,7 +38,7 @@ INTERPOLATED = r"[#$]\{[^}]{0,100}\}|(?<!\$)\{[^{} ,]{1,100}\}|%[sd]"
 
 # Each turn ends with a parenthesis, so that a name can be taken in one way only.
 PATH_MAKERS = (
-    r"[\s(\[]*(?:(?:new\s+)?[\w.:]*(?:[pP]ath|expanduser|join|resolve|File|glob|normalize|scandir"
+    r"[\s(\[]*(?:at(?:Path)?:\s*)?(?:(?:new\s+)?[\w.:]*(?:[pP]ath|expanduser|join|resolve|File|glob|normalize|scandir"
     r"|list\w*|readdir\w*)\s*\(\s*|glob\s+)*"
 )
 PATH = re.compile(rf"{PATH_MAKERS}{STRING}((?:\s*[,+/.]\s*{STRING})*)")
@@ -49,13 +49,16 @@ READS_A_FILE = r"\bopen\b|read|load|\brun\b|exec|system|popen"
 DELETES = (
     r"\b(?:rmtree|remove_tree|rm|rmSync|rmdir\w*|unlink\w*|removedirs|rm_rf?|(?<![.\w])remove"
     r"|remove_(?:dir|entry)\w*|removeSync|emptyDir\w*|(?:os|fs|fse|file|Deno)\.remove\w*"
-    r"|(?:File|Files|Dir|FileUtils)\.delete\w*|delete-(?:file|directory)|deleteTree)\b[!?]?"
+    r"|remove(?:Item|Dir|File)|(?:File|Files|Dir|FileUtils)\.delete\w*|delete-(?:file|directory)|deleteTree)\b[!?]?"
 )
+# A function that deletes is handed to another one: `map(os.remove, …)`, `array_map("3", …)`.
+HANDED_DELETES = rf"(\b(?:map|array_\w+|call_user_func\w*)\(\s*(?:\"(\d+)\"|{DELETES}))\s*,"
 WRITES = (
     r"\b(?:write_?[fF]ile\w*|writeTextFile\w*|append_?[fF]ile\w*|createWriteStream|makedirs"
     r"|mkdir\w*|file_put_contents|(?:File|IO|Bun|Files)\.write\w*|touch"
     r"|extract(?:all)?|truncate(?:Sync)?|(?:os|fs|File|FileUtils)\.chmod\w*)\b"
 )
+BARE_DELETES = r"\bfile\s+delete\s+(?:-\w*\s+)*([^\s\]}\"]+)"  # of Tcl, whose texts have no quotes
 _OF_FILES = r"\b(?:shutil|os|fs|fse|fsPromises|FileUtils|Files?)\.|(?<![.\w])"
 COPIES = (
     rf"(?:{_OF_FILES})(?:copy(?:file|tree|File|2)?|cp(?:_r)?|s?y?m?link|move|mv|renames?"
@@ -64,7 +67,7 @@ COPIES = (
 )
 MOVES = rf"(?:{_OF_FILES})(?:move|mv|renames?|(?<=os\.)replace)(?:Sync)?\b|\brenameSync\b"
 METHODS = re.compile(
-    r"(.{0,300})\.(write_(?:text|bytes)|unlink|rmdir|touch|mkdir|deleteDir|delete|rename"
+    r"(.{0,300})\.(write_(?:text|bytes)|unlink|rmdir|touch|mkdir|delete(?:Dir|Recursively)?|rename"
     r"|read_(?:text|bytes))"
     r"\s*\("
 )
@@ -104,8 +107,9 @@ HOME = (
     r"(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|\bDir\.home\b"
     r"|(?:\brequire\(\"\d+\"\)\.|\b\w+\.)?\bhomedir\(\)|\bprocess\.env\.HOME\b|\$?ENV\{HOME\}"
 )
-HOME_IN_STRING = r"^(?:[#$]?\{[^}]*(?:HOME|home)[^}]*\}|\$HOME\b)"
+HOME_IN_COMMAND = r"[#$]?\{[^{}]{0,60}\b(?:HOME|homedir|home)\b[^{}]{0,20}\}|\$ENV\{HOME\}"
+HOME_IN_STRING = r"^(?:[#$]?\{[^}]*(?:HOME|home)[^}]*\}|\$HOME\b|\$ENV\{HOME\})"
 OF_ENVIRONMENT = (
-    rf"(?:environ(?:\.get)?|ENV|getenv|\benv\.get|process\.env)\W{{1,3}}{STRING}"
+    rf"(?:environ(?:\.get)?|ENV|getenv|\benv\.get|process\.env)\W{{1,3}}{STRING}[)\]]?"
     r"|process\.env\.(\w+)|\$ENV\{(\w+)\}"
 )

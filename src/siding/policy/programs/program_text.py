@@ -91,7 +91,8 @@ class _Text:
             self.examiner.stopped(self.language, word if " " in word else "", self.state)
         lines += re.findall(r"(?:\bqx|%x)[({\[]([^)}\]]*)", self.code)
         for line in dict.fromkeys(lines[:_MOST_STRINGS]):
-            plain = re.sub(patterns.INTERPOLATED, "x", line)
+            homely = re.sub(patterns.HOME_IN_COMMAND, lambda _: self.strings.home, line)
+            plain = re.sub(patterns.INTERPOLATED, "x", homely)
             self.examiner.stopped(self.language, plain, self.state)
         lists = map(self.strings.values, re.findall(patterns.LIST, self.code))
         for text in (*map(shlex.join, lists), *self.strings.strings) if starts else ():
@@ -126,6 +127,13 @@ class _Text:
         ):
             for arguments in self._calls(pattern, statement):
                 self._each(arguments[at : at + 1], act)
+        for start, number in re.findall(patterns.HANDED_DELETES, statement):
+            rest = statement.partition(start)[2].partition(",")[2]
+            if not number or re.match(patterns.DELETES, self.strings.strings[int(number)]):
+                self._each([rest], self._delete)
+        if self.language in patterns.BARE_WORDS:
+            for path in re.findall(patterns.BARE_DELETES, statement):
+                self._delete(re.sub(r"^~(?=/|$)", self.strings.home, path))
         for arguments in self._calls(patterns.OPENS, statement):
             given = [text for each in arguments for text in self.strings.values(each)[:1]]
             if any(re.fullmatch(patterns.WRITE_MODE, text) for text in given):

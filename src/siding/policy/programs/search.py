@@ -114,20 +114,24 @@ def _find_runs(
         examiner.inner(f"find {how}", filled, call._replace(state=state))
 
 
+_FD_VALUES = ordered("-e -t -d -E --extension --type --base-directory --search-path")
+
+
 def fd(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge fd: with -x or -X it runs a program on the files it finds."""
     words = call.arguments
     for flag in ("-x", "-X", "--exec", "--exec-batch"):
         if flag in words:
             at = words.index(flag)
-            given = arguments(words[:at], ("-e", "-t", "-d", "-E", "--extension", "--type"))
+            given = arguments(words[:at], _FD_VALUES)
             selects = given.has("-e", "--extension") or given.operands[:1] not in (
                 (),
                 ("",),
                 (".",),
                 (".*",),
             )
-            for start in given.operands[1:] or (".",):
+            starts = (*given.operands[1:], *given.values("--base-directory", "--search-path"))
+            for start in starts or (".",):
                 found = f"{start.rstrip('/')}/{ANY}{ANY}x"
                 if not examiner.is_workspace(start, call.state) or (
                     not selects and examiner.is_root(start, call.state)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 _SQL_WRITES = re.compile(
     r"(?is)\b(?:drop|truncate|delete|alter|update|insert|replace|grant|revoke|create|copy|vacuum"
-    r"|attach|load_extension|load_file|pg_read_file|lo_import|into\s+outfile|call|do|execute|set\s+role"
+    r"|attach|load_extension|load_file|pg_(?:terminate|cancel)_backend|pg_read_file|lo_import|into\s+outfile|call|do|execute|set\s+role"
+    r"|install\s+(?:plugin|component)|load(?=\s+'')"
     # of MongoDB: `deleteMany`, `dropDatabase`
     r"|(?:drop|delete|update|insert|replace|remove|rename|create|bulkWrite|findAnd(?:Modify|Update))"
     r"(?:One|Many|Database|Collection|Index(?:es)?|User)?(?=\s*\()|(?:run|admin)Command|shutdownServer"

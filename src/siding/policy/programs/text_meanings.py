@@ -61,6 +61,11 @@ def _code(examiner: "Examiner", call: "Call", value: str) -> None:
     from siding.policy.programs.program_text import judge_program  # few commands hold a program
 
     judge_program(examiner, call.name, value, call.state)
+    for path in re.findall(
+        r"(?m)^[ \t]*(?:source|command script import) +([\w./~-]+)[ \t]*$", value
+    ):
+        if not examiner.is_workspace(path, call.state):
+            examiner.found("run-outside", path)
 
 
 def _far(examiner: "Examiner", _call: "Call", value: str) -> None:
@@ -229,8 +234,14 @@ def _computed(examiner: "Examiner", _call: "Call", value: str) -> None:
         examiner.found("send-data", value)
 
 
+# Remotes of this name are, by custom, platforms that run what is pushed to them.
+_DEPLOYS = names("heroku dokku piku gigalixir clever production prod live deploy")
+
+
 def _remote(examiner: "Examiner", _call: "Call", value: str) -> None:
     """Judge where git pushes to: a name of a remote, or an address."""
+    if value in _DEPLOYS:
+        examiner.found("publish", f"git push {value}")
     if "://" in value or re.match(r"[\w.-]+(?:@[\w.-]*)?:", value) or UNKNOWN in value:
         examiner.found("send-data", value)
 
