@@ -208,11 +208,14 @@ def _first_inside(launch: Launch) -> tuple[str, ...]:
 
 
 def _without_the_gone(view: View) -> View:
-    """Leave out masks of what no longer exists: bwrap cannot make a file where all is read-only.
+    """Leave out what hides something that no longer exists: bwrap can make nothing where all is
+    read-only.
 
-    Sockets come and go at any time. The view was planned a moment ago.
+    Sockets, and directories that only root may enter, come and go at any time. The view was planned
+    a moment ago.
     """
-    there = (m for m in view.mounts if m.kind is not Kind.MASK or os.path.lexists(m.path))
+    hides = (Kind.MASK, Kind.BLANK)
+    there = (m for m in view.mounts if m.kind not in hides or os.path.lexists(m.path))
     return View(mounts=tuple(there))
 
 

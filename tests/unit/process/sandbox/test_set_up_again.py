@@ -17,7 +17,7 @@ from ..world import Place
 
 
 class Vanishing(Sandboxed):
-    """A sandbox beside a server that removes one of its sockets after each look at them."""
+    """A sandbox beside a server that removes a socket, or a directory, after each look at them."""
 
     sockets: tuple[Path, ...] = ()
     removed = 0
@@ -25,7 +25,8 @@ class Vanishing(Sandboxed):
     def spawn_plan(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
         plan = super().spawn_plan(command, program, tty=tty)
         if self.removed < len(self.sockets):
-            self.sockets[self.removed].unlink()
+            gone = self.sockets[self.removed]
+            gone.rmdir() if gone.is_dir() else gone.unlink()
             self.removed += 1
         return plan
 
@@ -35,8 +36,8 @@ def vanishing(place: Place, count: int) -> Vanishing:
     if bwrap is None or setsid is None:
         pytest.skip("there is no bwrap")
     sockets = tuple(place.folder / f"{number}.sock" for number in range(count))
-    for socket in sockets:
-        socket.touch()
+    for number, socket in enumerate(sockets):
+        socket.mkdir() if number % 2 else socket.touch()
     made = Vanishing(
         Launch(
             engine=Engine.BWRAP,
@@ -44,7 +45,10 @@ def vanishing(place: Place, count: int) -> Vanishing:
             view=View(
                 mounts=(
                     BindMount(Kind.SHOW, str(place.folder)),
-                    *(BindMount(Kind.MASK, str(path)) for path in sockets),
+                    *(
+                        BindMount(Kind.BLANK if path.is_dir() else Kind.MASK, str(path))
+                        for path in sockets
+                    ),
                 )
             ),
             network=Network.OFF,
