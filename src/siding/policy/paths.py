@@ -92,6 +92,7 @@ HARMLESS_DEVICES = names("""
     /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full /dev/urandom
     /dev/random
 """)
+ENDLESS_DEVICES = names("/dev/zero /dev/urandom /dev/random")
 
 
 def absolute(field: str, cwd: str | None) -> str | None:

@@ -3,7 +3,7 @@
 from siding.policy.effects import Effects, secret_variable
 from siding.policy.expansion import Expander
 from siding.policy.fields import NOTHING, UNKNOWN, PrintedText
-from siding.policy.paths import HARMLESS_DEVICES, Zone
+from siding.policy.paths import ENDLESS_DEVICES, HARMLESS_DEVICES, Zone
 from siding.policy.state import ShellState
 from siding.policy.tree import Redirect
 
@@ -40,7 +40,11 @@ def judge_redirects(
             effects.reads(path, state)
             fetched = effects.is_fetched(path, state)
             inside = effects.zone(path, state) is Zone.INSIDE
-            stdin = PrintedText(remote=fetched, listed=inside and not fetched)
+            stdin = PrintedText(
+                remote=fetched,
+                listed=inside and not fetched,
+                endless=path in ENDLESS_DEVICES,
+            )
     for name in sorted(expander.names):
         if secret_variable(name):
             effects.found("print-secret", f"${name}")

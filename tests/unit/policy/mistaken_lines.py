@@ -35,6 +35,7 @@ LET_THROUGH: dict[str, tuple[str, ...]] = {
         "yes | tee big",
     ),
     "credentials": (
+        "git config --get github.token",
         "git config --get-all http.https://github.com/.extraheader",
         'php -r \'readfile(getenv("HOME")."/.ssh/id_rsa");\'',
         "vault kv get -field=token secret/ci",
@@ -92,6 +93,7 @@ LET_THROUGH: dict[str, tuple[str, ...]] = {
         "find ~ -name 'id_*' -exec base64 {} \\;",
     ),
     "program texts": (
+        'node -e \'["/home/dev/a"].forEach(require("fs").unlinkSync)\'',
         "bun -e 'await Bun.$`rm -rf ${process.env.HOME}`'",
         "perl -e 'unlink glob \"$ENV{HOME}/*\"'",
         "tclsh <<< 'file delete -force ~/src'",
@@ -148,6 +150,7 @@ LET_THROUGH: dict[str, tuple[str, ...]] = {
         "chattr -R +i .",
     ),
     "launchers": (
+        "pgrep -f java | while read p; do kill $p; done",
         "xonsh -c 'rm -rf ~'",
         "nu -c 'rm -rf ~'",
         "elvish -c 'rm -rf ~'",
@@ -180,6 +183,12 @@ LET_THROUGH: dict[str, tuple[str, ...]] = {
         "cockroach sql -e 'drop database x'",
     ),
     "builds and archives": (
+        "tr '\\0' x < /dev/zero > fill",
+        "cat < /dev/zero > fill",
+        "npm uninstall -g typescript",
+        "rustup default nightly",
+        "pyenv global 3.12",
+        "dart pub global activate evil",
         "pip install --break-system-packages x",
         "uv pip install --system x",
         "pacman -S x",
@@ -251,6 +260,9 @@ LET_THROUGH: dict[str, tuple[str, ...]] = {
 # Runs unasked.
 ASKED_ABOUT: dict[str, tuple[str, ...]] = {
     "others": (
+        "LC_ALL=C tr -dc a-z < /dev/urandom | head -c 16 > id.txt",
+        "npm uninstall lodash",
+        "ls | while read f; do echo $f; done",
         "ps aux | grep node | awk '{print $2, $11}'",
         "kill $(cat /tmp/server.pid)",
         "kill $(cat server.pid)",
@@ -305,6 +317,7 @@ ASKED_ABOUT: dict[str, tuple[str, ...]] = {
         "PYTHONPATH=src python -m app",
     ),
     "JavaScript": (
+        'node -e \'["dist/a"].forEach(require("fs").unlinkSync)\'',
         "npx create-react-app my-app",
         "npx create-next-app@latest my-app --ts",
         "npx create-vite my-app --template react",

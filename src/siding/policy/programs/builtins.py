@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from siding.policy.effects import secret_variable
 from siding.policy.fields import (
     ANYTHING,
+    FOUND_BY_NAME,
     FROM_A_LIST,
     MARKS,
     NOTHING,
@@ -141,6 +142,12 @@ def _formatted(words: list[str], budget: "Budget") -> str | None:
     return "".join(text)
 
 
+def _line_of(stdin: PrintedText) -> str:
+    if FOUND_BY_NAME in (stdin.text or ""):  # `pgrep NAME | while read p; do kill $p; done`
+        return FOUND_BY_NAME
+    return FROM_A_LIST if stdin.listed else UNKNOWN
+
+
 def read_variables(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow read, mapfile and the like: the variables they set become unknown."""
     given = arguments(
@@ -162,7 +169,7 @@ def read_variables(examiner: "Examiner", call: "Call") -> PrintedText:
     )
     for name in (*given.operands, *given.values("-a")):
         examiner.named(name, call.state)
-        call.state.variables[name] = FROM_A_LIST if call.stdin.listed else UNKNOWN
+        call.state.variables[name] = _line_of(call.stdin)
         if name in call.state.arrays or given.has("-a") or call.name != "read":
             call.state.arrays[name] = (UNKNOWN,)
         if name in ("PATH", "IFS"):

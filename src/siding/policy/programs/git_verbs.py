@@ -119,8 +119,9 @@ def _config(examiner: "Examiner", call: "Call", given: Arguments) -> None:
         operands.pop(0)
     reads = given.has("--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin")
     reads = reads or given.operands[:1] in (("get",), ("list",))
-    if any(re.search(_SECRET_SETTING, word) for word in operands):
-        examiner.found("print-secret", " ".join(operands))
+    named = (*operands, *(value or "" for _, value in given.options))
+    if any(re.search(_SECRET_SETTING, word) for word in named):
+        examiner.found("print-secret", shown_words(call.words[:6]))
     if reads or (len(operands) < 2 and not given.has("--unset", "--unset-all", "--remove-section")):
         return
     for path in given.values("-f", "--file"):

@@ -11,7 +11,7 @@ from siding.policy.fields import (
     UNKNOWN,
     PrintedText,
 )
-from siding.policy.paths import Zone
+from siding.policy.paths import ENDLESS_DEVICES, Zone
 from siding.policy.programs.amounts import bytes_of, fills_disk
 
 if TYPE_CHECKING:
@@ -75,13 +75,10 @@ def _listed(examiner: "Examiner", call: "Call", given: "Given") -> bool:
     return all(examiner.zone(each, call.state) is Zone.INSIDE for each in files)
 
 
-_ENDLESS_DEVICES = frozenset({"/dev/zero", "/dev/urandom", "/dev/random"})
-
-
 def reads_without_end(given: "Given") -> bool:
     """Return whether a device that never ends is read, and no option says how little of it."""
     read = (*given.operands, *given.values("reads"))
-    if _ENDLESS_DEVICES.isdisjoint(read):
+    if ENDLESS_DEVICES.isdisjoint(read):
         return False
     block = next((bytes_of(value) for name, _, value in given.options if name == "bs="), 1)
     bounds = [bytes_of(value) * block for value in given.values("bounds")]

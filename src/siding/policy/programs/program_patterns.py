@@ -53,6 +53,9 @@ DELETES = (
 )
 # A function that deletes is handed to another one: `map(os.remove, …)`, `array_map("3", …)`.
 HANDED_DELETES = rf"(\b(?:map|array_\w+|call_user_func\w*)\(\s*(?:\"(\d+)\"|{DELETES}))\s*,"
+HANDED_BEHIND = (
+    rf"\.(?:forEach|map|each)\s*\(\s*&?(?:require\(\"\d+\"\)\.|[\w.]{{1,40}}\.)?{DELETES}\s*\)"
+)
 WRITES = (
     r"\b(?:write_?[fF]ile\w*|writeTextFile\w*|append_?[fF]ile\w*|createWriteStream|makedirs"
     r"|mkdir\w*|file_put_contents|(?:File|IO|Bun|Files)\.write\w*|touch"

@@ -127,13 +127,7 @@ class _Text:
         ):
             for arguments in self._calls(pattern, statement):
                 self._each(arguments[at : at + 1], act)
-        for start, number in re.findall(patterns.HANDED_DELETES, statement):
-            rest = statement.partition(start)[2].partition(",")[2]
-            if not number or re.match(patterns.DELETES, self.strings.strings[int(number)]):
-                self._each([rest], self._delete)
-        if self.language in patterns.BARE_WORDS:
-            for path in re.findall(patterns.BARE_DELETES, statement):
-                self._delete(re.sub(r"^~(?=/|$)", self.strings.home, path))
+        self._deletes_otherwise(statement)
         for arguments in self._calls(patterns.OPENS, statement):
             given = [text for each in arguments for text in self.strings.values(each)[:1]]
             if any(re.fullmatch(patterns.WRITE_MODE, text) for text in given):
@@ -151,6 +145,18 @@ class _Text:
             }
             act = acts.get(name[:4], self._delete)
             self._each([patterns.BEFORE_A_PATH.split(before)[-1]], act)
+
+    def _deletes_otherwise(self, statement: str) -> None:
+        """Judge a function that deletes and is handed to another one, and what Tcl deletes."""
+        for start, number in re.findall(patterns.HANDED_DELETES, statement):
+            rest = statement.partition(start)[2].partition(",")[2]
+            if not number or re.match(patterns.DELETES, self.strings.strings[int(number)]):
+                self._each([rest], self._delete)
+        if re.search(patterns.HANDED_BEHIND, statement):  # `[…].forEach(fs.unlinkSync)`
+            self._each(re.findall(r'"\d+"', statement), self._delete)
+        if self.language in patterns.BARE_WORDS:
+            for path in re.findall(patterns.BARE_DELETES, statement):
+                self._delete(re.sub(r"^~(?=/|$)", self.strings.home, path))
 
     def _arguments(self, given: Sequence[str]) -> None:
         """Judge the arguments as the files of a program that deletes or writes some."""
