@@ -95,6 +95,12 @@ class Reported(NamedTuple):
         return bool(turn and self.answers) and turn != self.answers
 
     @property
+    def is_nothing(self) -> bool:
+        """Whether neither the agent nor anybody beside it has said anything yet."""
+        said = (self.session, self.transcript, self.prompts, self.judged, self.limits, self.notes)
+        return not any(said)
+
+    @property
     def is_in_copy(self) -> bool:
         """Whether the newest conversation is the copy."""
         return bool(self.copy_of) and self.session == self.copy

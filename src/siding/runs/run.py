@@ -112,7 +112,7 @@ class Run(NamedTuple):
 
 
 def _seconds(value: object) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
+    if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     return float(value)
 

@@ -138,7 +138,7 @@ def with_reported(
     assert isinstance(detail, RunDetail)
     said = () if found is None else (*found.limits, *found.notes)
     notes = (*detail.notes, *said)
-    if found is None or not found.session:
+    if found is None or found.is_nothing:
         found = Reported()
         why = (reports and reports.why_not) or "it has not said that it began"
         notes = (
