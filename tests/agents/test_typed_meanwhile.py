@@ -1,15 +1,13 @@
-"""A person types at an agent's own screen while it works, and what it wakes up for."""
+"""A person types at an agent's own screen while it works."""
 
 import json
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agents.at_terminal import AtTerminal
-from agents.conftest import AgentAtWork, agent_named
-from agents.models import Call
+from agents.conftest import agent_named
 from sandbox import Sandbox
 
 
@@ -25,9 +23,6 @@ def test_what_is_typed_while_it_works_is_of_the_turn_and_taken_back_with_it(
             [agent.shell("echo 2 >beta.txt")],
             ["Both are done."],
             ["I see."],
-            [in_background("echo 3 >shell.txt")],
-            ["It runs."],
-            ["It has ended."],
         )
         person = AtTerminal(agent)
         try:
@@ -45,24 +40,9 @@ def test_what_is_typed_while_it_works_is_of_the_turn_and_taken_back_with_it(
             person.says("do gamma", lambda: "I see." in person.screen)
             told = json.dumps(model.requests[-1], ensure_ascii=False)
             assert "your work on “do alpha”, “do beta”" in told
-            if name == "claude":
-                wakes_up(agent, person, workspace)
             assert person.quits() == 0
         finally:
             person.kill()
-
-
-def wakes_up(agent: AgentAtWork, person: AtTerminal, workspace: Path) -> None:
-    person.says("run the shell", lambda: "It runs." in person.screen)
-    person.until(lambda: agent.turns[-1]["message"] == "run the shell")
-    (workspace / "end").touch()
-    person.until_shown("It has ended.")
-    person.until(lambda: agent.turns[-1]["message"].startswith("Background command"))
-    asked = [turn["prompt"] for turn in agent.turns if turn.get("prompt")]
-    assert asked == ["do alpha", "do gamma", "run the shell"]
-    assert [used(turn)[2] for turn in agent.turns[-2:]] == [2, 1]
-    agent.task.siding("undo")  # what the shell has written, without --force
-    assert not (workspace / "shell.txt").exists()
 
 
 def types(person: AtTerminal, prompt: str) -> None:
@@ -77,12 +57,6 @@ def types(person: AtTerminal, prompt: str) -> None:
 def watches(person: AtTerminal, seconds: float) -> None:
     end = time.monotonic() + seconds
     person.until(lambda: time.monotonic() > end)
-
-
-def in_background(command: str) -> Call:
-    waits = "while [ ! -e end ]; do sleep 0.1; done"
-    fields = {"command": f"{waits}; {command}", "description": "a shell"}
-    return Call("Bash", {**fields, "run_in_background": True})
 
 
 def used(turn: dict[str, Any]) -> tuple[int, int, int]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from left_to_prove import ALL
 from siding.redaction.blocks import TAIL
 from siding.redaction.credit import ALLOWANCE, Allowance
 from siding.redaction.redactor import Redactor, known_values
@@ -55,7 +56,7 @@ def assert_nothing_more_is_shown(limited: bytes, endless: bytes) -> None:
         at = found + len(shown)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500 if ALL else 100, deadline=None)
 @given(text=texts, cuts=st.lists(st.integers(0, 9000), max_size=20), allowance=allowances)
 def test_any_pieces_give_what_the_whole_gives(
     text: bytes, cuts: list[int], allowance: Allowance
@@ -63,7 +64,7 @@ def test_any_pieces_give_what_the_whole_gives(
     assert redacted(text, cuts, allowance) == redacted(text, [], allowance)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 if ALL else 40, deadline=None)
 @given(text=texts, cuts=st.lists(st.integers(0, 9000), max_size=9), allowance=allowances)
 def test_with_a_sieve_it_is_the_same(text: bytes, cuts: list[int], allowance: Allowance) -> None:
     """Where the library is installed; elsewhere there is none."""
@@ -78,7 +79,7 @@ def test_byte_by_byte(text: bytes, allowance: Allowance) -> None:
     assert redacted(text, list(range(len(text))), allowance) == redacted(text, [], allowance)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500 if ALL else 100, deadline=None)
 @given(text=texts, allowance=allowances)
 def test_what_is_masked_with_an_endless_credit_is_masked_with_any(
     text: bytes, allowance: Allowance
