@@ -3,8 +3,9 @@
 Whoever can write ``.git/config`` chooses these programs, an agent without a sandbox among them. So
 they are off until a person trusts exactly these commands: the digest of a driver is that of its
 name and commands. A trusted filter runs where the person's own git would run it, in their checkout
-and with their git directory, also for files of a workspace. So a command such as
-``./tools/clean`` never means a program that an agent has written into its workspace.
+and with their git directory, also for files of a workspace; in that directory if there is no
+checkout. So a command such as ``./tools/clean`` never means a program that an agent has written
+into its workspace.
 """
 
 import json
@@ -166,8 +167,7 @@ def _at_home(command: str, common_dir: Path, checkout: Path | None, *, expands: 
     """
     places = {"GIT_DIR": common_dir, "GIT_WORK_TREE": checkout}
     lines = [f"{name}={quote(str(path))}" for name, path in places.items() if path is not None]
-    if checkout is not None:
-        lines.append(f"cd {quote(str(checkout))} || exit 1")
+    lines.append(f"cd {quote(str(checkout or common_dir))} || exit 1")
     begin = "; ".join(["unset GIT_INDEX_FILE", *lines, ""])
     return (begin.replace("%", "%%") if expands else begin) + command
 

@@ -139,6 +139,32 @@ def test_a_filter_that_fails_stores_nothing_even_if_it_is_not_required(crypt: St
     assert crypt.show("secret.new") == "jbeq\n"
 
 
+def test_a_program_that_an_agent_wrote_is_never_the_filter(crypt: Stage) -> None:
+    """A bare repository has no checkout in which a relative command would mean the person's own."""
+    for key in ("clean", "smudge"):
+        configure(crypt, key, "./rot13")
+    (crypt.repo / "rot13").write_text(f"#!/bin/sh\n{ROT13}\n")
+    (crypt.repo / "rot13").chmod(0o755)
+    crypt.git("add", "rot13")
+    crypt.git("commit", "-qm", "its program")
+    fired = crypt.repo.parent / "fired"
+    plant = f"printf '#!/bin/sh\\ntouch {fired}; cat\\n' >rot13; echo word >secret.new"
+    trust(crypt)
+    crypt.start()
+    crypt.agent(plant)
+    crypt.apply("--paths", "secret.new")
+    assert crypt.show("secret.new") == "jbeq\n"
+    bare = crypt.repo.parent / "bare"
+    crypt.git("clone", "-q", "--bare", ".", str(bare))
+    for key in ("clean", "smudge"):
+        crypt.git("-C", str(bare), "config", f"filter.crypt.{key}", "./rot13")
+    crypt.box.siding("trust", cwd=bare)
+    for command in (("task", "start", "y"), ("run", "--", "sh", "-c", plant), ("apply",)):
+        crypt.box.siding(*command, cwd=bare, status=None)
+    assert "gjb" not in crypt.git("-C", str(bare), "log", "-p", "main")
+    assert not fired.exists()
+
+
 PLANTED = {
     "on a condition": 'git config includeIf.onbranch:siding/**.path "$HOME/inc"',
     "of the worktree": "git config extensions.worktreeConfig true;"
