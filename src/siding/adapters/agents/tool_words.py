@@ -31,6 +31,9 @@ _PATCHED = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+?)\s*$"
 _ADDRESS = re.compile(r"\b[a-z][a-z+.-]*://[^\s<>\"']+")
 _PATHS = ("/", "~/", "../")  # a text that begins so looks like the name of a file
 _LONGEST_INPUT = 300  # characters of an unknown tool's input that a person is shown
+# A hook cuts all texts but these at so many characters: what comes behind it nobody could judge.
+_LONGEST_TEXT = 16 << 10
+_WHOLE = frozenset({"command", "patchText"})
 
 
 class NotUnderstood(Exception):
@@ -81,6 +84,8 @@ class ToolTable(NamedTuple):
         for field in there:
             if not _is_text(given[field]):
                 raise NotUnderstood(f"{field!r} is no text")
+            if field not in _WHOLE and _longest(given[field]) >= _LONGEST_TEXT:
+                raise NotUnderstood(f"{field!r} is too long to be judged")
         if not there and name not in self.optional:
             raise NotUnderstood(f"there is no {' or '.join(map(repr, fields))} in its input")
         named = [each for field in there for each in fields[field](given[field])]
@@ -109,6 +114,10 @@ def _is_text(value: object) -> bool:
     if isinstance(value, list):
         return all(isinstance(each, str) for each in value)
     return isinstance(value, str) and bool(value)
+
+
+def _longest(value: Any) -> int:
+    return max(map(len, value), default=0) if isinstance(value, list) else len(value)
 
 
 def _named(effect: Effect) -> Field:

@@ -10,6 +10,7 @@ from siding.adapters.agents.table import AGENTS, adapter_of, notes_of
 from siding.adapters.agents.tool_words import OWN_TOOLS
 from siding.app import broker
 from siding.policy.tool_use import Effect, ToolUse, Touch
+from siding.process.broker import hook
 
 R, W, D, F = Effect.READS, Effect.WRITES, Effect.DELETES, Effect.FETCHES
 PATCH = """*** Begin Patch
@@ -90,6 +91,25 @@ def test_a_tool_that_is_not_known_is_told_with_its_input() -> None:
     said = adapter.read({**payload, "tool": "bash", "given": {"command": "ls"}})
     assert said is not None
     assert (said.command, said.unread) == ("ls", "")
+
+
+def test_what_a_hook_may_have_cut_off_is_not_judged_by_its_beginning() -> None:
+    adapter = adapter_of("codex")
+    assert adapter is not None
+    typed = {"session_id": 1, "chars": "x" * 20_000 + "\r:!rm -rf ~\r"}
+    payload = {"hook_event_name": "PreToolUse", "tool_name": "write_stdin", "tool_input": typed}
+    cut = hook._without_contents(payload)
+    assert isinstance(cut, dict)
+    said = adapter.read(cut)
+    assert said is not None
+    assert (said.uses, said.unread) == (None, "write_stdin: 'chars' is too long to be judged")
+    patch = PATCH.replace("+*** Add", "+" + "x" * 20_000 + "\n+*** Add")
+    payload |= {"tool_name": "apply_patch", "tool_input": {"command": patch}}
+    cut = hook._without_contents(payload)
+    assert isinstance(cut, dict)
+    said = adapter.read(cut)
+    assert said is not None
+    assert said.uses == ToolUse("apply_patch", tuple(Touch(*each) for each in PATCHED))
 
 
 def test_the_tools_of_our_own_server_are_known() -> None:
