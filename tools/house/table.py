@@ -1,0 +1,167 @@
+"""The rows of the table: what is counted in the files, and what commands were seen to cost."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tools.house.agents import AgentTable, agent_tables, files_naming
+from tools.house.counts import (
+    folder_lines,
+    folder_sizes,
+    named_by_verb,
+    parameters,
+    small,
+)
+from tools.house.entries import ACTS, AGENTS, RECORDER
+from tools.house.graph import LOADS, REACHES, Graph
+from tools.house.imports import Kind
+from tools.house.loaded import Loaded
+from tools.house.steps import StepUse, step_use
+from tools.house.times import BARE, Time
+
+NOT_THERE = "none"
+CROWDED = 30  # modules in a folder
+
+
+class Reach(NamedTuple):
+    """What an act reaches."""
+
+    modules: int
+    lines: int
+
+    def __str__(self) -> str:
+        return f"{self.modules:,}, {self.lines / 1000:.1f}k"
+
+
+class House(NamedTuple):
+    """What is counted in the files of a package."""
+
+    files: int
+    lines: int
+    by_statements: Mapping[str, Reach]  # act -> import statements alone
+    by_texts: Mapping[str, Reach]  # and texts that name modules
+    by_programs: Mapping[str, Reach]  # and programs that are started
+    chain: Sequence[str]
+    chain_at_top: Sequence[str]  # without imports inside functions
+    recorder: int | None  # lines of `record` and `ground`
+    projects: int  # parameters called `project`
+    naming: Mapping[str, int]  # agent -> files that name it outside its folder
+    tables: Sequence[AgentTable]
+    steps: StepUse
+    folders: Sequence[tuple[str, int]]
+    small: int
+    named_by_verb: int
+
+
+def house(graph: Graph) -> House:
+    """Count what the table of the house needs. A test can hold any of it."""
+    package = graph.package
+    return House(
+        files=len(package.modules),
+        lines=package.lines(),
+        by_statements=reaches(graph, LOADS),
+        by_texts=reaches(graph, LOADS | {Kind.STRING}),
+        by_programs=reaches(graph, REACHES),
+        chain=graph.longest_chain(),
+        chain_at_top=graph.longest_chain({Kind.TOP}),
+        recorder=folder_lines(package, RECORDER),
+        projects=len(parameters(package, "project")),
+        naming={agent: len(files_naming(package, agent)) for agent in AGENTS},
+        tables=agent_tables(package, AGENTS),
+        steps=step_use(package),
+        folders=folder_sizes(package),
+        small=len(small(package)),
+        named_by_verb=len(named_by_verb(package)),
+    )
+
+
+def reaches(graph: Graph, kinds: frozenset[Kind]) -> dict[str, Reach]:
+    """Return what each act reaches by arrows of these kinds."""
+    found = {}
+    for act, modules in ACTS.items():
+        names = graph.reach((f"{graph.package.name}.{each}" for each in modules), kinds)
+        found[act] = Reach(len(names), graph.package.lines(names))
+    return found
+
+
+def rows_of(house: House) -> list[tuple[str, str]]:
+    """Return the rows of the table that the files alone decide."""
+    crowded = [name for name, size in house.folders if size >= CROWDED]
+    rows = [("files; lines in `src`", f"{house.files:,}; {house.lines:,}")]
+    rows += [
+        (
+            f"modules and lines that {act} reaches: by import statements; texts that name modules"
+            " counted; programs that are started counted too",
+            f"{house.by_statements[act]}; {house.by_texts[act]}; {house.by_programs[act]}",
+        )
+        for act in house.by_statements
+    ]
+    rows += [
+        (
+            "longest import chain; without imports in functions",
+            f"{len(house.chain)}; {len(house.chain_at_top)}",
+        ),
+        (
+            "lines of `record` and `ground`",
+            NOT_THERE if house.recorder is None else f"{house.recorder:,}",
+        ),
+        ("parameters called `project`", f"{house.projects:,}"),
+        (
+            "files that name an agent outside its folder",
+            ", ".join(f"{agent} {count}" for agent, count in house.naming.items()),
+        ),
+        ("tables keyed by agent", str(len(house.tables))),
+        (
+            "`match` over steps without `assert_never`, of all; chains of `if`; single questions",
+            f"{len(house.steps.open_matches)} of"
+            f" {len(house.steps.open_matches) + len(house.steps.closed_matches)};"
+            f" {len(house.steps.chains)}; {len(house.steps.questions)}",
+        ),
+        (
+            f"modules in the largest folder; folders with {CROWDED} or more",
+            f"{house.folders[0][1]}; {len(crowded)}",
+        ),
+        ("modules of fewer than 50 lines, without `__init__`", str(house.small)),
+        ("modules whose last word ends in -ing or -ed", str(house.named_by_verb)),
+    ]
+    return rows
+
+
+def text_of(rows: Sequence[tuple[str, str]]) -> str:
+    """Return rows as a table of Markdown."""
+    return _markdown(("what", "now"), rows)
+
+
+def budget_text(loaded: Mapping[str, Loaded], long: Mapping[str, Loaded]) -> str:
+    """Return what commands cost as a table of Markdown. `long`: with a long ledger."""
+    head = (
+        *("command", "modules of ours", "functions loaded", "called", "never called"),
+        *("modules of others", "git", "fsyncs", "patterns", "ledger lines"),
+    )
+    rows = []
+    for name, each in loaded.items():
+        lines = str(each.parsed)
+        if name in long:
+            lines += f" (of 1,000 steps: {long[name].parsed})"
+        counted = (each.others, each.git, each.fsyncs, each.patterns)
+        rows.append(
+            (
+                *(f"`{name}`", str(each.modules), f"{each.functions:,}", f"{each.called:,}"),
+                *(f"{each.unused:.0%}", *map(str, counted), lines),
+            )
+        )
+    return _markdown(head, rows)
+
+
+def times_text(times: Sequence[Time]) -> str:
+    """Return times as a table of Markdown, with their ratio to a bare interpreter."""
+    (bare,) = (each.least_ms for each in times if each.command == BARE)
+    rows = [
+        (each.place, f"`{each.command}`", f"{each.least_ms:.1f}", f"{each.least_ms / bare:.1f}")
+        for each in times
+    ]
+    return _markdown(("source", "command", "ms, least", "times a bare interpreter"), rows)
+
+
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
