@@ -71,7 +71,14 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--files", action="store_true", help="only what is counted in the files")
     add("--times", type=int, default=0, metavar="ROUNDS", help="measure times as well")
-    add("--against", type=Path, metavar="DIRECTORY", help="another checkout, for the times")
+    add(
+        "--against",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIRECTORY",
+        help="another checkout, for the times; may be given again",
+    )
     add("--root", type=Path, default=CHECKOUT, metavar="DIRECTORY", help="a checkout")
     add("--types", action="store_true", help="count imports below TYPE_CHECKING as well")
     add("--most", type=int, default=40, metavar="N", help="rows of a list")
@@ -112,7 +119,7 @@ def _table(graph: Graph, chosen: argparse.Namespace) -> Iterator[str]:
             yield ""
             yield budget_text(measure_all(place), measure_long(place))
     if chosen.times:
-        roots = [chosen.root, *([chosen.against] if chosen.against else [])]
+        roots = [chosen.root, *chosen.against]
         with ExitStack() as stack:
             places = [stack.enter_context(scratch(_source(root))) for root in roots]
             yield ""

@@ -32,7 +32,7 @@ class Observer:
         # By identity: to compare code objects compares all that is in them.
         self._called: dict[int, CodeType] = {}
         self._parsed = 0
-        self._patterns = 0
+        self._patterns: dict[str, int] = {}  # by the module that compiles them
         opened = os.open(result + ".events", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(opened, _EVENTS_FD, inheritable=False)
         os.close(opened)
@@ -87,7 +87,9 @@ class Observer:
         elif code.co_name == "compile" and code.co_filename.endswith(
             (os.sep + "re" + os.sep + "_compiler.py", os.sep + "sre_compile.py")
         ):
-            self._patterns += _while_ours_is_imported(frame)
+            module = _imported_now(frame)
+            if module.partition(".")[0] == _PACKAGE:
+                self._patterns[module] = self._patterns.get(module, 0) + 1
 
     def _audit(self, event: str, arguments: "tuple[Any, ...]") -> None:
         if event in ("os.posix_spawn", "os.exec"):
@@ -159,14 +161,14 @@ def _functions(code: "CodeType") -> "Iterator[tuple[str, int, str]]":
         yield from _functions(each)
 
 
-def _while_ours_is_imported(frame: "FrameType | None") -> bool:
-    """Tell whether one of our modules compiles a pattern while its top level is executed."""
+def _imported_now(frame: "FrameType | None") -> str:
+    """Return the module whose top level is executed in a frame or above it, "" for none."""
     while frame is not None:
-        is_ours: bool = frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
         if frame.f_code.co_name == "<module>":
-            return is_ours
+            name: str = frame.f_globals.get("__name__", "")
+            return name
         frame = frame.f_back
-    return False
+    return ""
 
 
 def main() -> int:

@@ -99,6 +99,9 @@ def unused(graph: Graph, name: str, loaded: Loaded, most: int) -> Iterator[str]:
     yield (
         f"in {len(idle)} modules no function is called: {sum(e.loaded for e in idle):,} functions"
     )
+    patterns = sorted(loaded.patterns.items(), key=lambda row: -row[1])
+    yield f"{sum(count for _, count in patterns)} patterns are compiled while modules are imported:"
+    yield "  " + ", ".join(f"{name.partition('.')[2]} {count}" for name, count in patterns)
     yield "\n uncalled  loaded   lines  module, and the loaded modules that import it at their top"
     users: dict[str, list[str]] = {}
     for arrow in graph.arrows:

@@ -27,7 +27,7 @@ class Loaded(NamedTuple):
     others: int  # modules of others that a bare interpreter has not
     git: int  # processes
     fsyncs: int  # of ours
-    patterns: int  # compiled while our modules were imported
+    patterns: Mapping[str, int]  # compiled while a module of ours was imported, by module
     parsed: int  # lines of ledgers
 
     @property
@@ -61,6 +61,7 @@ class Case(NamedTuple):
 
 
 CASES = (
+    Case(("--version",)),
     Case(("run", "--", "true")),
     Case(("status",)),
     Case(("log",)),

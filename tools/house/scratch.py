@@ -66,10 +66,11 @@ class Scratch:
         self.siding("run", "--", "sh", "-c", line)
 
     def lengthen_ledger(self, steps: int = LONG_LEDGER) -> None:
-        """Append lines like its last one to the task's ledger, until it has so many steps."""
+        """Append lines to the task's ledger, each like its shortest run, until it has so many."""
         (path,) = self.directory.glob("siding/projects/*/tasks/*/ledger.jsonl")
         lines = path.read_bytes().splitlines()
-        pattern = json.loads(lines[-1])
+        runs = [line for line in lines if json.loads(line)["kind"] == "run"]
+        pattern = json.loads(min(runs, key=len))
         with path.open("ab") as file:
             for number in range(len(lines) + 1, steps + 1):
                 before = sha256(lines[-1]).hexdigest()

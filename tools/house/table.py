@@ -12,6 +12,7 @@ from tools.house.counts import (
     small,
 )
 from tools.house.entries import ACTS, AGENTS, RECORDER
+from tools.house.goals import LIMITS, PARSED, figures, shown
 from tools.house.graph import LOADS, REACHES, Graph
 from tools.house.imports import Kind
 from tools.house.loaded import Loaded
@@ -83,73 +84,83 @@ def reaches(graph: Graph, kinds: frozenset[Kind]) -> dict[str, Reach]:
     return found
 
 
-def rows_of(house: House) -> list[tuple[str, str]]:
-    """Return the rows of the table that the files alone decide."""
+def rows_of(house: House) -> list[tuple[str, str, str]]:
+    """Return the rows of the table that the files alone decide: what, how much now, the goal."""
+    steps = house.steps
+    matches = len(steps.open_matches) + len(steps.closed_matches)
     crowded = [name for name, size in house.folders if size >= CROWDED]
-    rows = [("files; lines in `src`", f"{house.files:,}; {house.lines:,}")]
-    rows += [
-        (
-            f"modules and lines that {act} reaches: by import statements; texts that name modules"
-            " counted; programs that are started counted too",
-            f"{house.by_statements[act]}; {house.by_texts[act]}; {house.by_programs[act]}",
-        )
-        for act in house.by_statements
-    ]
-    rows += [
+    naming = ", ".join(f"{agent} {count}" for agent, count in house.naming.items())
+    goals = {"run": "≤ 200, 45k", "undo + apply + rollback": "≤ 150, 32k"}
+    return [
+        ("files; lines in `src`", f"{house.files:,}; {house.lines:,}", "≤ 1,000; ≤ 150k"),
+        *(
+            (
+                f"modules and lines that {act} reaches by import statements; with texts that name"
+                " modules; with programs that are started",
+                f"{house.by_statements[act]}; {house.by_texts[act]}; {house.by_programs[act]}",
+                goals.get(act, ""),
+            )
+            for act in house.by_statements
+        ),
         (
             "longest import chain; without imports in functions",
             f"{len(house.chain)}; {len(house.chain_at_top)}",
+            "≤ 25",
         ),
         (
             "lines of `record` and `ground`",
             NOT_THERE if house.recorder is None else f"{house.recorder:,}",
+            "≤ 40k",
         ),
-        ("parameters called `project`", f"{house.projects:,}"),
+        ("parameters called `project`", f"{house.projects:,}", "later ≤ 150"),
+        ("files that name an agent outside its folder", naming, "≤ 3 each"),
+        ("tables keyed by agent", str(len(house.tables)), "1"),
         (
-            "files that name an agent outside its folder",
-            ", ".join(f"{agent} {count}" for agent, count in house.naming.items()),
-        ),
-        ("tables keyed by agent", str(len(house.tables))),
-        (
-            "`match` over steps without `assert_never`, of all; chains of `if`; single questions",
-            f"{len(house.steps.open_matches)} of"
-            f" {len(house.steps.open_matches) + len(house.steps.closed_matches)};"
-            f" {len(house.steps.chains)}; {len(house.steps.questions)}",
+            "`match` over steps without `assert_never`; chains of `if`; single questions",
+            f"{len(steps.open_matches)} of {matches}; {len(steps.chains)}; {len(steps.questions)}",
+            "0",
         ),
         (
             f"modules in the largest folder; folders with {CROWDED} or more",
             f"{house.folders[0][1]}; {len(crowded)}",
+            "",
         ),
-        ("modules of fewer than 50 lines, without `__init__`", str(house.small)),
-        ("modules whose last word ends in -ing or -ed", str(house.named_by_verb)),
+        ("modules of fewer than 50 lines, without `__init__`", str(house.small), ""),
+        ("modules whose last word ends in -ing or -ed", str(house.named_by_verb), ""),
     ]
-    return rows
 
 
-def text_of(rows: Sequence[tuple[str, str]]) -> str:
+def text_of(rows: Sequence[tuple[str, str, str]]) -> str:
     """Return rows as a table of Markdown."""
-    return _markdown(("what", "now"), rows)
+    return _markdown(("what", "now", "goal"), rows)
 
 
 def budget_text(loaded: Mapping[str, Loaded], long: Mapping[str, Loaded]) -> str:
-    """Return what commands cost as a table of Markdown. `long`: with a long ledger."""
+    """Return what commands cost as a table of Markdown, each figure with the most it may be.
+
+    `long` is the same with a ledger of 1,000 steps.
+    """
     head = (
-        *("command", "modules of ours", "functions loaded", "called", "never called"),
-        *("modules of others", "git", "fsyncs", "patterns", "ledger lines"),
+        *("command", "modules of ours", "functions loaded", "never called", "called"),
+        *("modules of others", "git", "fsyncs", "patterns", "ledger lines of 1,000"),
     )
-    rows = []
-    for name, each in loaded.items():
-        lines = str(each.parsed)
-        if name in long:
-            lines += f" (of 1,000 steps: {long[name].parsed})"
-        counted = (each.others, each.git, each.fsyncs, each.patterns)
-        rows.append(
-            (
-                *(f"`{name}`", str(each.modules), f"{each.functions:,}", f"{each.called:,}"),
-                *(f"{each.unused:.0%}", *map(str, counted), lines),
-            )
-        )
-    return _markdown(head, rows)
+    return _markdown(head, [_budget_row(name, each, long) for name, each in loaded.items()])
+
+
+def _budget_row(name: str, loaded: Loaded, long: Mapping[str, Loaded]) -> list[str]:
+    limit = LIMITS.get(name)
+    cells = [
+        _with_most(found, getattr(limit, what, None)) for what, found in figures(loaded).items()
+    ]
+    cells.insert(3, f"{loaded.called:,}")
+    lines = _with_most(long[name].parsed, PARSED.get(name)) if name in long else ""
+    return [f"`{name}`", *cells, lines]
+
+
+def _with_most(figure: float, most: float | None) -> str:
+    if most is None:
+        return shown(figure)
+    return f"{shown(figure)} (≤ {shown(most)})" if figure > most else f"{shown(figure)} ✓"
 
 
 def times_text(times: Sequence[Time]) -> str:

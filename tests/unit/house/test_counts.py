@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tools.house.agents import agent_tables, files_naming
 from tools.house.counts import folder_lines, folder_sizes, named_by_verb, parameters, small
+from tools.house.goals import beyond
 from tools.house.graph import graph_of
 from tools.house.lists import unused
 from tools.house.loaded import Functions, Loaded, case_of
@@ -141,19 +142,28 @@ def f(detail, kind, shape):
 def test_what_commands_cost_is_shown(tmp_path: Path) -> None:
     house = package(tmp_path, {"a.py": "import house.b\n", "b.py": "x = 1\n", "c.py": ""})
     seen = {"house.a": Functions(1, 1), "house.b": Functions(6, 0), "house.c": Functions(1, 1)}
-    loaded = Loaded(seen, others=5, git=1, fsyncs=2, patterns=3, parsed=4)
+    loaded = Loaded(
+        seen, others=5, git=1, fsyncs=2, patterns={"house.b": 2, "house.a": 1}, parsed=4
+    )
     lines = list(unused(graph_of(house), "log", loaded, 2))
     assert lines[:2] == [
         "log: 3 modules of ours, 8 functions, 2 called, 75% never",
         "in 1 modules no function is called: 6 functions",
     ]
-    assert lines[3:] == [
+    assert lines[2:4] == ["3 patterns are compiled while modules are imported:", "  b 2, a 1"]
+    assert lines[5:] == [
         f"{6:9}{6:8}{1:8}  b  <- a",
         f"{0:9}{1:8}{1:8}  a  <- an import in a function",
     ]
     text = budget_text({"log": loaded}, {"log": loaded._replace(parsed=300)})
-    row = "| `log` | 3 | 8 | 2 | 75% | 5 | 1 | 2 | 3 | 4 (of 1,000 steps: 300) |"
+    row = "| `log` | 3 ✓ | 8 ✓ | 75% (≤ 35%) | 2 | 5 ✓ | 1 (≤ 0) | 2 (≤ 0) | 3 ✓ | 300 ✓ |"
     assert text.splitlines()[2] == row
+    assert list(beyond("log", loaded)) == [
+        "`log`: unused 75%, and at most 35% are allowed",
+        "`log`: git 1, and at most 0 are allowed",
+        "`log`: fsyncs 2, and at most 0 are allowed",
+    ]
+    assert list(beyond("ls", loaded)) == []
     times = [Time("", BARE, 10.0), Time("src", "log", 45.0)]
     assert times_text(times).splitlines()[3] == "| src | `log` | 45.0 | 4.5 |"
     assert case_of("undo").needs_edit
