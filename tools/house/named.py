@@ -151,6 +151,21 @@ def _from_tables(package: Package, module: Module, verbs: Verbs) -> Iterator[Nam
         for text in sorted(listed):
             if prefix + text in package.modules:
                 yield Named(module.name, line, text, prefix + text)
+    yield from _handed_in(package, module)
+
+
+def _handed_in(package: Package, module: Module) -> Iterator[Named]:
+    """Yield the names that a function with a computed import is called with in its module."""
+    for function in module.nodes:
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        lines = range(function.lineno, (function.end_lineno or 0) + 1)
+        (prefix, *_) = [each.prefix for each in computed_in(module) if each.line in lines] or [""]
+        for node in module.nodes if prefix else ():
+            match node:
+                case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(text)), *_]):
+                    if name == function.name and prefix + text not in package.modules:
+                        yield Named(module.name, node.lineno, text, "")
 
 
 def _texts_at_top(module: Module) -> Iterator[str]:
@@ -227,9 +242,11 @@ def _verbs_started(package: Package, module: Module, verbs: Verbs) -> Iterator[N
             module.name, line, f"-m {package.name}", main.name if main else "", Kind.PROGRAM
         )
         known = verbs.by_words
-        for words in list(_verbs_in(texts, known)) or _verbs_in(module.texts, known):
-            verb = verbs.by_words[words]
-            yield Named(module.name, line, words, verb.module, Kind.PROGRAM)
+        found = list(_verbs_in(texts, known)) or list(_verbs_in(module.texts, known))
+        for words in found:
+            yield Named(module.name, line, words, known[words].module, Kind.PROGRAM)
+        if not found:
+            yield Named(module.name, line, f"-m {package.name} without a verb", "", Kind.PROGRAM)
 
 
 def _verbs_in(texts: Iterable[ast.Constant], known: Mapping[str, object]) -> Iterator[str]:

@@ -105,16 +105,18 @@ OTHER = [sys.executable, "-m", "house.programs.alone"]
 def started():
     words = ["__serve"]
     return [sys.executable, "-m", "house", *words]
+SPLIT = (sys.executable, "-m", "house")
 def by_kind(name):
     return import_module(f"{__package__}.programs.{name}") or import_module(name)
+by_kind("large"), by_kind("lost")
 EXTRA = "extra"
 SAID = f"house.{LOST} is a sentence, and so is this: import house.web"
 """,
         "programs/client.py": "",
         "programs/hook.py": "import client, json\n",
-        "programs/alone.py": "",
+        "programs/alone.py": 'import house.web\nCODE = """\nfrom house.web import GONE\n"""\n',
         "programs/kinds.py": 'KINDS = {"small": 1}\ndef large(): return "large"\n',
-        "programs/small.py": "",
+        "programs/small.py": 'WORDS = ["python3", "-m", "house", "wrong"]\n',
         "programs/large.py": "",
         "programs/extra.py": "",
     }
@@ -137,8 +139,17 @@ SAID = f"house.{LOST} is a sentence, and so is this: import house.web"
         ("-m house", "house.__main__", Kind.PROGRAM),
         ("__serve", "house.cli.verbs.serve", Kind.PROGRAM),
         ("small", "house.programs.small", Kind.STRING),
+        ("large", "house.programs.large", Kind.STRING),
+        ("lost", "", Kind.STRING),
         ("extra", "house.programs.extra", Kind.STRING),
     }
+    # A text in a module that has nothing else of the kind; a verb that nobody knows.
+    for name, found in (
+        ("alone", ("house.web:GONE", "", Kind.STRING)),
+        ("small", ("-m house without a verb", "", Kind.PROGRAM)),
+    ):
+        others = named_in(house, house.modules[f"house.programs.{name}"], verbs)
+        assert [(each.text, each.target, each.kind) for each in others][-1] == found
     assert {each.prefix for each in computed_in(starting)} == {"house.programs.", ""}
     listed = {each.text: each.target for each in named_in(house, house.modules[verbs.table], verbs)}
     assert listed == {
