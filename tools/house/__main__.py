@@ -20,7 +20,8 @@ verb, at the module that the table names for it.
 
 What a command costs is counted in a real process, in a scratch repository of 1,000 files with a
 home of its own: functions are code objects in the loaded modules, comprehensions with them. These
-counts are the same on each machine of one platform and one version of Python and git.
+counts are the same on each machine of one platform and one version of Python and git, but for a
+few calls and flushes that depend on the moment.
 """
 
 import argparse

@@ -156,11 +156,12 @@ def _from_tables(package: Package, module: Module, verbs: Verbs) -> Iterator[Nam
 
 def _handed_in(package: Package, module: Module) -> Iterator[Named]:
     """Yield the names that a function with a computed import is called with in its module."""
+    computed = list(computed_in(module))
     for function in module.nodes:
         if not isinstance(function, ast.FunctionDef):
             continue
         lines = range(function.lineno, (function.end_lineno or 0) + 1)
-        (prefix, *_) = [each.prefix for each in computed_in(module) if each.line in lines] or [""]
+        prefix = next((each.prefix for each in computed if each.line in lines), "")
         for node in module.nodes if prefix else ():
             match node:
                 case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(text)), *_]):
