@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _OPTIMIZED_AND_NEW_LOCALS = 3  # flags of the code of a function; that of a class has only one
 _EVENTS_FD = 199  # out of the way of the descriptors that the command uses
 _PACKAGE = "siding"
+_MAIN = "siding.__main__"
 
 
 class Observer:
@@ -56,6 +57,7 @@ class Observer:
         sys.setprofile(None)
         loaded = [name for name in sys.modules if name not in self._before]
         ours = [name for name in loaded if name.partition(".")[0] == _PACKAGE]
+        ours = [name for name in ours if name != _MAIN]  # the installed program does without it
         called = {
             (code.co_filename, code.co_firstlineno, code.co_qualname)
             for code in self._called.values()
@@ -70,7 +72,7 @@ class Observer:
                 repr(
                     {
                         "modules": modules,
-                        "others": len(loaded) - len(ours),
+                        "others": sum(name.partition(".")[0] != _PACKAGE for name in loaded),
                         "patterns": self._patterns,
                         "parsed": self._parsed,
                     }
@@ -166,24 +168,22 @@ def _imported_now(frame: "FrameType | None") -> str:
     while frame is not None:
         if frame.f_code.co_name == "<module>":
             name: str = frame.f_globals.get("__name__", "")
-            return name
+            return "" if name == _MAIN else name  # in which the whole command runs
         frame = frame.f_back
     return ""
 
 
-def main() -> int:
+def main() -> None:
     result, source, parser, *words = sys.argv[1:]
     sys.path[0] = source  # in place of the folder of this program
     sys.argv = ["siding", *words]
     observer = Observer(result, parser)
     observer.start()
-    from siding.cli.main import main as command
-
     try:
-        return command(words)
+        __import__(_MAIN)  # wherever the command line is: this runs it, and exits
     finally:
         observer.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

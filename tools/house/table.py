@@ -38,9 +38,10 @@ class House(NamedTuple):
 
     files: int
     lines: int
-    by_statements: Mapping[str, Reach]  # act -> import statements alone
-    by_texts: Mapping[str, Reach]  # and texts that name modules
-    by_programs: Mapping[str, Reach]  # and programs that are started
+    # act -> what it reaches; None in a checkout in which its modules have other names
+    by_statements: Mapping[str, Reach | None]  # import statements alone
+    by_texts: Mapping[str, Reach | None]  # and texts that name modules
+    by_programs: Mapping[str, Reach | None]  # and programs that are started
     chain: Sequence[str]
     chain_at_top: Sequence[str]  # without imports inside functions
     recorder: int | None  # lines of `record` and `ground`
@@ -75,12 +76,15 @@ def house(graph: Graph) -> House:
     )
 
 
-def reaches(graph: Graph, kinds: frozenset[Kind]) -> dict[str, Reach]:
+def reaches(graph: Graph, kinds: frozenset[Kind]) -> dict[str, Reach | None]:
     """Return what each act reaches by arrows of these kinds."""
-    found = {}
+    package = graph.package
+    found: dict[str, Reach | None] = dict.fromkeys(ACTS)
     for act, modules in ACTS.items():
-        names = graph.reach((f"{graph.package.name}.{each}" for each in modules), kinds)
-        found[act] = Reach(len(names), graph.package.lines(names))
+        starts = [f"{package.name}.{each}" for each in modules]
+        if all(start in package.modules for start in starts):
+            names = graph.reach(starts, kinds)
+            found[act] = Reach(len(names), package.lines(names))
     return found
 
 
@@ -97,7 +101,10 @@ def rows_of(house: House) -> list[tuple[str, str, str]]:
             (
                 f"modules and lines that {act} reaches by import statements; with texts that name"
                 " modules; with programs that are started",
-                f"{house.by_statements[act]}; {house.by_texts[act]}; {house.by_programs[act]}",
+                "; ".join(
+                    str(by[act] or NOT_THERE)
+                    for by in (house.by_statements, house.by_texts, house.by_programs)
+                ),
                 goals.get(act, ""),
             )
             for act in house.by_statements
