@@ -48,7 +48,7 @@ def test_what_is_loaded_called_started_and_flushed(tmp_path: Path, ways: list[st
     files = {
         "__init__.py": "",
         "cli/__init__.py": "",
-        "__main__.py": "import sys\nfrom siding.cli import main\nsys.exit(main.main(sys.argv[1:]))\n",
+        "__main__.py": "import sys\nfrom siding.cli.main import main\nsys.exit(main(sys.argv[1:]))",
         "cli/main.py": MAIN,
         "used.py": "def step_from(line): pass\ndef in_thread(): pass\ndef never(): pass\n",
         "unused.py": "import re\nP = [re.compile(t) for t in 'xy']\ndef never(): pass\n",
