@@ -7,7 +7,7 @@ when it is needed, so a file that is moved away from it would be missed by a per
 import tomllib
 
 import pytest
-from tools.house.entries import ACTS
+from tools.house.entries import ACTS, PARSES_LINE
 from tools.house.named import computed_in, named_in
 from tools.house.source import CHECKOUT, Package, read_package
 from tools.house.verbs import verbs_of
@@ -75,6 +75,8 @@ def test_the_installed_programs_and_what_is_measured_exist(package: Package) -> 
     measured = [f"siding.{module}" for modules in ACTS.values() for module in modules]
     places = [*project["scripts"].values(), *measured]
     assert [place for place in places if not _exists(package, place)] == []
+    text = f"\ndef {PARSES_LINE}("  # without it no line of a ledger would be counted
+    assert len([name for name, module in package.modules.items() if text in module.text]) == 1
 
 
 def _exists(package: Package, place: str) -> bool:
