@@ -7,8 +7,8 @@ fails or hangs is reported and does not stop the act.
 
 from typing import TYPE_CHECKING
 
+from siding.app.decisions.events import DecisionChanged
 from siding.app.decisions.views import view_of
-from siding.app.place.events import DecisionChanged
 from siding.app.place.project import Project
 from siding.app.place.step_events import StepRecorded
 from siding.app.policy.enforcement import run_judged_hook
