@@ -43,7 +43,7 @@ TIMEOUT_EXIT_CODE = 124  # the one of timeout(1)
 if TYPE_CHECKING:
     from siding.process.broker.door import Door
     from siding.process.requests import Requests
-    from siding.process.sandbox.start import Sandboxed
+    from siding.process.sandboxed import Sandboxed
 
 _SANDBOX_TRIES = 3  # what a sandbox hides (sockets of others) can go while bwrap sets it up
 _WARDEN_S = 2.0  # the kernel kills a whole PID namespace at once, but swapped-out ones take time

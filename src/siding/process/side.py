@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from siding.process.broker.door import Door
     from siding.process.drive import Beside
     from siding.process.requests import Requests
-    from siding.process.sandbox.start import Sandboxed
+    from siding.process.sandboxed import Sandboxed
 
 _DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
 

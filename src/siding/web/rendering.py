@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, Undefined
 from markupsafe import Markup, escape
 
 from siding.app.usage.brief import brief, tokens_of, usage_of
-from siding.app.waiting.inbox import moment_iso
+from siding.app.waiting.entries import moment_iso
 from siding.app.workflows.views import format_dollars, format_duration, format_token_count
 from siding.ids import run_or_step
 from siding.namedtuples import NamedTuple

@@ -1,7 +1,8 @@
 """Find what waits for a person, in one project and in all of them."""
 
 from siding.app.place.project import Project
-from siding.app.waiting.inbox import InboxEntry, waiting, waiting_in
+from siding.app.waiting.entries import InboxEntry
+from siding.app.waiting.inbox import waiting, waiting_in
 from siding.app.waiting.overview import Waiting
 
 

@@ -6,11 +6,12 @@ from contextlib import aclosing, suppress
 from time import time
 from typing import TYPE_CHECKING, NoReturn
 
+from siding.adapters.models.access import access
 from siding.adapters.models.limits import limits_of
 from siding.adapters.models.names import Named, named
 from siding.adapters.models.scripted import PROVIDER as SCRIPTED
 from siding.adapters.models.scripted import ScriptedModel
-from siding.adapters.models.table import PROVIDERS, access
+from siding.adapters.models.table import PROVIDERS
 from siding.adapters.prices import Prices
 from siding.agent.messages import Usage
 from siding.agent.model import Limits, ModelError, ModelEvent, Request, Trouble

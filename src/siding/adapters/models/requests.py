@@ -14,12 +14,13 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from siding.adapters.models import caching, messages_body, thinking, translating
+from siding.adapters.models.access import Access
 from siding.adapters.models.failures import failure
 from siding.adapters.models.limits import limits_of
 from siding.adapters.models.making.http import Patience, client, noted
 from siding.adapters.models.names import Named
 from siding.adapters.models.streaming import OutOfOrder, Telling, usage_of
-from siding.adapters.models.table import Access, Provider, Wire
+from siding.adapters.models.table import Provider, Wire
 from siding.agent.model import (
     Cache,
     Ended,

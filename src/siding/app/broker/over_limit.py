@@ -19,7 +19,7 @@ from siding.app.decisions.question import Cancelled
 from siding.app.running.stop import tell_to_end
 from siding.app.usage.limits import AtLimit, UsageLimits, usage_limits
 from siding.app.usage.measured import NO_LIMIT, Measured, Passed, Place, measure, passed
-from siding.app.waiting.inbox import agent_entry
+from siding.app.waiting.entries import agent_entry
 from siding.app.waiting.notifications import notify
 from siding.errors import SidingError
 from siding.runs.reported import Reported, read_reported, write_reported

@@ -19,7 +19,7 @@ from siding.app.running.checkpoint import TurnWords, record_turn, settle_before_
 from siding.app.running.typed import TypedInTurn
 from siding.app.usage.of_run import UsedInTurn, with_used_since
 from siding.app.usage.written import size_of
-from siding.app.waiting.inbox import agent_entry
+from siding.app.waiting.entries import agent_entry
 from siding.app.waiting.notifications import notify
 from siding.namedtuples import NamedTuple
 from siding.runs.reported import Reported, first_line, read_reported, write_reported

@@ -4,10 +4,10 @@ The first answer counts; a second one gets an error and changes nothing.
 """
 
 from siding.app.decisions.approvals import is_over
+from siding.app.decisions.events import DecisionChanged
 from siding.app.decisions.gates import GateKeys
 from siding.app.decisions.lookup import decision_store, view
 from siding.app.decisions.views import DecisionView
-from siding.app.place.events import DecisionChanged
 from siding.app.place.project import Project
 from siding.app.recording.calling_step import calling_steps, refuse_inside_step
 from siding.decisions.answers import Answer, check_answers

@@ -6,7 +6,7 @@ asks again with the same words gets the answer.
 
 from contextlib import suppress
 
-from siding.app.place.events import DecisionChanged
+from siding.app.decisions.events import DecisionChanged
 from siding.app.place.project import Project
 from siding.decisions.record import Decision, Via
 from siding.decisions.states import AlreadyClosed, DecisionMove, move_decision

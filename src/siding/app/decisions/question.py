@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from siding.app.decisions.events import DecisionChanged
 from siding.app.decisions.lookup import decision_store, view
 from siding.app.decisions.origin import (
     calling_task,
@@ -17,7 +18,6 @@ from siding.app.decisions.origin import (
     with_relative_locations,
 )
 from siding.app.decisions.views import DecisionView
-from siding.app.place.events import DecisionChanged
 from siding.app.place.project import Project
 from siding.decisions.checking import check_request
 from siding.errors import NotFound, SidingError

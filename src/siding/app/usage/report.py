@@ -25,7 +25,6 @@ from siding.sessions.counting.spending import Spent
 
 if TYPE_CHECKING:
     from siding.adapters.prices import Prices
-    from siding.app.usage.workflows import CountedByRun
 
 BY = ("day", "model", "client", "project", "task", "run", "workflow", "session", "turn")
 
@@ -67,7 +66,29 @@ class UsageReport(NamedTuple):
     problems: tuple[str, ...]
 
 
-def report(app: App, question: Question) -> UsageReport:
+class CountedByRun(NamedTuple):
+    """What a run has counted of one agent; `dollars` is None if no price is known."""
+
+    name: str
+    session: str
+    at: int
+    model: str
+    tokens: Tokens
+    dollars: float | None
+
+
+class WorkflowUsage(NamedTuple):
+    """The calls with the names of their runs, and what only the runs themselves know."""
+
+    calls: list[tuple[str, Spent]]
+    counted: list[CountedByRun]
+
+
+# What the runs of a project's workflows used, of these calls and beside them.
+OfWorkflows = Callable[[Project, Iterable[Spent]], WorkflowUsage]
+
+
+def report(app: App, question: Question, of_workflows: OfWorkflows) -> UsageReport:
     """Return what was used. Raises UsageError for a question that has no sense."""
     counts = count(app)
     spent = counts.spent
@@ -79,7 +100,9 @@ def report(app: App, question: Question) -> UsageReport:
     prices = prices_here(app) if question.cost else None
     sums = _Sums(prices)
     if question.by == "workflow":
-        _add_workflows(require_project(app), counts.spent, question, sums)
+        # Of all days: an agent with any call is counted by its calls.
+        used = of_workflows(require_project(app), counts.spent)
+        _add_workflows(used, question, sums)
     else:
         sums.add(spent, _namer(app, question.by))
     return UsageReport(sums.rows(), sums.total(), sums.unknown(), counts.problems)
@@ -135,11 +158,7 @@ def prices_here(app: App) -> "Prices":
     return Prices(own_prices(app.home.root))
 
 
-def _add_workflows(project: Project, spent: list[Spent], question: Question, sums: "_Sums") -> None:
-    # Imported here because nothing else of this report needs to know workflows.
-    from siding.app.usage.workflows import workflow_usage
-
-    used = workflow_usage(project, spent)  # of all days: an agent with any call is counted by them
+def _add_workflows(used: WorkflowUsage, question: Question, sums: "_Sums") -> None:
     asked = [
         (run, each) for run, each in used.calls if _is_asked(each.session, each.call.at, question)
     ]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from siding.app.place.project import Project
 from siding.app.usage.attribution import NOWHERE, run_names
+from siding.app.usage.report import CountedByRun, WorkflowUsage
 from siding.namedtuples import NamedTuple
 from siding.sessions.counting.calls import UNKNOWN_MODEL, Tokens
 from siding.sessions.counting.spending import Spent
@@ -17,24 +18,6 @@ from siding.workflows.state import AgentState, RunState
 from siding.workflows.store import RunFolders
 
 _SLACK_MS = 2_000  # a client writes its last line a little after it was told to end
-
-
-class CountedByRun(NamedTuple):
-    """What a run has counted of one agent; `dollars` is None if no price is known."""
-
-    name: str
-    session: str
-    at: int
-    model: str
-    tokens: Tokens
-    dollars: float | None
-
-
-class WorkflowUsage(NamedTuple):
-    """The calls with the names of their runs, and what only the runs themselves know."""
-
-    calls: list[tuple[str, Spent]]
-    counted: list[CountedByRun]
 
 
 class _Place(NamedTuple):

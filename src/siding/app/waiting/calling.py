@@ -14,7 +14,7 @@ from pathlib import Path
 from siding.app.place.project import Project
 from siding.app.policy.hooks import HookResult
 from siding.app.waiting.call_settings import CallSettings, call_settings
-from siding.app.waiting.inbox import InboxEntry
+from siding.app.waiting.entries import InboxEntry
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
 from siding.process.capture import run_captured

@@ -13,23 +13,27 @@ workflow, the end of the task, or `siding trust`.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from siding.app.decisions.lookup import damaged_decisions, list_decisions
-from siding.app.decisions.views import DecisionView
 from siding.app.place.project import Project
 from siding.app.place.projects import known_projects
 from siding.app.place.wiring import App
 from siding.app.policy.hooks import repository_hooks
 from siding.app.waiting.board import TaskRow, rows
-from siding.clock import iso
+from siding.app.waiting.entries import (
+    InboxEntry,
+    Waits,
+    agent_entry,
+    decision_entry,
+    entry,
+    step_entry,
+)
 from siding.errors import SidingError
 from siding.ids import TaskId
-from siding.ledger.step import Step, StepStatus
+from siding.ledger.step import StepStatus
 from siding.namedtuples import NamedTuple
-from siding.runs.reported import Reported, first_line, read_reported
-from siding.runs.run import Run
+from siding.runs.reported import read_reported
 from siding.runs.store import Runs
 
 if TYPE_CHECKING:
@@ -37,37 +41,6 @@ if TYPE_CHECKING:
 
 
 _RECORDED_WITHIN_S = 2.0  # a step is recorded a moment after the run that it is part of has ended
-
-
-class Waits(StrEnum):
-    """The kinds of entries."""
-
-    DECISION = "decision"
-    POLICY = "policy"
-    FAILED = "failed"
-    CONFLICT = "conflict"
-    HOOKS = "hooks"
-    AGENT = "agent"
-    WORKFLOW = "workflow"
-    DONE = "done"  # nothing waits: a person is told of it, and it is not in the inbox
-
-
-class InboxEntry(NamedTuple):
-    """One thing that waits. An agent may have written the texts: escape them before display."""
-
-    kind: str
-    project: str  # the name of the repository's directory
-    repo_root: str
-    project_dir: str  # the absolute path of the project's directory in Siding's home
-    title: str
-    detail: str
-    since: str  # ISO 8601; "" if it is unknown
-    command: str  # the command to run next, in the repository
-    page: str  # the path of its page on the dashboard; "" if it has none
-    task_id: str = ""
-    task_name: str = ""
-    session_id: str = ""
-    step_id: str = ""
 
 
 class Inbox(NamedTuple):
@@ -108,77 +81,11 @@ def waiting_in(project: Project) -> Inbox:
     return Inbox(entries=_sorted(entries), problems=tuple(problems))
 
 
-def decision_entry(project: Project, decision: DecisionView, task_name: str = "") -> InboxEntry:
-    """Return the entry of an open decision."""
-    return _entry(
-        project,
-        kind=Waits.DECISION,
-        title=decision.title,
-        detail=decision.task,
-        since=decision.created_at,
-        command=f"siding decide answer {decision.session_id}",
-        page=f"/decisions/{decision.session_id}",
-        task_id=decision.task_id,
-        task_name=task_name,
-        session_id=decision.session_id,
-        step_id=decision.step_id,
-    )
-
-
-def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> InboxEntry | None:
-    """Return the entry of the last step of a task; None if this step does not need a person."""
-    back = step.as_rollback
-    merged = back.merged if back else None
-    conflicts = () if merged is None else merged.conflicts
-    place: dict[str, Any] = {
-        "since": step.ended_at or step.started_at,
-        "page": f"/tasks/{task_id}/steps/{step.number}",
-        "task_id": task_id,
-        "task_name": task_name,
-        "step_id": step.id,
-    }
-    if conflicts:
-        return _entry(
-            project,
-            kind=Waits.CONFLICT,
-            title=f"{len(conflicts)} conflicting files to resolve",
-            detail=step.title,
-            command=f"siding worktree status {task_id}",
-            **place,
-        )
-    if step.status == StepStatus.BLOCKED:
-        return _entry(
-            project,
-            kind=Waits.POLICY,
-            title=step.reason or "stopped by a hook or the policy",
-            detail=step.title,
-            command=f"siding show {step.number} -t {task_id}",
-            **place,
-        )
-    # A turn that a person has interrupted, or that is over with its run, waits for nobody.
-    broke = not step.turn_of and step.status in (
-        StepStatus.FAILED,
-        StepStatus.TIMEOUT,
-        StepStatus.INTERRUPTED,
-    )
-    if broke and not step.was_stopped:
-        how = f"exit {step.exit_code}" if step.status == StepStatus.FAILED else step.status
-        return _entry(
-            project,
-            kind=Waits.FAILED,
-            title=f"{how}: {step.title}",
-            detail=step.reason,
-            command=f"siding show {step.number} -t {task_id}",
-            **place,
-        )
-    return None
-
-
 def _decisions(project: Project) -> Iterator[InboxEntry | str]:
     found, problems = list_decisions(project)
     yield from problems
     for damaged in damaged_decisions(project):
-        yield _entry(
+        yield entry(
             project,
             kind=Waits.DECISION,
             title=f"decision {damaged.session_id} is damaged: {damaged.file}",
@@ -200,27 +107,9 @@ def _tasks(project: Project) -> Iterator[InboxEntry | str]:
         if row.running or not _may_wait(row):
             continue
         step = project.ledger(TaskId(row.id)).last()
-        entry = step and step_entry(project, row.id, row.name, step)
-        if entry:
-            yield entry
-
-
-def agent_entry(
-    project: Project, task_id: str, task_name: str, run: Run, reported: Reported
-) -> InboxEntry:
-    """Return the entry of an agent that has said it waits for a person."""
-    agent = run.agent or "an agent"
-    return _entry(
-        project,
-        kind=Waits.AGENT,
-        title=reported.waits,
-        detail=f"{agent} in {run.id}: {first_line(reported.prompt)}".rstrip(": "),
-        since=reported.waits_since,
-        command=f"siding attach {run.id} -t {task_id}",
-        page=f"/tasks/{task_id}",
-        task_id=task_id,
-        task_name=task_name,
-    )
+        found = step and step_entry(project, row.id, row.name, step)
+        if found:
+            yield found
 
 
 def _agents(project: Project, row: TaskRow) -> Iterator[InboxEntry]:
@@ -231,28 +120,11 @@ def _agents(project: Project, row: TaskRow) -> Iterator[InboxEntry]:
             yield agent_entry(project, row.id, row.name, run, reported)
 
 
-def workflow_entry(
-    project: Project, task_name: str, run: "RunSummary", kind: Waits = Waits.WORKFLOW
-) -> InboxEntry:
-    """Return the entry of a run of a workflow: one that stopped, or one that is told to be done."""
-    go_on = "resume" if run.can_resume else "show"
-    return _entry(
-        project,
-        kind=kind,
-        title=f"{run.name} {run.status}: {run.error or run.progress}",
-        detail=run.progress,
-        since=moment_iso(run.updated_at),
-        command=f"siding workflow {go_on} {run.run_id}",
-        page=f"/workflows/{run.run_id}",
-        task_id=run.task,
-        task_name=task_name,
-    )
-
-
 def _workflows(project: Project) -> Iterator[InboxEntry | str]:
     if not project.layout.workflow_runs_dir.is_dir():
         return
     # Imported here because most projects have no workflows, and every `siding` reads the inbox.
+    from siding.app.waiting.workflow_entry import workflow_entry
     from siding.app.waiting.workflow_runs import stopped_runs
 
     for run, row in stopped_runs(project, rows(project, include_closed=False)):
@@ -280,7 +152,7 @@ def _hooks(project: Project) -> Iterator[InboxEntry | str]:
     found = repository_hooks(project)
     if not found.hooks or found.trusted:
         return
-    yield _entry(
+    yield entry(
         project,
         kind=Waits.HOOKS,
         title="hooks of the repository are not allowed yet",
@@ -291,27 +163,12 @@ def _hooks(project: Project) -> Iterator[InboxEntry | str]:
     )
 
 
-def _entry(project: Project, *, kind: Waits, **more: Any) -> InboxEntry:
-    return InboxEntry(
-        kind=kind.value,
-        project=project.paths.name,
-        repo_root=str(project.paths.root),
-        project_dir=str(project.layout.root),
-        **more,
-    )
-
-
 def _sorted(entries: list[InboxEntry]) -> tuple[InboxEntry, ...]:
     """Return the entries, longest waiting first, and entries without a time last.
 
     Times are compared as moments and not as text, because their UTC offsets can differ.
     """
     return tuple(sorted(entries, key=lambda each: (not each.since, moment_of(each.since))))
-
-
-def moment_iso(milliseconds: int) -> str:
-    """Return milliseconds since 1970 as ISO 8601; "" for 0, which is an unknown time."""
-    return iso(datetime.fromtimestamp(milliseconds / 1000, UTC)) if milliseconds else ""
 
 
 def moment_of(text: str) -> float:

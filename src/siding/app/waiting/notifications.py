@@ -7,14 +7,14 @@ fails or hangs is reported and does not stop the act.
 
 from typing import TYPE_CHECKING
 
+from siding.app.decisions.events import DecisionChanged
 from siding.app.decisions.views import view_of
-from siding.app.place.events import DecisionChanged
 from siding.app.place.project import Project
 from siding.app.place.step_events import StepRecorded
 from siding.app.policy.enforcement import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.waiting.calling import call_of, call_person
-from siding.app.waiting.inbox import InboxEntry, decision_entry, step_entry
+from siding.app.waiting.entries import InboxEntry, decision_entry, step_entry
 from siding.errors import SidingError
 
 if TYPE_CHECKING:

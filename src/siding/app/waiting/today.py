@@ -17,7 +17,8 @@ from siding.app.place.wiring import App
 from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.waiting.board import TaskRow, rows
-from siding.app.waiting.inbox import InboxEntry, Waits, moment_iso, moment_of, waiting_in
+from siding.app.waiting.entries import InboxEntry, Waits, moment_iso
+from siding.app.waiting.inbox import moment_of, waiting_in
 from siding.app.waiting.running import A_SCREEN, LeftRow, RunningRow, left_running, running
 from siding.app.waiting.unapplied import Unapplied, unapplied
 from siding.errors import SidingError

@@ -1,8 +1,9 @@
 """Tell the person that a run of a workflow has ended that nobody watched, or that took long."""
 
 from siding.app.place.project import Project
-from siding.app.waiting.inbox import Waits, workflow_entry
+from siding.app.waiting.entries import Waits
 from siding.app.waiting.notifications import notify
+from siding.app.waiting.workflow_entry import workflow_entry
 from siding.app.workflows.running import folders
 from siding.errors import SidingError
 from siding.workflows.state import RunStatus

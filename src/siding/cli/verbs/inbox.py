@@ -8,7 +8,8 @@ import time
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
-from siding.app.waiting.inbox import Inbox, InboxEntry, waiting, waiting_in
+from siding.app.waiting.entries import InboxEntry
+from siding.app.waiting.inbox import Inbox, waiting, waiting_in
 from siding.app.waiting.today import Section, today
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context

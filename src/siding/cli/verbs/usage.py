@@ -8,11 +8,21 @@ be imported. Subagents are included. `(not shown)` are calls in no line of a tra
 import gc
 import io
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
 from typing import Any
 
-from siding.app.place.project import require_project
+from siding.app.place.project import Project, require_project
 from siding.app.usage.metered import metered_runs
-from siding.app.usage.report import BY, NOT_SHOWN, Question, UsageReport, UsageRow, day_of, report
+from siding.app.usage.report import (
+    BY,
+    NOT_SHOWN,
+    Question,
+    UsageReport,
+    UsageRow,
+    WorkflowUsage,
+    day_of,
+    report,
+)
 from siding.cli.formats import add_format, print_json, write_result
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
@@ -53,6 +63,7 @@ def run(arguments: Namespace, context: Context) -> int:
             session=arguments.session,
             cost=arguments.cost,
         ),
+        _of_workflows,
     )
     for sentence in found.problems:
         context.screen.warn(inert(sentence))
@@ -67,6 +78,12 @@ def run(arguments: Namespace, context: Context) -> int:
     else:
         context.screen.note("no agent has counted any tokens")
     return 0
+
+
+def _of_workflows(project: Project, spent: Iterable[Any]) -> WorkflowUsage:
+    from siding.app.usage.workflows import workflow_usage  # only asked for with `--by workflow`
+
+    return workflow_usage(project, spent)
 
 
 def _wire(arguments: Namespace, context: Context) -> int:

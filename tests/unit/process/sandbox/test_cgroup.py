@@ -17,8 +17,7 @@ from siding.process.sandbox.probe import find_engine
 from siding.process.sandbox.start import Sandboxed
 from siding.process.sandbox.values import BindMount, Kind, Network, View
 from siding.process.side import RunSandbox
-
-from ..world import Place
+from unit.process.world import Place
 
 FILES = ("cgroup.procs", "memory.max", "memory.swap.max", "pids.max")
 

@@ -12,8 +12,7 @@ from siding.process.sandbox.start import Sandboxed
 from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Network, View
 from siding.process.side import RunSandbox
 from siding.process.spawn_plan import SpawnPlan
-
-from ..world import Place
+from unit.process.world import Place
 
 
 class Vanishing(Sandboxed):

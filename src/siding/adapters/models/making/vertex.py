@@ -8,7 +8,7 @@ from pydantic_ai.models.google import GoogleModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.google_cloud import GoogleCloudProvider
 
-from siding.adapters.models.table import Access
+from siding.adapters.models.access import Access
 from siding.agent.model import ModelError, Trouble
 
 _PROJECT = ("ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT")

@@ -10,9 +10,10 @@ from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
+from siding.adapters.models.access import access
 from siding.adapters.models.names import Named, named
 from siding.adapters.models.scripted import PROVIDER as SCRIPTED
-from siding.adapters.models.table import PROVIDERS, access
+from siding.adapters.models.table import PROVIDERS
 from siding.agent.settings.combining import combined_layers
 from siding.agent.settings.values import SettingsLayer
 from siding.app.agent.looking.variables import shown_address
