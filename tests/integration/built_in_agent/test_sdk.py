@@ -4,6 +4,8 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -14,8 +16,20 @@ from sandbox import Sandbox
 
 from .scripts import denied_tools, fixed
 
-sdk = pytest.importorskip("claude_agent_sdk", reason="pip: claude-agent-sdk")
+CLIENT = "claude_agent_sdk"
+pytestmark = pytest.mark.skipif(find_spec(CLIENT) is None, reason="pip: claude-agent-sdk")
 Said = list[Any]
+
+
+class Client:
+    """The client's package, loaded when it is first used: it takes a second, and every process
+    that runs tests collects these."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(CLIENT), name)
+
+
+sdk = Client()
 
 
 def options(agent: Sandbox, **more: Any) -> Any:
@@ -32,6 +46,7 @@ def options(agent: Sandbox, **more: Any) -> Any:
 @pytest.fixture(autouse=True)
 def all_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail at a message that the client does not know: it passes over such messages."""
+    import_module(CLIENT)
     parser = sys.modules["claude_agent_sdk._internal.message_parser"]
     parse: Callable[[Any], Any] = parser.parse_message
 
