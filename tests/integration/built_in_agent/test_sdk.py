@@ -13,6 +13,7 @@ from uuid import UUID
 import pytest
 
 from sandbox import Sandbox
+from warm import put_program
 
 from .scripts import denied_tools, fixed
 
@@ -32,10 +33,11 @@ class Client:
 sdk = Client()
 
 
-def options(agent: Sandbox, **more: Any) -> Any:
+def options(agent: Sandbox, program: Path | None = None, **more: Any) -> Any:
+    """Return the client's options; the program is a quick one, if no other is said."""
     script = agent.directory / "script.yaml"
     return sdk.ClaudeAgentOptions(
-        cli_path=Path(sys.executable).with_name("siding-agent"),
+        cli_path=program or put_program(agent.directory / "warm", "siding-agent", "agent"),
         model=f"scripted:{script}",
         cwd=agent.repo,
         env=dict(agent.env),
@@ -75,7 +77,8 @@ def kinds(said: Said) -> list[str]:
 
 
 def test_a_prompt(agent: Sandbox) -> None:
-    said = asyncio.run(asked("fix", options(agent, permission_mode="acceptEdits")))
+    installed = Path(sys.executable).with_name("siding-agent")
+    said = asyncio.run(asked("fix", options(agent, installed, permission_mode="acceptEdits")))
     assert kinds(said) == [
         *("SystemMessage", "AssistantMessage", "UserMessage", "AssistantMessage", "UserMessage"),
         *("AssistantMessage", "ResultMessage"),
