@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
 IN_MEMORY = Path("/dev/shm")
+FEW_STALE = 40  # modules of tests; compiling so many takes half a second
 LEAST_ROOM = 2 << 30  # bytes; the tests have used a tenth of it at most
 # A test that takes 120 s is ended by pytest; some gates may take longer, on a busy machine.
 SILENT_S = 900
@@ -65,7 +66,8 @@ CHECKS: "list[tuple[str, list[str]]]" = [
     ("format", ["-m", "ruff", "format", "--check", "."]),
     ("types", ["-m", "mypy"]),
     ("imports", ["-c", "from importlinter.cli import lint_imports_command as c; c()"]),
-    # Compiles the tests once; each of the processes that run them would do it at the same time.
+    # Compiles the tests once; each of the processes that run them would do it at the same time. The
+    # last one: it is left out where there is little to compile.
     ("collection", ["-m", "pytest", "-qq", "--collect-only", "--no-summary"]),
 ]
 TESTS = ["-m", "pytest", "-q", "--dist", "worksteal", "-n", str(_workers())]
@@ -105,7 +107,8 @@ def main(words: "list[str]") -> int:
 
 def _test(pytest_arguments: "list[str]") -> int:
     _use_memory()
-    chosen = CHECKS[:-1] if pytest_arguments else CHECKS  # few tests may need no compiling
+    compiles = not pytest_arguments and _stale_tests() > FEW_STALE  # few tests may need none
+    chosen = CHECKS if compiles else CHECKS[:-1]
     running = {name: _start_quietly(command) for name, command in chosen}
     types = running.pop("types")  # takes longest, by one processor: the tests need not wait for it
     failed = [name for name, process in running.items() if not _ended_well(name, process)]
@@ -116,6 +119,17 @@ def _test(pytest_arguments: "list[str]") -> int:
     failed = [] if _tests_end_well(pytest_arguments) else ["tests"]
     failed += [] if _ended_well("types", types) else ["types"]
     return _fail(f"{' and '.join(failed)} failed") if failed else 0
+
+
+def _stale_tests() -> int:
+    """Count the modules of tests that pytest has not compiled since they were written."""
+    tag = f".{sys.implementation.cache_tag}-pytest-"
+    count = 0
+    for source in (HERE / "tests").rglob("test_*.py"):
+        compiled = (source.parent / "__pycache__").glob(f"{source.stem}{tag}*.pyc")
+        written = source.stat().st_mtime
+        count += all(each.stat().st_mtime < written for each in compiled)
+    return count
 
 
 def _tests_end_well(pytest_arguments: "list[str]") -> bool:

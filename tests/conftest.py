@@ -43,6 +43,12 @@ stacks.offer()
 gc.disable()  # until all is collected: what is loaded meanwhile stays
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Have commands forked by one process for all that run tests: it loads while they collect."""
+    if config.getoption("numprocesses", None) and not config.option.collectonly:
+        forked.start_for_all()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to `run.py prove` what it tries and the suite does not."""
     if left_to_prove.ALONE:

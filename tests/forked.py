@@ -22,6 +22,8 @@ from typing import IO, NamedTuple
 
 from forking import LENGTH, Request, address_space
 
+_ADDRESS = "SIDING_FORKING_AT"  # of the process that forks, without the zero in front
+
 
 class Finished(NamedTuple):
     """A command that ended. `cpu_s` is its own processor time, without its children's."""
@@ -100,13 +102,20 @@ def held(
     return Held(int(said), ours)
 
 
+def start_for_all() -> None:
+    """Start the process that forks for the processes that this one will start, too."""
+    os.environ[_ADDRESS] = start().removeprefix("\0")
+
+
 @cache
 def start() -> str:
-    """Start the process that forks, once in a process that runs tests; return its address.
+    """Start the process that forks, unless whoever started us has; return its address.
 
-    It is nobody's child, as what tests watch are their own children, and it ends with us: the
-    pipe that is its standard input does.
+    It is nobody's child, as what tests watch are their own children, and it ends with whoever
+    started it: the pipe that is its standard input does.
     """
+    if address := os.environ.get(_ADDRESS):
+        return f"\0{address}"
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind("")  # the kernel chooses a name that no file has
         listening.listen(64)

@@ -59,7 +59,7 @@ def serve(listening: socket.socket) -> None:
                     return
                 if key.fileobj is listening:
                     _begin(listening, waiting)
-                elif key.fileobj in waiting.get_map():  # not gone by an event before this one
+                elif waiting.get_map().get(key.fd) is key:  # not gone by an event before this one
                     _finish(waiting, *key.data)
 
 

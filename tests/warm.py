@@ -1,4 +1,4 @@
-"""A program `siding` for shells: it has the process that forks commands run this one.
+"""A program `siding` for shells and clients: it has the process that forks commands run this one.
 
 A shell line of a session starts it in place of the product's own script. It loads nothing but what
 is built into Python, so it costs a tenth of loading Siding. The command gets the line's streams,
@@ -15,7 +15,7 @@ _PROGRAM = """#!{python} -IS
 import _socket, marshal, os, sys
 umask = os.umask(0)
 os.umask(umask)
-request = (sys.argv[1:], dict(os.environ), os.getcwd(), umask, None, "", "", b"")
+request = ([*{words!r}, *sys.argv[1:]], dict(os.environ), os.getcwd(), umask, None, "", "", b"")
 data = marshal.dumps(request)
 connection = _socket.socket(_socket.AF_UNIX)
 connection.connect({address!r})
@@ -31,9 +31,11 @@ os._exit(status if status >= 0 else 128 - status)
 """
 
 
-def put_program(directory: Path) -> None:
-    """Write the program into a directory for PATH."""
+def put_program(directory: Path, name: str = "siding", *words: str) -> Path:
+    """Write the program into a directory for PATH, and return it; its words come after these."""
     directory.mkdir(parents=True, exist_ok=True)
-    program = directory / "siding"
-    program.write_text(_PROGRAM.format(python=sys.executable, address=forked.start()))
+    program = directory / name
+    text = _PROGRAM.format(python=sys.executable, address=forked.start(), words=words)
+    program.write_text(text)
     program.chmod(0o755)
+    return program

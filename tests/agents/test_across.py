@@ -12,11 +12,20 @@ from agents.conftest import AgentAtWork, ClaudeAtWork, CodexAtWork, agent_named
 from golden.own_agent import GOLDEN, filled_in, session_of
 from sandbox import Sandbox
 
+OVER_THE_WIRE = "anthropic:claude-sonnet-5-5"  # its library takes seconds to load
+WRITTEN = """
+answers:
+  - match: Write it
+    steps:
+      - tools: [{Write: {file_path: new.txt, content: "new"}}]
+      - text: Written, said the aardvark.
+"""
 
-def asked_own(claude: AgentAtWork, prompt: str, *words: str) -> str:
+
+def asked_own(claude: AgentAtWork, prompt: str, *words: str, model: str = OVER_THE_WIRE) -> str:
     """Have a prompt answered by Siding's own agent; return what Siding says of it."""
-    model = ("--model", "anthropic:claude-sonnet-5-5")
-    return claude.task.siding("agent", "-p", prompt, *model, *words, timeout=100).stderr.decode()
+    given = ("agent", "-p", prompt, "--model", model, *words)
+    return claude.task.siding(*given, timeout=100).stderr.decode()
 
 
 def sent(agent: AgentAtWork) -> str:
@@ -53,8 +62,10 @@ def test_claude_goes_on_with_the_golden_transcript(claude: ClaudeAtWork) -> None
 
 def test_it_goes_to_claude_and_comes_back(claude: ClaudeAtWork) -> None:
     task = claude.task
-    claude.says([claude.writes(task.workspace() / "new.txt")], ["Written, said the aardvark."])
-    asked_own(claude, "Write it", "--permission-mode", "acceptEdits")
+    script = task.directory / "script.yaml"
+    script.write_text(WRITTEN)
+    asked_own(claude, "Write it", "--permission-mode", "acceptEdits", model=f"scripted:{script}")
+    assert (task.workspace() / "new.txt").read_text() == "new"
     (row,) = of_list(task, "--client", "siding")
     session = row["id"]
     line = task.siding("session", "open", session, "--print").stdout.decode()

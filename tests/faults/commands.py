@@ -27,7 +27,6 @@ GATE = [
 SLOW_S = 3.0  # of processor time, which a busy machine stretches far less than the clock
 ROOT = "{case}/repo"
 SAID = "echo out; echo err >&2; "  # what a recorded command prints
-forked.start()  # once here, not in each process that a gate forks
 WORK = ("sh", "-c", SAID + "echo more >> file; echo new > new; rm -f old")
 
 

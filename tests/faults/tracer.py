@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from .ptrace import (
@@ -43,6 +44,7 @@ _JOB_CONTROL = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 _AT_FDCWD = -100
 
 
+@cache
 def unsupported_reason() -> str | None:
     """Why faults cannot be injected on this machine, or None."""
     if sys.platform != "linux" or MACHINE not in AUDIT_ARCH:

@@ -220,6 +220,7 @@ def test_what_could_not_be_brought_back_is_named_and_nothing_goes(
     task.siding("rollback", "--step", "1")
     assert agent.log() == log(task)
     assert agent.log()[0] == "one"
+    task.siding("stop", "--all")
 
 
 @needs_bwrap

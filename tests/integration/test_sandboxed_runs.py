@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -577,6 +578,34 @@ def test_a_socket_behind_another_users_door_stops_no_sandbox(sandbox: Sandbox) -
             os.chown(private, 65534, 65534)
             sandbox.siding("task", "start", "t")
             sandbox.siding("run", "--sandbox", "--", "true")
+
+
+@bwrap
+def test_a_run_in_the_background_goes_on_if_its_sandbox_failed_at_first(
+    task: Sandbox, tmp_path: Path
+) -> None:
+    """A socket that bwrap is to hide goes just then, so that bwrap has to be started again."""
+    began, program = task.workspace() / "began", tmp_path / "bin" / "bwrap"
+    program.parent.mkdir()
+    with (
+        tempfile.TemporaryDirectory(prefix="siding-tests-", dir="/tmp") as shown,
+        socket.socket(socket.AF_UNIX) as listener,
+    ):
+        listener.bind(f"{shown}/s")
+        listener.listen()
+        goes = f'case "$*" in *{shown}/s*) rm {shown}/s;; esac; exec {shutil.which("bwrap")} "$@"'
+        program.write_text(f"#!/bin/sh\n{goes}\n")
+        program.chmod(0o755)
+        path = {"PATH": os.pathsep.join([str(program.parent), task.env["PATH"]])}
+        waits = ("sh", "-c", "touch began; exec sleep 1000")
+        task.siding("run", "--detach", "--sandbox", "--read", shown, "--", *waits, env=path)
+        for _ in range(6000):
+            if began.exists():
+                break
+            time.sleep(0.01)
+        assert not Path(shown, "s").exists()
+    task.siding("stop")
+    assert last(task)["ending"] == "stopped"
 
 
 @pytest.mark.skipif(landlock_version() == 0, reason="this kernel has no Landlock")

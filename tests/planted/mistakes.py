@@ -136,19 +136,16 @@ def _finish_at_once(old: Any) -> Any:
     return begin
 
 
-def _with_the_next_ones(old: Any) -> Any:
-    def write(writer: Any, lines: Any, **more: Any) -> None:
+def _at_the_end(_old: Any) -> Any:
+    def write(writer: Any, lines: Any, **_more: Any) -> None:
         writer.waiting = [*getattr(writer, "waiting", ()), *lines]
-        if len(writer.waiting) >= 4:
-            old(writer, writer.waiting, **more)
-            writer.waiting = []
 
     return write
 
 
 def _with_what_waits(old: Any) -> Any:
     def close(writer: Any) -> None:
-        os.write(writer._fd, b"".join(getattr(writer, "waiting", ())))
+        os.write(writer._fd, b"".join(writer._numbered(getattr(writer, "waiting", ()))))
         old(writer)
 
     return close
@@ -246,11 +243,10 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     "forget-verdict": (
         Replacement("siding.app.recording.recorder", "Recorder.begin", _begin_without_verdict),
     ),
-    # Answers are given to the script, and written down with those that come after them.
+    # Answers are given to the script, and written down when all have been: whoever is killed at
+    # that write has given every one, however busy the machine is.
     "write-answers-later": (
-        Replacement(
-            "siding.workflows.journal.store", "JournalWriter.write_encoded", _with_the_next_ones
-        ),
+        Replacement("siding.workflows.journal.store", "JournalWriter.write_encoded", _at_the_end),
         Replacement("siding.workflows.journal.store", "JournalWriter.close", _with_what_waits),
     ),
     # A phase is moved before its commit is made.

@@ -104,9 +104,10 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     in it until then.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
-    there already (Siding inside Siding). ``on_started`` gets the command right after the start.
-    ``pause`` knows whether another command has stopped the run's processes for a moment. Call this
-    from the main thread, or signals are not handled.
+    there already (Siding inside Siding). ``on_started`` gets the command right after the start, and
+    again if it is started again because its sandbox could not be set up. ``pause`` knows whether
+    another command has stopped the run's processes for a moment. Call this from the main thread, or
+    signals are not handled.
 
     Raises OSError when the artifact cannot be created; nothing was started then. If anything else
     is raised (by ``on_started``, say), everything that was started has been ended.

@@ -5,13 +5,15 @@ import subprocess
 from typing import Any
 
 from sandbox import Sandbox
+from warm import put_program
 
 
 class Client:
     """A program that drives the agent over two streams of JSON."""
 
     def __init__(self, sandbox: Sandbox, *flags: str) -> None:
-        words = ["siding", "agent", "-p", "--input-format", "stream-json"]
+        program = put_program(sandbox.directory / "warm")
+        words = [str(program), "agent", "-p", "--input-format", "stream-json"]
         words += ["--output-format", "stream-json", "--permission-prompt-tool", "stdio"]
         words += ["--model", f"scripted:{sandbox.directory / 'script.yaml'}", *flags]
         self.process = subprocess.Popen(

@@ -4,6 +4,8 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -11,17 +13,31 @@ from uuid import UUID
 import pytest
 
 from sandbox import Sandbox
+from warm import put_program
 
 from .scripts import denied_tools, fixed
 
-sdk = pytest.importorskip("claude_agent_sdk", reason="pip: claude-agent-sdk")
+CLIENT = "claude_agent_sdk"
+pytestmark = pytest.mark.skipif(find_spec(CLIENT) is None, reason="pip: claude-agent-sdk")
 Said = list[Any]
 
 
-def options(agent: Sandbox, **more: Any) -> Any:
+class Client:
+    """The client's package, loaded when it is first used: it takes a second, and every process
+    that runs tests collects these."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(CLIENT), name)
+
+
+sdk = Client()
+
+
+def options(agent: Sandbox, program: Path | None = None, **more: Any) -> Any:
+    """Return the client's options; the program is a quick one, if no other is said."""
     script = agent.directory / "script.yaml"
     return sdk.ClaudeAgentOptions(
-        cli_path=Path(sys.executable).with_name("siding-agent"),
+        cli_path=program or put_program(agent.directory / "warm", "siding-agent", "agent"),
         model=f"scripted:{script}",
         cwd=agent.repo,
         env=dict(agent.env),
@@ -32,6 +48,7 @@ def options(agent: Sandbox, **more: Any) -> Any:
 @pytest.fixture(autouse=True)
 def all_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail at a message that the client does not know: it passes over such messages."""
+    import_module(CLIENT)
     parser = sys.modules["claude_agent_sdk._internal.message_parser"]
     parse: Callable[[Any], Any] = parser.parse_message
 
@@ -60,7 +77,8 @@ def kinds(said: Said) -> list[str]:
 
 
 def test_a_prompt(agent: Sandbox) -> None:
-    said = asyncio.run(asked("fix", options(agent, permission_mode="acceptEdits")))
+    installed = Path(sys.executable).with_name("siding-agent")
+    said = asyncio.run(asked("fix", options(agent, installed, permission_mode="acceptEdits")))
     assert kinds(said) == [
         *("SystemMessage", "AssistantMessage", "UserMessage", "AssistantMessage", "UserMessage"),
         *("AssistantMessage", "ResultMessage"),

@@ -387,15 +387,20 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
     """Run the command in its sandbox and within its limits; return how it ended.
 
     Its output is also written to the file `artifact`, if that is not None. `on_running` is called
-    when the command was started. `looks` look at it while it runs, `beside` is served then. At the
-    `door` its processes reach their broker. `leave` says whether what the command leaves is kept or
-    ended; "": as set. What is kept is written down. With `locks` the run survives this process, and
-    holds them until its end.
+    once, when the command was started. `looks` look at it while it runs, `beside` is served then.
+    At the `door` its processes reach their broker. `leave` says whether what the command leaves is
+    kept or ended; "": as set. What is kept is written down. With `locks` the run survives this
+    process, and holds them until its end.
     """
 
+    is_told = on_running is None
+
     def on_started(child: Child) -> None:
+        """Called again for a command that is started again, as its sandbox could not be set up."""
+        nonlocal is_told
         live.started(_mark(child.pid), _mark(child.keeper))
-        if on_running is not None:
+        if on_running is not None and not is_told:
+            is_told = True
             on_running(recorder.task, live.run)
 
     streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
