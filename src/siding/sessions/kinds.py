@@ -1,4 +1,4 @@
-"""Names of the transcript format that nearly every module needs; `entries` has the typed lines."""
+"""Names of the transcript format that nearly every module needs."""
 
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.errors import UsageError
-from siding.sessions.entries import System, typed
 from siding.sessions.kinds import Record
 from siding.sessions.messages import (
     is_snip_boundary,
@@ -67,10 +66,9 @@ def test_the_boundary_says_what_there_is_to_know() -> None:
             discovered_tools=("Grep",),
         ),
     )
-    entry = typed(boundary)
-    assert isinstance(entry, System)
-    assert entry.parent_uuid is None
-    assert entry.logical_parent_uuid == "r3"
+    assert (boundary["type"], boundary["subtype"]) == ("system", "compact_boundary")
+    assert boundary["parentUuid"] is None
+    assert boundary["logicalParentUuid"] == "r3"
     assert boundary["compactMetadata"] == {
         "trigger": "auto",
         "preTokens": 900,
