@@ -19,7 +19,6 @@ SPOKEN: Final = frozenset({USER, ASSISTANT})
 
 COMPACT_BOUNDARY: Final = "compact_boundary"
 SNIP_BOUNDARY: Final = "snip_boundary"
-SNIP_MARKER: Final = "snip_marker"
 
 
 class PreservedSegment(Struct, rename="camel", frozen=True, kw_only=True):
