@@ -15,6 +15,7 @@ from siding.app.forks.keeping import keep
 from siding.app.forks.listing import fork_rows
 from siding.app.forks.state import recorded
 from siding.app.forks.sweep import sweep
+from siding.app.place.snapshot_loss import LOST
 from siding.app.recording.verify import verify
 from siding.app.undo.undo import UndoRequest, undo
 from siding.errors import NotFound, UsageError
@@ -188,6 +189,20 @@ def test_what_cannot_be_forked_leaves_nothing(desk: Desk) -> None:
         fork(desk.project, at)
     assert left_of_the_pool(desk) == []
     assert list(desk.project.tasks.fork_ids()) == []
+
+
+def test_a_state_whose_snapshot_is_lost_is_not_forked_and_the_one_after_it_is(desk: Desk) -> None:
+    for name in "abc":
+        desk.write(name, name)
+        desk.checkpoint(name)
+    workspace = desk.project.registry.of_task(desk.task.id)
+    assert workspace is not None
+    with desk.project.changing("test"):
+        desk.project.registry.put(workspace._replace(rest={**workspace.rest, LOST: 2}))
+    for step in ("1", "2"):
+        with pytest.raises(SnapshotDamaged):
+            state(desk, step)
+    assert state(desk, "3").step == desk.steps()[2].id
 
 
 def test_a_worktree_that_was_tampered_with_is_not_used(desk: Desk) -> None:
