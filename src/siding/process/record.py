@@ -1,7 +1,7 @@
 """Run the user's command: show and record its output, and list the processes it leaves behind.
 
 If Siding itself is killed with SIGKILL, the keeper (`keeper.program`) ends what the command
-started. The artifact holds everything that had been read; `output_files.recover_output` brings it
+started. The artifact holds everything that had been read; `output.files.recover_output` brings it
 into its final form. If the keeper was killed, too, `tree.end_token` ends what still lives.
 """
 
@@ -93,8 +93,8 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     ``control`` is the socket for those who watch the run and type into its terminal. ``requests``
     are those of another thread of this process; with ``StdinPlan.FED`` the input comes from there.
 
-    ``turns`` returns what records the workspace from time to time while the command lives; it is
-    told when the command has ended.
+    Each of ``looks`` returns what looks at the workspace from time to time while the command lives;
+    it is told when the command has ended.
 
     ``door`` makes the socket at which the command's processes reach their broker.
 
