@@ -66,7 +66,7 @@ from siding.process.looks import Looks
 from siding.process.output.files import settle_output
 from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
-from siding.process.side import RunSandbox
+from siding.process.side import Plan, RunSandbox
 from siding.process.tree import ProcessTree
 from siding.runs.left_paused import PauseOfTask
 from siding.runs.run import ProcessMark, Run
@@ -400,7 +400,7 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
 
     streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
     with open_sandbox(recorder, sandbox) as run_sandbox, _surviving(live, locks) as survival:
-        outcome = run_recorded(
+        planned = Plan(
             command,
             recorder=OutputFiles(artifact, streams=streams, filtered=recorder.redaction.filter),
             screen=OutputScreen(stdout=terminal.out, stderr=terminal.err),
@@ -418,6 +418,7 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
             survival=survival,
             ends_left=(leave or recorder.project.settings.leave) == "end",
         )
+        outcome = run_recorded(planned)
     if outcome.left_running:
         _write_down_left(recorder, live.run, outcome.left_running)
     elif leave == "keep" and _ends_with_command(run_sandbox):
