@@ -15,12 +15,12 @@ from siding.app.forks.keeping import keep
 from siding.app.forks.listing import fork_rows
 from siding.app.forks.state import recorded
 from siding.app.forks.sweep import sweep
-from siding.app.place.snapshot_loss import LOST
 from siding.app.recording.verify import verify
 from siding.app.undo.undo import UndoRequest, undo
 from siding.errors import NotFound, UsageError
 from siding.git.errors import SnapshotDamaged
 from siding.storage.locks import FileLock
+from siding.tasks.registry import SNAPSHOTS_LOST
 
 from .bench import CHANGES, contents, dropped, git, git_says, left_of_the_pool, made, state
 
@@ -198,7 +198,7 @@ def test_a_state_whose_snapshot_is_lost_is_not_forked_and_the_one_after_it_is(de
     workspace = desk.project.registry.of_task(desk.task.id)
     assert workspace is not None
     with desk.project.changing("test"):
-        desk.project.registry.put(workspace._replace(rest={**workspace.rest, LOST: 2}))
+        desk.project.registry.put(workspace._replace(rest={**workspace.rest, SNAPSHOTS_LOST: 2}))
     for step in ("1", "2"):
         with pytest.raises(SnapshotDamaged):
             state(desk, step)
