@@ -9,6 +9,7 @@ from siding.app.running.request import Reporting, RunRequest, Terminal
 from siding.app.running.run import run
 from siding.app.sandbox.sandbox import SandboxPlan
 from siding.process.command import Command, StdinPlan
+from siding.runs.reported import Reported, read_reported, write_reported
 from siding.runs.run import Run
 from siding.runs.store import Runs
 from siding.tasks.task import Task
@@ -17,20 +18,26 @@ NOTE = "it goes on with a copy of the conversation"
 
 
 @pytest.mark.parametrize("record", [True, False])
-def test_its_agent_is_told_to_report_and_what_is_to_be_said_of_that_is_said(
+def test_its_agent_reports_and_is_heard_to_the_end(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, record: bool
 ) -> None:
-    """Other commands see the run while it lives, and not any more when it has ended."""
+    """Other commands see the run while it lives. A turn that was under way has a step, too."""
 
     def reporting_of(*given: Work | RunRequest | Command | SandboxPlan) -> Reporting:
         script = 'echo "$RUN_AS $SIDING_RUN_ID" >told.txt'
-        return Reporting(("sh", "-c", script), "off", note=NOTE, env={"RUN_AS": "told"})
+        env = {"RUN_AS": "told"}
+        return Reporting(("sh", "-c", script), "off", note=NOTE, env=env, copy_of="old")
 
-    runs = Runs(desk.project.task_layout(desk.task.id))
+    layout = desk.project.task_layout(desk.task.id)
+    runs = Runs(layout)
     lived: list[list[str]] = []
 
     def look(_task: Task, run: Run) -> None:
         lived.append([run.id, *(each.id for each in runs.live())])
+        begun = read_reported(layout, run.id)
+        assert begun == (Reported(copy_of="old") if record else None)
+        under_way = Reported(session="s", prompts=1, prompt="Half of it", in_turn=True)
+        write_reported(layout, run.id, under_way)
 
     monkeypatch.setattr(plan, "reporting_of", reporting_of)
     request = RunRequest(argv=("sh", "-c", "exit 9"), task=desk.task.id, record=record)
@@ -41,3 +48,10 @@ def test_its_agent_is_told_to_report_and_what_is_to_be_said_of_that_is_said(
     assert (ran.step is not None) is record
     assert desk.read("told.txt") == b"told r1\n"
     assert (lived, runs.live()) == ([["r1", "r1"]], [])
+    messages = ["Half of it", "sh -c 'exit 9'"] if record else []
+    assert [each.message or each.title for each in desk.steps()] == messages
+    if ran.step is not None:
+        of_run = ran.step.as_run
+        assert of_run is not None
+        assert of_run.reported is not None
+        assert of_run.reported.session == "s"

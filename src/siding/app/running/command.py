@@ -63,7 +63,7 @@ class RunningCommand:
         self._request = request
         self._terminal = terminal
         self._live = live
-        self._wire = Wire(self.command, plan.sandbox)
+        self._wire: Wire | None = None  # with its proxy, from the start of the command on
 
     def carry_out(self, intent: Intent | None, on_running: OnRunning | None) -> Outcome:
         """Run the command to its end and return how it ended.
@@ -79,15 +79,15 @@ class RunningCommand:
             looks = [*([turns.watch] if times.any else []), *background_gc(project)]
         with turns.told(), wired(work, plan.wire, plan.sandbox, self.command, self.run) as wire:
             self._wire = wire
-            outcome = self._execute(intent, looks, on_running)
+            outcome = self._execute(wire, intent, looks, on_running)
         outcome = wire.noted(turns.noted(noted(outcome, plan.reports)))
-        if intent is not None:
-            end_turn(project, work.task.id, self.run)
+        end_turn(project, work.task.id, self.run)
         return outcome
 
     def with_reports(self, intent: Intent, draft: Draft) -> Draft:
         """Return the draft with what the run asked, its agent reported and its proxy let pass."""
         work, plan, recorder = self._work, self._plan, self._work.recorder
+        assert self._wire is not None
         draft = with_requests(recorder, intent, draft)
         draft = with_report(work.project.app, recorder.layout, self.run, draft, plan.reports)
         return with_wire(work, self.run, draft, self._wire, plan.wire)
@@ -98,13 +98,14 @@ class RunningCommand:
 
     def _execute(
         self,
+        wire: Wire,
         intent: Intent | None,
         looks: Sequence[Callable[[ProcessTree], Looks]],
         on_running: OnRunning | None,
     ) -> Outcome:
         """Run the command in its sandbox and within its limits."""
-        recorder, wire = self._work.recorder, self._wire
-        terminal, live, leave = self._terminal, self._live, self._request.leave
+        recorder, terminal, live = self._work.recorder, self._terminal, self._live
+        leave = self._request.leave
 
         def on_started(child: Child) -> None:
             live.started(_mark(child.pid), _mark(child.keeper))
@@ -115,7 +116,7 @@ class RunningCommand:
         streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
         with (
             open_sandbox(recorder, wire.sandbox) as run_sandbox,
-            _surviving(live, self._locks(intent)) as survival,
+            _surviving(live, self._locks(wire, intent)) as survival,
         ):
             plan = Plan(
                 wire.command,
@@ -150,12 +151,12 @@ class RunningCommand:
             outcome = outcome._replace(notes=(*outcome.notes, NOTHING_KEPT))
         return take_over_result(recorder, wire.sandbox, outcome)
 
-    def _locks(self, intent: Intent | None) -> tuple[int, ...] | None:
+    def _locks(self, wire: Wire, intent: Intent | None) -> tuple[int, ...] | None:
         """Return what a run that survives this process holds until its end; None for another."""
         if not self._request.survives:
             return None
         of_act = () if intent is None else (self._work.recorder.intents.descriptor(intent),)
-        return (*of_act, *self._wire.locks)
+        return (*of_act, *wire.locks)
 
     def _screen(self) -> int | None:
         """Return where lines can be said while the command runs; None if it draws on the screen."""
