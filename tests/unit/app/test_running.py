@@ -4,7 +4,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from siding.app.acts.skeleton import Work
-from siding.app.running import plan
+from siding.app.running import last_turn, plan
 from siding.app.running.request import Reporting, RunRequest, Terminal
 from siding.app.running.run import run
 from siding.app.sandbox.sandbox import SandboxPlan
@@ -39,7 +39,9 @@ def test_its_agent_reports_and_is_heard_to_the_end(
         under_way = Reported(session="s", prompts=1, prompt="Half of it", in_turn=True)
         write_reported(layout, run.id, under_way)
 
+    ended: list[str] = []
     monkeypatch.setattr(plan, "reporting_of", reporting_of)
+    monkeypatch.setattr(last_turn, "end_questions", lambda _all, _task, run: ended.append(run))
     request = RunRequest(argv=("sh", "-c", "exit 9"), task=desk.task.id, record=record)
     terminal = Terminal(stdin=StdinPlan.NULL, pty=False, out=None, err=None)
     ran = run(desk.project, request, terminal, on_running=look)
@@ -48,6 +50,7 @@ def test_its_agent_reports_and_is_heard_to_the_end(
     assert (ran.step is not None) is record
     assert desk.read("told.txt") == b"told r1\n"
     assert (lived, runs.live()) == ([["r1", "r1"]], [])
+    assert ended == ["r1"], "its questions end with it"
     messages = ["Half of it", "sh -c 'exit 9'"] if record else []
     assert [each.message or each.title for each in desk.steps()] == messages
     if ran.step is not None:
