@@ -18,7 +18,7 @@ from random import Random
 
 from siding.process.programs.linked import start_linked
 from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
-from siding.workflows.engine.engine import Engine, run_to_end
+from siding.workflows.engine.engine import Engine
 from siding.workflows.engine.plan import Ports, RunPlan
 from siding.workflows.engine.ports import Report
 from siding.workflows.events import Event, Logged, RunDone
@@ -117,7 +117,7 @@ def run(directory: Path, seed: int, lanes: int, say: Callable[[str], None]) -> R
         args=lanes,
         limits=Limits(concurrency=16),
     )
-    return run_to_end(Engine(plan, ports))
+    return asyncio.run(Engine(plan, ports).run())
 
 
 def main(directory: Path, seed: int, lanes: int) -> int:

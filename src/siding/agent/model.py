@@ -185,8 +185,3 @@ class Model(Protocol):
     def dollars(self, model: str, usage: Usage) -> float | None:
         """Return what a request cost; None if the price is not known."""
         ...
-
-
-def describe(error: ModelError) -> Mapping[str, Any]:
-    """Return the error as programs are told of it."""
-    return {"error": error.trouble.value, "status": error.status, "message": error.message}

@@ -1,14 +1,13 @@
 """Run the user's command: show and record its output, and list the processes it leaves behind.
 
 If Siding itself is killed with SIGKILL, the keeper (`keeper.program`) ends what the command
-started. The artifact holds everything that had been read; `output_files.recover_output` brings it
+started. The artifact holds everything that had been read; `output.files.recover_output` brings it
 into its final form. If the keeper was killed, too, `tree.end_token` ends what still lives.
 """
 
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -18,21 +17,16 @@ from siding.process.command import (
     Command,
     Ending,
     Outcome,
-    OutputScreen,
     ProcessInfo,
-    StdinPlan,
 )
-from siding.process.control.control import Control
-from siding.process.drive import Beside, Drive
-from siding.process.keeper.child import Child, Survival
+from siding.process.drive import Drive
+from siding.process.keeper.child import Child
 from siding.process.limits import LIMIT_EXIT_CODE
-from siding.process.looks import Looks
 from siding.process.output.recording import OutputFiles, Recorded
-from siding.process.pausing.suspending import NoPause, Pause
 from siding.process.pump import Channel
-from siding.process.side import Plan, RunSandbox, Side
+from siding.process.side import Plan, Side
 from siding.process.signals import SignalInbox
-from siding.process.tree import TERM_GRACE_S, EndedProcesses, ProcessTree, end_all, info
+from siding.process.tree import EndedProcesses, ProcessTree, end_all, info
 
 if sys.platform == "linux":
     from siding.process.procfs import adopting_orphans
@@ -42,7 +36,6 @@ else:
 TIMEOUT_EXIT_CODE = 124  # the one of timeout(1)
 if TYPE_CHECKING:
     from siding.process.broker.door import Door
-    from siding.process.requests import Requests
     from siding.process.sandboxed import Sandboxed
 
 _SANDBOX_TRIES = 3  # what a sandbox hides (sockets of others) can go while bwrap sets it up
@@ -50,26 +43,7 @@ _WARDEN_S = 2.0  # the kernel kills a whole PID namespace at once, but swapped-o
 _SETTLE_S = 0.05  # processes that end this soon after the command do not count as left running
 
 
-def run_recorded(  # noqa: PLR0913 - the one place where everything about a run comes together
-    command: Command,
-    *,
-    recorder: OutputFiles,
-    screen: OutputScreen,
-    stdin: StdinPlan,
-    timeout_s: float | None,
-    token: str,
-    on_started: Callable[[Child], None] | None = None,
-    grace_s: float = TERM_GRACE_S,
-    sandbox: RunSandbox | None = None,
-    pause: Pause | None = None,
-    control: Control | None = None,
-    requests: "Requests | None" = None,
-    door: "Callable[[], Door | None] | None" = None,
-    ends_left: bool = False,
-    survival: Survival | None = None,
-    looks: Sequence[Callable[[ProcessTree], Looks]] = (),
-    beside: Sequence[Beside] = (),
-) -> Outcome:
+def run_recorded(plan: Plan) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
     Input: ``stdin`` decides. In a PTY the command always reads its terminal. It gets the caller's
@@ -87,70 +61,29 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     listed, or with ``ends_left`` ended in the same way. In a PTY the caller's Ctrl-C, Ctrl-Z and
     Ctrl-\\ are bytes for the command.
 
-    ``sandbox`` holds the run's limits, which end it as the timeout does, and its sandbox. Nothing
-    outlives a run in a sandbox that has a warden.
-
-    ``control`` is the socket for those who watch the run and type into its terminal. ``requests``
-    are those of another thread of this process; with ``StdinPlan.FED`` the input comes from there.
-
-    ``turns`` returns what records the workspace from time to time while the command lives; it is
-    told when the command has ended.
-
-    ``door`` makes the socket at which the command's processes reach their broker.
-
-    ``beside`` is what else the loop serves while the command lives; the caller closes it.
-
-    With ``survival`` the command goes on when this process is killed, and its keeper holds what is
-    in it until then.
-
-    ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
-    there already (Siding inside Siding). ``on_started`` gets the command right after the start, and
-    again if it is started again because its sandbox could not be set up. ``pause`` knows whether
-    another command has stopped the run's processes for a moment. Call this from the main thread, or
-    signals are not handled.
-
-    Raises OSError when the artifact cannot be created; nothing was started then. If anything else
-    is raised (by ``on_started``, say), everything that was started has been ended.
+    Call this from the main thread, or signals are not handled. Raises OSError when the artifact
+    cannot be created; nothing was started then. If anything else is raised (by ``on_started``,
+    say), everything that was started has been ended.
     """
-    command = _marked(command, token)
-    recorder.open()
-    program = lookup.find_program(command.argv, command.env, command.cwd)
+    run = plan._replace(command=_marked(plan.command, plan.token))
+    run.recorder.open()
+    program = lookup.find_program(run.command.argv, run.command.env, run.command.cwd)
     if isinstance(program, lookup.NotStartable):
-        return _not_started(program, recorder)
-    run = Plan(
-        command=command,
-        program=program,
-        recorder=recorder,
-        screen=screen,
-        stdin=stdin,
-        timeout_s=timeout_s,
-        token=token,
-        on_started=on_started,
-        grace_s=grace_s,
-        sandbox=sandbox,
-        pause=pause or NoPause(),
-        control=control,
-        requests=requests,
-        door=door,
-        ends_left=ends_left,
-        survival=survival,
-        looks=looks,
-        beside=beside,
-    )
+        return _not_started(program, run.recorder)
     try:
         for tries_left in reversed(range(_SANDBOX_TRIES)):
-            result = _run_once(run)
+            result = _run_once(run, program)
             if isinstance(result, Outcome):
                 return result
             if not tries_left or not result.is_outdated():
                 break
-        return _not_started(_no_sandbox(), recorder)
+        return _not_started(_no_sandbox(), run.recorder)
     finally:
-        if requests is not None:
-            requests.over()
+        if run.requests is not None:
+            run.requests.over()
 
 
-def _run_once(run: Plan) -> "Outcome | Sandboxed":
+def _run_once(run: Plan, program: lookup.Program) -> "Outcome | Sandboxed":
     """Run the command to its end; return its sandbox when that could not be set up."""
     began = time.monotonic()
     with ExitStack() as stack:
@@ -164,7 +97,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
         # Before the start: the limit on the disk counts from what is there now.
         watch = run.sandbox and run.sandbox.watch(tree)
         try:
-            child = side.start(run.command, run.program)
+            child = side.start(run.command, program)
         except OSError as error:
             reason = lookup.explain_exec_error(run.command.argv[0], error)
             return _not_started(reason, run.recorder)

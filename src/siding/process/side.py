@@ -17,13 +17,13 @@ from siding.process.keeper.child import Child, Survival
 from siding.process.limits import Limits, LimitWatch
 from siding.process.looks import Looks
 from siding.process.output.recording import OutputFiles
-from siding.process.pausing.suspending import Pause, Suspending
+from siding.process.pausing.suspending import NoPause, Pause, Suspending
 from siding.process.pump import Channel, TerminalInput
 from siding.process.screen import ScreenWriter
 from siding.process.spawn import spawn_in_terminal, spawn_piped
 from siding.process.spawn_plan import SpawnPlan
 from siding.process.terminal import RawMode
-from siding.process.tree import ProcessTree
+from siding.process.tree import TERM_GRACE_S, ProcessTree
 
 if TYPE_CHECKING:
     from siding.process.broker.door import Door
@@ -52,26 +52,44 @@ class RunSandbox(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What `record.run_recorded` was given, and the program it found."""
+    """Everything about a run that `record.run_recorded` carries out.
+
+    ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
+    there already (Siding inside Siding). ``on_started`` gets the command right after the start.
+    ``pause`` knows whether another command has stopped the run's processes for a moment.
+
+    ``sandbox`` holds the run's limits, which end it as the timeout does, and its sandbox. Nothing
+    outlives a run in a sandbox that has a warden.
+
+    ``control`` is the socket for those who watch the run and type into its terminal. ``requests``
+    are those of another thread of this process; with ``StdinPlan.FED`` the input comes from there.
+    ``door`` makes the socket at which the command's processes reach their broker.
+
+    Each of ``looks`` returns what looks at the workspace from time to time while the command lives;
+    it is told when the command has ended. ``beside`` is what else the loop serves while the command
+    lives; the caller closes it.
+
+    With ``survival`` the command goes on when this process is killed, and its keeper holds what is
+    in it until then.
+    """
 
     command: Command
-    program: lookup.Program
     recorder: OutputFiles
     screen: OutputScreen
     stdin: StdinPlan
     timeout_s: float | None
     token: str
-    on_started: Callable[[Child], None] | None
-    grace_s: float
-    sandbox: RunSandbox | None
-    pause: Pause
-    control: Control | None
-    requests: "Requests | None"
-    door: "Callable[[], Door | None] | None"
-    ends_left: bool
-    survival: Survival | None
-    looks: Sequence[Callable[[ProcessTree], Looks]]
-    beside: "Sequence[Beside]"
+    on_started: Callable[[Child], None] | None = None
+    grace_s: float = TERM_GRACE_S
+    sandbox: RunSandbox | None = None
+    pause: Pause = NoPause()
+    control: Control | None = None
+    requests: "Requests | None" = None
+    door: "Callable[[], Door | None] | None" = None
+    ends_left: bool = False
+    survival: Survival | None = None
+    looks: Sequence[Callable[[ProcessTree], Looks]] = ()
+    beside: "Sequence[Beside]" = ()
 
 
 class Side:

@@ -1,4 +1,4 @@
-"""Names of the transcript format that nearly every module needs; `entries` has the typed lines."""
+"""Names of the transcript format that nearly every module needs."""
 
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
@@ -19,7 +19,6 @@ SPOKEN: Final = frozenset({USER, ASSISTANT})
 
 COMPACT_BOUNDARY: Final = "compact_boundary"
 SNIP_BOUNDARY: Final = "snip_boundary"
-SNIP_MARKER: Final = "snip_marker"
 
 
 class PreservedSegment(Struct, rename="camel", frozen=True, kw_only=True):

@@ -9,8 +9,6 @@ from siding.sessions.kinds import (
     ASSISTANT,
     ATTACHMENT,
     COMPACT_BOUNDARY,
-    SNIP_BOUNDARY,
-    SNIP_MARKER,
     SYSTEM,
     USER,
     Record,
@@ -109,16 +107,6 @@ def is_tool_result(record: Record) -> bool:
 def is_boundary(record: Record) -> bool:
     """Return whether the message marks a compaction."""
     return record.get("type") == SYSTEM and record.get("subtype") == COMPACT_BOUNDARY
-
-
-def is_snip_marker(record: Record) -> bool:
-    """Return whether the message only marks where messages were cut out."""
-    return record.get("type") == SYSTEM and record.get("subtype") == SNIP_MARKER
-
-
-def is_snip_boundary(record: Record) -> bool:
-    """Return whether the message takes others out of the context."""
-    return record.get("type") == SYSTEM and record.get("subtype") == SNIP_BOUNDARY
 
 
 def removed_by(record: Record) -> list[str]:

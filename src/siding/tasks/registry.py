@@ -24,6 +24,8 @@ from siding.tasks.states import WorkspaceState
 REGISTRY_VERSION = 1
 # A field of an entry, and of the document of its task: the task that has the workspace now.
 MOVED_TO = "moved_to"
+# A field of an entry: the number of the last step without snapshots, after their store was lost.
+SNAPSHOTS_LOST = "snapshots_lost"
 _STATES = frozenset(state.value for state in WorkspaceState)
 _PRESENT = (WorkspaceState.ACTIVE.value, WorkspaceState.KEPT.value)
 
@@ -48,6 +50,12 @@ class Workspace(NamedTuple):
     trash: str | None = None  # where a removed workspace was moved to, relative to the project
     adopted: bool = False  # a worktree that somebody else made; it stays where they made it
     rest: Mapping[str, Any] = {}
+
+    @property
+    def lost_until(self) -> int:
+        """The number of the last step whose snapshots are known to be lost; 0 for none."""
+        number = self.rest.get(SNAPSHOTS_LOST)
+        return number if isinstance(number, int) else 0
 
 
 class Elsewhere(Protocol):

@@ -56,11 +56,6 @@ class Passed(NamedTuple):
     why: str = ""  # it was refused, could not be reached, or was not counted
 
     @property
-    def is_call(self) -> bool:
-        """Whether a model has answered, and said how many tokens that were."""
-        return self.tokens is not None
-
-    @property
     def failed(self) -> bool:
         return bool(self.error) or self.status >= 400 or self.ended == Ending.UNREACHABLE
 

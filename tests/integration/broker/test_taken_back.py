@@ -68,6 +68,16 @@ class TestTheAgentIsTold:
         assert "Done again, as you left it: your work on \\u201cMake b\\u201d." in told
         assert "Taken back" not in told
         assert says(run, "UserPromptSubmit", prompt="Go on") == ""
+        self.agent_that_asks_by_itself(run)
+
+    def agent_that_asks_by_itself(self, run: Foothold) -> None:
+        """It says which step it knows of, and is told of turns only if one was gone back since."""
+        asked = run.line().result("turns", session=SESSION)
+        assert [each["stands"] for each in asked["turns"]][:2] == [True, True]
+        later = run.line().result("turns", session=SESSION, since=asked["step"])
+        assert later == {"step": asked["step"], "turns": None}
+        earlier = run.line().result("turns", session=SESSION, since=1)
+        assert earlier == asked
 
     def test_of_files_that_went_back_without_a_turn(self, run: Foothold) -> None:
         turn(run, "Make a", "a.txt")

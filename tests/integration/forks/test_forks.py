@@ -20,6 +20,7 @@ from siding.app.undo.undo import UndoRequest, undo
 from siding.errors import NotFound, UsageError
 from siding.git.errors import SnapshotDamaged
 from siding.storage.locks import FileLock
+from siding.tasks.registry import SNAPSHOTS_LOST
 
 from .bench import CHANGES, contents, dropped, git, git_says, left_of_the_pool, made, state
 
@@ -188,6 +189,20 @@ def test_what_cannot_be_forked_leaves_nothing(desk: Desk) -> None:
         fork(desk.project, at)
     assert left_of_the_pool(desk) == []
     assert list(desk.project.tasks.fork_ids()) == []
+
+
+def test_a_state_whose_snapshot_is_lost_is_not_forked_and_the_one_after_it_is(desk: Desk) -> None:
+    for name in "abc":
+        desk.write(name, name)
+        desk.checkpoint(name)
+    workspace = desk.project.registry.of_task(desk.task.id)
+    assert workspace is not None
+    with desk.project.changing("test"):
+        desk.project.registry.put(workspace._replace(rest={**workspace.rest, SNAPSHOTS_LOST: 2}))
+    for step in ("1", "2"):
+        with pytest.raises(SnapshotDamaged):
+            state(desk, step)
+    assert state(desk, "3").step == desk.steps()[2].id
 
 
 def test_a_worktree_that_was_tampered_with_is_not_used(desk: Desk) -> None:

@@ -1,5 +1,7 @@
 """Which task a command is about, and what is said when that is not clear."""
 
+from pathlib import Path
+
 import pytest
 
 from integration.undo.desk import Desk
@@ -42,6 +44,20 @@ def test_where_one_stands_wins_over_the_active_task(desk: Desk) -> None:
     assert select(desk.project, None).id == other.id
     assert select(inside(desk), None).id == desk.task.id
     assert select(inside(desk), "other").id == other.id, "a name wins over both"
+
+
+def test_a_workspace_is_not_the_persons_checkout(desk: Desk, tmp_path: Path) -> None:
+    """Settings of git are read in the checkout, and changes are applied to it."""
+
+    def checkout(place: Path) -> Path:
+        found = ensure_project(open_app(env=desk.sandbox.env, cwd=place))[0].checkout
+        assert found is not None
+        return found.root
+
+    assert checkout(desk.root / "src") == checkout(desk.sandbox.repo) == desk.sandbox.repo
+    own = tmp_path / "own"
+    desk.sandbox.git("worktree", "add", "-q", "--detach", str(own))
+    assert checkout(own) == own, "a linked worktree of the person's is one"
 
 
 def test_nothing_named_and_nothing_active(desk: Desk) -> None:

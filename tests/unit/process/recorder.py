@@ -7,11 +7,12 @@ from pathlib import Path
 from siding.process.command import Command, OutputScreen, StdinPlan, StreamPlan
 from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
+from siding.process.side import Plan
 
 
 def main() -> None:
     spec = json.loads(sys.argv[1])
-    outcome = run_recorded(
+    plan = Plan(
         Command(argv=tuple(spec["argv"]), cwd=Path(spec["cwd"]), env=spec["env"]),
         recorder=OutputFiles(Path(spec["path"]), streams=StreamPlan(spec.get("streams", "piped"))),
         screen=OutputScreen(),
@@ -20,6 +21,7 @@ def main() -> None:
         token=spec["token"],
         grace_s=spec.get("grace_s", 2.0),
     )
+    outcome = run_recorded(plan)
     Path(spec["outcome"]).write_text(json.dumps(outcome._asdict()), encoding="utf-8")
 
 

@@ -13,6 +13,7 @@ from siding.process.command import Command, Ending, OutputScreen, StdinPlan, Str
 from siding.process.keeper.child import Child
 from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
+from siding.process.side import Plan
 
 from .world import ENVIRONMENT, PYTHON, Place, wait_until
 
@@ -211,7 +212,7 @@ def test_a_limit_stops_the_recording_and_not_the_command(place: Place) -> None:
 
 def test_without_an_artifact_output_is_only_shown_and_counted(place: Place) -> None:
     read, write = os.pipe()
-    outcome = run_recorded(
+    plan = Plan(
         Command(argv=("sh", "-c", "echo shown"), cwd=place.folder, env=ENVIRONMENT),
         recorder=OutputFiles(None, streams=StreamPlan.PIPED),
         screen=OutputScreen(stdout=write, stderr=None),
@@ -219,6 +220,7 @@ def test_without_an_artifact_output_is_only_shown_and_counted(place: Place) -> N
         timeout_s=30,
         token=place.token,
     )
+    outcome = run_recorded(plan)
     os.close(write)
     assert os.read(read, 100) == b"shown\n"
     os.close(read)

@@ -22,7 +22,7 @@ from siding.process.keeper.child import Child
 from siding.process.output.files import Output, read_output
 from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
-from siding.process.side import RunSandbox
+from siding.process.side import Plan, RunSandbox
 from siding.process.tree import ProcessTree, end_token
 
 PYTHON = sys.executable
@@ -79,7 +79,7 @@ class Place:
         screens = [self.folder / "shown.out", self.folder / "shown.err"]
         fds = [os.open(screen, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) for screen in screens]
         try:
-            outcome = run_recorded(
+            plan = Plan(
                 Command(argv=argv, cwd=self.folder, env=dict(env)),
                 recorder=OutputFiles(path, streams=streams, max_bytes=max_bytes),
                 screen=OutputScreen(
@@ -95,6 +95,7 @@ class Place:
                 grace_s=grace_s,
                 sandbox=sandbox,
             )
+            outcome = run_recorded(plan)
         finally:
             for fd in fds:
                 os.close(fd)

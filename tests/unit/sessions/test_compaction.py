@@ -5,11 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.errors import UsageError
-from siding.sessions.entries import System, typed
 from siding.sessions.kinds import Record
 from siding.sessions.messages import (
-    is_snip_boundary,
-    is_snip_marker,
     text_of,
     tool_results,
     tool_uses,
@@ -29,12 +26,9 @@ from siding.sessions.writing.compaction import (
     rounds,
     safe_cut,
     snippable,
-    summarised,
-    wants_snip,
 )
 
 from .building import at, called, line, result, said
-from .scripted import ScriptedSummariser
 
 
 def making(**more: object) -> Making:
@@ -67,10 +61,9 @@ def test_the_boundary_says_what_there_is_to_know() -> None:
             discovered_tools=("Grep",),
         ),
     )
-    entry = typed(boundary)
-    assert isinstance(entry, System)
-    assert entry.parent_uuid is None
-    assert entry.logical_parent_uuid == "r3"
+    assert (boundary["type"], boundary["subtype"]) == ("system", "compact_boundary")
+    assert boundary["parentUuid"] is None
+    assert boundary["logicalParentUuid"] == "r3"
     assert boundary["compactMetadata"] == {
         "trigger": "auto",
         "preTokens": 900,
@@ -121,23 +114,6 @@ def test_memory_is_a_summary_nobody_has_to_write() -> None:
     assert "preservedSegment" not in boundary["compactMetadata"]
 
 
-def test_the_summariser_sees_what_goes_and_what_the_person_added() -> None:
-    twin = ScriptedSummariser("<analysis>hm</analysis>\n<summary>two lines</summary>")
-    lines = summarised(talk(), twin, making(user_context="names matter"), at="u2", keep=Keep.TAIL)
-    assert text_of(lines[1]).endswith("Summary:\ntwo lines")
-    messages, instructions = twin.asked[0]
-    assert "names matter" in instructions
-    assert [each["role"] for each in messages] == ["user", "assistant", "user", "assistant"]
-
-
-def test_a_summariser_that_fails_changes_nothing() -> None:
-    def refuse(_: object) -> str:
-        raise ConnectionError("no model")
-
-    with pytest.raises(ConnectionError):
-        summarised(talk(), ScriptedSummariser(refuse), making())
-
-
 def test_micro_replaces_old_results_once() -> None:
     entry = micro(talk(), keep_last=1)
     assert entry is not None
@@ -150,8 +126,7 @@ def test_micro_replaces_old_results_once() -> None:
 def test_a_snip_takes_the_results_of_its_calls_along() -> None:
     assert snippable(talk(), "u2", "a3") == ["u2", "a3", "r2", "r3"]
     line_ = compaction.snip(["u2"], making())
-    assert is_snip_boundary(line_)
-    assert not is_snip_marker(line_)
+    assert (line_["type"], line_["subtype"]) == ("system", "snip_boundary")
     with pytest.raises(UsageError):
         snippable(talk(), "a3", "u2")
 
@@ -184,11 +159,6 @@ def test_rounds_begin_with_each_new_answer() -> None:
 )
 def test_a_models_summary_is_cleaned(text: str, clean: str) -> None:
     assert clean_summary(text) == clean
-
-
-def test_a_long_conversation_is_worth_a_snip() -> None:
-    assert not wants_snip([{}] * 29)
-    assert wants_snip([{}] * 30)
 
 
 def test_three_failures_in_a_row_stop_it() -> None:

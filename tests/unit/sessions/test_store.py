@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from siding.errors import NotFound, UnreadableFile, UsageError
-from siding.sessions.entries import Unknown, record_of, typed
 from siding.sessions.kinds import Record
 from siding.sessions.reading.index import Index, read_index, updated
 from siding.sessions.reading.transcript import Transcript
@@ -131,14 +130,14 @@ def test_branches_get_titles_nobody_has(tmp_path: Path) -> None:
         branch_session(store, SESSION, "b0")
 
 
-def test_typed_entries_round_trip_and_the_unknown_is_kept() -> None:
-    goal: Record = meta("goal", "state", {"objective": "g"})
-    entry = typed(goal)
-    assert record_of(entry) == {**goal, "timestamp": ""}  # type: ignore[arg-type]
-    odd = {"type": "brand-new", "x": 1}
-    unknown = typed(odd)
-    assert isinstance(unknown, Unknown)
-    assert unknown.record == odd
-    misshapen = typed({"type": "goal", "state": 3})
-    assert isinstance(misshapen, Unknown)
-    assert "state" in misshapen.problem
+def test_entries_and_fields_of_a_later_release_hinder_nothing(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    talk = [said("u1", None, 1, mood={"is": "new"}), said("a1", "u1", 2, "assistant")]
+    later = [meta("brand-new", "x", 1), meta("goal", "state", 3), meta("custom-title", "a", [])]
+    store.layout(SESSION).transcript.parent.mkdir(parents=True, exist_ok=True)
+    written(store.layout(SESSION).transcript, [*later, *talk, *later])
+    branch_session(store, SESSION, "b")
+    with Transcript.whole(store.layout("b").transcript) as transcript:
+        copied = list(transcript.records(transcript.chain()))
+    assert [each["uuid"] for each in copied] == ["u1", "a1"]
+    assert copied[0]["mood"] == {"is": "new"}

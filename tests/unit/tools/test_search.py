@@ -16,8 +16,6 @@ from siding.tools.search.choosing import Searcher, Source, choose
 from siding.tools.search.searching import Searches
 from unit.tools.setting import Bench, place_in, with_tools
 
-_PYTHON = Searcher(Source.PYTHON)
-
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
@@ -27,16 +25,13 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
-@pytest.fixture(params=["ripgrep", "python"])
-def search(request: pytest.FixtureRequest, place: Place) -> "Search":
-    searcher = choose(place) if request.param == "ripgrep" else _PYTHON
-    if searcher.source is Source.PYTHON and request.param == "ripgrep":
-        pytest.skip("there is no ripgrep here")
-    return Search(searcher)
+@pytest.fixture
+def search(place: Place) -> "Search":
+    return Search(choose(place))
 
 
 class Search:
-    """Runs what a test does with tools that search by one of the two ways."""
+    """Runs what a test does with tools that search with this ripgrep and these limits."""
 
     def __init__(self, searcher: Searcher, limits: Limits = USUAL) -> None:
         self._searcher = searcher
@@ -264,19 +259,54 @@ def test_a_path_that_leads_elsewhere_than_when_it_was_judged_is_not_searched(
     search(place, act)
 
 
-def test_a_search_that_takes_too_long_or_finds_too_much_is_ended(place: Place) -> None:
-    _write(place, {"slow": "a" * 64 + "b\n", "much": "line of text\n" * 100_000})
+def test_a_search_that_takes_too_long_or_finds_too_much_is_ended(
+    place: Place, programs: Callable[[str, str], str]
+) -> None:
+    _write(place, {"much": "line of text\n" * 100_000})
+    sleeper = Searcher(Source.SYSTEM, programs("slow", "exec sleep 60"))
 
     async def slow(at: Bench) -> None:
-        text = await at.error("Grep", pattern="(a+)+$", path="slow")
+        text = await at.error("Grep", pattern="x")
         assert text.startswith("Nothing is known: it took more than 0.5 s.")
 
     async def much(at: Bench) -> None:
         text = await at.text("Grep", pattern="line", path="much", output_mode="content")
         assert text.endswith("Not all is here: more than 1 MB were printed. Narrow the search.")
 
-    Search(_PYTHON, Limits(longest_s=0.5))(place, slow)
-    Search(_PYTHON, Limits(most_bytes=1 << 20))(place, much)
+    Search(sleeper, Limits(longest_s=0.5))(place, slow)
+    Search(choose(place), Limits(most_bytes=1 << 20))(place, much)
+
+
+def test_without_ripgrep_a_search_says_what_to_install_and_what_else_to_use(place: Place) -> None:
+    async def act(at: Bench) -> None:
+        for tool in ("Grep", "Glob"):
+            text = await at.error(tool, pattern="import")
+            assert "no ripgrep" in text
+            assert "`grep` in Bash" in text
+            assert "pip install 'siding[agent]'" in text
+
+    Search(choose(place._replace(env={"PATH": "/none"}), lambda: None))(place, act)
+
+
+def test_what_git_does_not_ignore_is_searched(place: Place, search: Search) -> None:
+    _write(place, dict.fromkeys(("d/a.log", "d/keep.log", ".h/x", "no/a", "n\nl.py", "e/no"), "x"))
+    rules = {".gitignore": "*.log\nno/\n/a.py\n!keep.log\n.h\n", "d/.gitignore": "!a.log\n"}
+    _write(place, rules)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--others", "--exclude-standard"],
+        cwd=place.workspace,
+        check=True,
+        env=dict(place.env),
+        capture_output=True,
+    )
+
+    async def act(at: Bench) -> None:
+        found = await at.call("Glob", pattern="**/*")
+        names = set(found.details["filenames"])
+        assert names == set(os.fsdecode(listed.stdout).split("\0")) - {""}
+        assert {"d/a.log", "d/keep.log", "e/no"} <= names
+
+    search(place, act)
 
 
 @pytest.fixture
@@ -313,18 +343,18 @@ def test_what_searches_is_chosen(tmp_path: Path, programs: Callable[[str, str], 
     assert (source, used) == ("system", system)
     assert note == f"{broken} is not ripgrep, or does not work"
     source, used, note = chosen(None, broken)
-    assert (source, used) == ("python", "")
-    assert "Python searches" in note
+    assert (source, used) == ("none", "")
+    assert "nothing can be searched" in note
     inside = place.workspace / "rg"
     inside.write_text("#!/bin/sh\necho ripgrep 1\n")
     inside.chmod(0o755)
-    assert chosen(None, str(inside))[0] == "python"
+    assert chosen(None, str(inside))[0] == "none"
 
 
 def test_the_note_is_told_once(tmp_path: Path) -> None:
     told: list[str] = []
     place = place_in(tmp_path, note=told.append)
-    chosen = Searcher(Source.PYTHON, note="a note")
+    chosen = Searcher(Source.NONE, note="a note")
 
     async def act(_at: Bench) -> None:
         searches = Searches(place, choose=lambda _place: chosen)

@@ -124,7 +124,7 @@ def test_what_a_client_asks_for_ahead_is_no_call() -> None:
     socket = Socket()
     socket.asks(type="response.create", generate=False)
     (line,) = socket.says("response.completed", usage={"input_tokens": 0, "output_tokens": 0})
-    assert not line.is_call
+    assert line.tokens is None
 
 
 @pytest.mark.parametrize("data", [b"", frame(b'{"hello": 1}'), b"\x81\x7f" + b"\xff" * 8])

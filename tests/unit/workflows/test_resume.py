@@ -26,8 +26,8 @@ def journal(tmp_path: Path) -> Path:
     return tmp_path / "journal.jsonl"
 
 
-def ok(text: str, **more: Any) -> list[dict[str, Any]]:
-    return [{"kind": "ok", "output": text, **more}]
+def ok(value: object, **more: Any) -> list[dict[str, Any]]:
+    return [{"kind": "ok", "output": value, **more}]
 
 
 def answers(journal: Path) -> dict[str, Any]:
@@ -173,6 +173,25 @@ class TestRecord:
         script = "await workflow('inner')\nreturn await agent('after')"
         run_script(journal, script, SAME, files={"inner": "return await agent('one')"})
         assert run_script(journal, script, SAME, files={}).agents.calls == []
+
+    def test_an_object_is_taken_from_the_record_only_if_it_fits_the_schema(
+        self, journal: Path
+    ) -> None:
+        script = (
+            "a = await agent('a', schema={'type': 'object', 'required': ['n']})\n"
+            "return [a, await agent('b')]"
+        )
+        agents = {"a": ok({"n": 1}), **SAME}
+        run_script(journal, script, agents)
+        assert run_script(journal, script, agents).agents.calls == []
+        as_before(journal)  # a record that an earlier release wrote, which checked less
+        journal.write_bytes(journal.read_bytes().replace(b'"n":1', b'"m":1'))
+        assert run_script(journal, script, agents).agents.calls == ["a", "b"]
+        assert run_script(journal, script, agents).agents.calls == []
+        other = script.replace("['n']", "['k']")
+        ran = run_script(journal, other, {**agents, "a": ok({"k": 1})})
+        assert ran.agents.calls == ["a", "b"]
+        assert ran.done.value == [{"k": 1}, "same:b"]
 
     def test_a_refused_call_is_made_again_and_changes_nothing(self, journal: Path) -> None:
         script = (

@@ -119,8 +119,8 @@ class PastTurn(NamedTuple):
 class Past(NamedTuple):
     """A conversation that an agent is about to go on with, and what is known of its turns.
 
-    Names and paths are what a run has reported: any of its processes may have made them up. `turns`
-    be of other conversations as well: of the one that this is a copy of, say.
+    Names and paths are what a run has reported: any of its processes may have made them up. Some of
+    `turns` may be of other conversations: of the one that this is a copy of, say.
     """
 
     session: str

@@ -155,7 +155,7 @@ def _of_line(facts: CallFacts) -> tuple[PermissionUpdate, ...]:
 def _prefix(words: tuple[str, ...]) -> str:
     """Return what a command begins with, as far as a rule for it is narrow; "" if none is."""
     program = words[0]
-    if not all(map(_is_plain, words[:1])) or program in _TOO_BROAD - _HAS_SUBCOMMANDS:
+    if not _is_plain(program) or program in _TOO_BROAD - _HAS_SUBCOMMANDS:
         return ""
     if program not in _HAS_SUBCOMMANDS:
         return program

@@ -1,8 +1,8 @@
 """What the built-in agent is told before the conversation, gathered at once.
 
 Instruction files and git's state are read at the same time, in threads, so that the libraries of a
-model can load meanwhile. `system_prompt` is what a turn's `Setup` takes of it; `Following` says
-what changed since.
+model can load meanwhile. `system_prompt` is what a turn's `Setup` takes of it;
+`FollowingContext` says what changed since.
 """
 
 import asyncio

@@ -18,7 +18,7 @@ from typing import Any
 
 from siding.agent.permissions.modes import mode_named
 from siding.agent.permissions.rules import PermissionRules, parse_allow, parse_rules, split_list
-from siding.agent.settings.combining import AgentValues, as_document
+from siding.agent.settings.combining import as_document
 from siding.agent.settings.values import (
     SaidSettings,
     SettingsLayer,
@@ -137,34 +137,6 @@ def taken_in(text: str) -> list[SettingsLayer]:
         raise SettingsMistake(
             f"the settings that were handed over cannot be read: {error}"
         ) from None
-
-
-class SettingLine(NamedTuple):
-    """One setting in force, for people. `source`: where it is from."""
-
-    key: str
-    value: str
-    level: str
-    source: str
-
-
-def setting_lines(values: AgentValues) -> list[SettingLine]:
-    """Return the settings in force, each with where it is from."""
-    lines = []
-    for key, layer in sorted(values.origins.items()):
-        name = key.partition(".")[2]
-        value = values.env[name] if name else getattr(values, _FIELDS.get(key, key))
-        lines.append(SettingLine(_KEYS.get(key, key), str(value), layer.level, layer.source))
-    for kind, rules in values.rules._asdict().items():
-        lines += [SettingLine(f"permissions.{kind}", rule.text, "", rule.source) for rule in rules]
-    lines += [SettingLine("permissions.directories", each, "", "") for each in values.directories]
-    lines += [SettingLine("pass_env", each, "", "") for each in values.pass_env]
-    lines += [SettingLine("stop_hooks", each, "", "") for each in values.stop_hooks]
-    return lines
-
-
-_FIELDS = {"bypass": "may_bypass"}
-_KEYS = {"mode": "permissions.mode", "bypass": "permissions.bypass"}
 
 
 def _given(text: str, cwd: Path) -> SettingsLayer:

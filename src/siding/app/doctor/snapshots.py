@@ -11,7 +11,6 @@ from pathlib import Path
 from siding.app.place.base_seed import base_seed
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
-from siding.app.place.snapshot_loss import LOST, lost_until
 from siding.app.recording.freed import freed_record
 from siding.app.recording.opening import open_recorder
 from siding.errors import SidingError
@@ -23,7 +22,7 @@ from siding.git.snapshots.seeding import add_task
 from siding.ids import Sha, TaskId
 from siding.ledger.step import Step
 from siding.runs.store import is_at_work
-from siding.tasks.registry import Workspace
+from siding.tasks.registry import SNAPSHOTS_LOST, Workspace
 from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task
 
@@ -40,7 +39,7 @@ def snapshot_problems(project: Project) -> Iterator[Problem]:
         if is_at_work(project.task_layout(task_id)) or is_sound(project, workspace):
             continue
         here = workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
-        if not here and lost_until(workspace):
+        if not here and workspace.lost_until:
             continue  # the loss was noted before
         steps = _lost_steps(project, workspace)
         said = f"the snapshots of task {task_id} are missing or damaged"
@@ -61,7 +60,7 @@ def is_sound(project: Project, workspace: Workspace) -> bool:
         return False
     last = project.ledger(workspace.task_id).last()
     wanted = [workspace.base_snapshot] if workspace.base_snapshot else []
-    if last is not None and last.snapshot and last.number > lost_until(workspace):
+    if last is not None and last.snapshot and last.number > workspace.lost_until:
         wanted.append(Sha(last.snapshot))
         if last.snapshot != project.snapshots.tip(workspace.task_id):
             return _are_present(project, wanted) and _is_whole(project, workspace, last)
@@ -109,7 +108,7 @@ def _begin_anew(project: Project, task_id: TaskId) -> str:
         last = project.ledger(task_id).last()
         rest = dict(workspace.rest)
         if last is not None and last.number in {each.number for each in steps}:
-            rest[LOST] = last.number
+            rest[SNAPSHOTS_LOST] = last.number
         with project.changing("doctor"):
             project.registry.put(workspace._replace(base_snapshot=base, rest=rest))
         recorded = open_recorder(project, task, hold).settle(BEGUN_ANEW)
@@ -156,7 +155,7 @@ def _note(project: Project, task_id: TaskId) -> str:
         workspace = project.registry.of_task(task_id)
         last = project.ledger(task_id).last()
         if workspace is not None:
-            rest = {**workspace.rest, LOST: last.number if last else 1}
+            rest = {**workspace.rest, SNAPSHOTS_LOST: last.number if last else 1}
             with project.changing("doctor"):
                 project.registry.put(workspace._replace(rest=rest))
     return "noted: what is in the trash can be brought back, its steps cannot be gone back to"

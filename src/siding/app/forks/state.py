@@ -4,7 +4,6 @@ from siding.app.back.git_words import under_way
 from siding.app.back.rollback import destination_of
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
-from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.difference import no_base
 from siding.app.recording.freed import refuse_freed
 from siding.app.recording.line_base import line_base
@@ -51,7 +50,7 @@ def recorded(project: Project, task: Task, step: str = "") -> ForkState:
     if workspace is None or not workspace.base_snapshot:
         raise no_base(task)
     destination = destination_of(workspace, found)
-    if found is not None and found.number <= lost_until(workspace):
+    if found is not None and found.number <= workspace.lost_until:
         raise SnapshotDamaged(
             f"the snapshot of {destination.name} is lost",
             hint="`siding doctor` says what else is; a later step may be whole",

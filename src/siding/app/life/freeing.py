@@ -14,7 +14,6 @@ from siding.app.life.reopen import deleted_tasks
 from siding.app.life.retention import Retention, plan_retention
 from siding.app.place.locks import TaskBusy, describe
 from siding.app.place.project import Project
-from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.beside import checkout_ids
 from siding.app.recording.freed import freed_journal
 from siding.errors import SidingError
@@ -160,4 +159,4 @@ def _check(project: Project, new: SnapshotStore, plan: Retention) -> None:
 
 def _is_noted_lost(project: Project, task_id: TaskId) -> bool:
     workspace = project.registry.of_task(task_id)
-    return workspace is not None and lost_until(workspace) > 0
+    return workspace is not None and workspace.lost_until > 0

@@ -12,7 +12,6 @@ from siding.app.life.archives import member_of
 from siding.app.life.displaced import displaced_places
 from siding.app.life.reopen import Gone, deleted_tasks
 from siding.app.place.project import Project
-from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.beside import (
     BesideTurn,
     checkout_ids,
@@ -187,7 +186,7 @@ def _with_steps(project: Project, found: RecordedTask, lines: Iterable[bytes]) -
         lines=len(raw),
         head=sha256_hex(raw[-1]) if raw else "",
         named=frozenset(named),
-        lost=0 if workspace is None else lost_until(workspace),
+        lost=0 if workspace is None else workspace.lost_until,
         alone=alone,
     )
 

@@ -8,11 +8,14 @@ from siding.app.place.project_places import (
     PROJECT_MIGRATIONS,
     PROJECT_VERSION,
     ProjectPlace,
+    Relation,
+    Seen,
     all_places,
     candidates,
     give_id,
     is_empty,
     is_gone,
+    look,
     place_of,
     repository_id,
     set_id,
@@ -73,6 +76,22 @@ def adopt(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace
         if task.repo_root != str(paths.root):
             tasks.save(task._replace(repo_root=str(paths.root)))
     return place
+
+
+def adopt_moved(app: App, paths: RepositoryPaths, seen: Seen) -> Seen:
+    """Adopt a moved project, unless a command works in it or the home is read-only."""
+    try:
+        with holding_projects(app, "adopting a moved repository"):
+            seen = look(app, paths)  # under the lock: another command may have adopted it already
+            if seen.how is not Relation.MOVED or seen.place is None or is_in_use(seen.place):
+                return seen
+            old_root = seen.place.root
+            seen = Seen(Relation.HERE, adopt(app, seen.place, paths))
+    except OSError:
+        return seen
+    if old_root != str(paths.root):
+        app.warn(f"this repository was at {old_root} before; its project came along")
+    return seen
 
 
 def _renamed(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace:

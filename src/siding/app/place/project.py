@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 from siding.app.place.event_log import EventLog
 from siding.app.place.lost_workspaces import LostWorkspaces
 from siding.app.place.project_places import (
-    PROJECT_VERSION,
     ProjectPlace,
     Relation,
     Seen,
-    candidates,
     give_id,
     home_lines,
     home_of,
@@ -23,14 +21,13 @@ from siding.app.place.project_places import (
     named_place,
     place_of,
     repository_id,
-    set_id,
 )
 from siding.app.place.redaction import Redaction
 from siding.app.place.sandbox_inside import HomeHidden, home_hidden, home_is_hidden
-from siding.app.place.settings import DEFAULT_TEXT, Settings, read_settings, redaction_in
+from siding.app.place.settings import Settings, read_settings, redaction_in
 from siding.app.place.wiring import App, hide_from_git
 from siding.errors import NotInitialised, SidingError, UsageError
-from siding.files.durable import create_bytes, make_dirs
+from siding.files.durable import make_dirs
 from siding.git.discovery import RepositoryPaths, find_repository, is_linked
 from siding.git.errors import GitError, NotARepository
 from siding.git.refs import check_ref_part
@@ -38,7 +35,6 @@ from siding.ids import TaskId, is_fork
 from siding.ledger.store import Ledger
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.filesystem import unsupported_reason
 from siding.storage.layout import ProjectLayout, TaskLayout
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.registry import Registry
@@ -367,7 +363,9 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     if project is None:
         if home_is_hidden(app):
             raise home_hidden()  # a project that is made in the sandbox would be lost with it
-        project = Project(app, _create(app, paths, seen), paths)
+        from siding.app.place.new_project import create_project
+
+        project = Project(app, create_project(app, paths, seen), paths)
         hide_from_git(app.home.root)
         return project, True
     hide_from_git(app.home.root)
@@ -453,7 +451,9 @@ def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:
     if seen.place is None or seen.how in (Relation.COPY, Relation.NONE):
         return None, seen
     if seen.how is Relation.MOVED:
-        seen = _adopted(app, paths, seen)
+        from siding.app.place.adoption import adopt_moved
+
+        seen = adopt_moved(app, paths, seen)
     assert seen.place is not None
     project = Project(app, seen.place.layout, paths)
     if seen.place.is_adopted:
@@ -464,24 +464,6 @@ def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:
             "project can be read, and not worked in"
         )
     return project, seen
-
-
-def _adopted(app: App, paths: RepositoryPaths, seen: Seen) -> Seen:
-    """Adopt a moved project, unless a command works in it or the home is read-only."""
-    from siding.app.place.adoption import adopt, holding_projects, is_in_use
-
-    try:
-        with holding_projects(app, "adopting a moved repository"):
-            seen = look(app, paths)  # under the lock: another command may have adopted it already
-            if seen.how is not Relation.MOVED or seen.place is None or is_in_use(seen.place):
-                return seen
-            old_root = seen.place.root
-            seen = Seen(Relation.HERE, adopt(app, seen.place, paths))
-    except OSError:
-        return seen
-    if old_root != str(paths.root):
-        app.warn(f"this repository was at {old_root} before; its project came along")
-    return seen
 
 
 def _link_anew(project: Project, place: ProjectPlace) -> None:
@@ -497,47 +479,3 @@ def _link_anew(project: Project, place: ProjectPlace) -> None:
             f"its workspaces could not be linked to the moved repository: {reason}; see `siding "
             "doctor`"
         )
-
-
-def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
-    reason = unsupported_reason(app.home.root)
-    if reason is not None:
-        raise SidingError(
-            f"the home {str(app.home.root)!r} is on {reason}, where locks and flushes cannot be "
-            "relied on",
-            hint="point SIDING_HOME at a directory on a local disk",
-        )
-    _refuse_unreadable(app, paths)
-    layout = _free_layout(app, paths)
-    for directory in (layout.tasks_dir, layout.workspaces_dir, layout.locks_dir):
-        make_dirs(directory)
-    try:
-        create_bytes(layout.config_yaml, DEFAULT_TEXT.encode())
-    except FileExistsError:
-        pass
-    if seen.how is Relation.COPY and seen.place is not None:
-        set_id(paths, app.random_bytes(16).hex())  # the copy contains the original's id
-        app.warn(f"this repository is a copy of {seen.place.root}: it has a project of its own")
-    # Written last: a project directory without this file is unfinished, and a later command that
-    # gets here finishes it.
-    document = {
-        "version": PROJECT_VERSION,
-        "repo_root": str(paths.root),
-        "created_at": app.now(),
-    }
-    write_document(layout.project_json, document)
-    give_id(app, ProjectPlace(layout, document), paths)
-    return layout
-
-
-def _refuse_unreadable(app: App, paths: RepositoryPaths) -> None:
-    """Raise CommandFailed, with git's reason, if git cannot read the repository's configuration."""
-    from siding.git.command import Git, Place
-
-    place = Place(git_dir=paths.git_dir, common_dir=paths.common_dir)
-    Git.find(app.env).run(place, ["config", "--list"], doing="reading the configuration of git")
-
-
-def _free_layout(app: App, paths: RepositoryPaths) -> ProjectLayout:
-    """Return a directory for a new project that no project uses, not even an older one."""
-    return next(each for each in candidates(app, paths.root) if place_of(each) is None)

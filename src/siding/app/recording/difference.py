@@ -8,7 +8,6 @@ from typing import Any
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import select
-from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.freed import freed_at, refuse_freed, refuse_freed_patch
 from siding.app.recording.line_base import line_base
 from siding.app.recording.named_paths import named_paths, refuse_unknown
@@ -274,7 +273,7 @@ def _has_snapshots(project: Project, workspace: Workspace, one: Step) -> bool:
     """Tell whether the states before and after the step are there to be compared."""
     is_there = one.parent is not None and one.snapshot is not None and project.has_repository
     is_there = is_there and freed_at(project, one.parent, one.snapshot) is None
-    is_there = is_there and one.number > lost_until(workspace)
+    is_there = is_there and one.number > workspace.lost_until
     return is_there and project.snapshots.objects.is_dir()
 
 

@@ -1,7 +1,6 @@
 """The newest recorded state of a task, for what does not look at a workspace in which runs live."""
 
 from siding.app.place.project import Project
-from siding.app.place.snapshot_loss import lost_until
 from siding.git.returning.plan import details_of, recorded_state
 from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.git_state import GitDetails
@@ -38,7 +37,7 @@ def last_state(project: Project, workspace: Workspace) -> LastState:
     store, task_id = project.snapshots, workspace.task_id
     last = project.ledger(task_id).last()
     name, snapshot, coverage = "the base", workspace.base_snapshot, Coverage()
-    if last is not None and last.snapshot and last.number > lost_until(workspace):
+    if last is not None and last.snapshot and last.number > workspace.lost_until:
         name, snapshot = f"step {last.id}", Sha(last.snapshot)
         coverage = last.coverage or Coverage()
     state = recorded_state(store, task_id, workspace.branch, snapshot)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from siding.app.place.lost_workspaces import REBUILT
 from siding.app.place.project import Project
-from siding.app.place.snapshot_loss import lost_until
 from siding.files.regular import read_small
 from siding.git.errors import GitError
 from siding.ids import Sha
@@ -40,7 +39,7 @@ def line_base(project: Project, workspace: Workspace, until: int | None = None) 
     may_be_synced = workspace.rest.get(_SYNCED) or workspace.rest.get(REBUILT)
     if not may_be_synced or not workspace.base_snapshot:
         return own
-    lost = lost_until(workspace)
+    lost = workspace.lost_until
     steps: list[Step] = []
     for tail in project.ledger(workspace.task_id).growing_tails():
         steps = [step for step in tail.steps if until is None or step.number <= until]

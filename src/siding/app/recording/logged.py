@@ -54,10 +54,6 @@ class Search(NamedTuple):
         )
 
 
-def _searched(step: Step) -> str:
-    return f"{step.title}\n{step.heading}\n{step.message}\n{step.reason}"
-
-
 class Logged(NamedTuple):
     """Steps of a task, oldest first, and the line through it as far as it was read."""
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from siding.app.place.locks import Hold
 from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
-from siding.app.place.snapshot_loss import lost_until
 from siding.app.place.step_events import StepInterrupted, StepRecorded
 from siding.app.recording.anchoring import anchor_keeper
 from siding.app.recording.artifacts import (
@@ -358,7 +357,7 @@ class Recorder:
         The workspace should be in this state, unless something changed it outside Siding.
         """
         last = self.ledger.last()
-        lost = lost_until(self.workspace)
+        lost = self.workspace.lost_until
         if last is not None and last.snapshot is not None and last.number > lost:
             return last.snapshot
         return self.workspace.base_snapshot or None

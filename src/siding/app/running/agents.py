@@ -87,7 +87,7 @@ def noted(outcome: Outcome, reports: Reporting | None) -> Outcome:
 
 
 def end_turn(project: Project, task_id: TaskId, run: Run) -> None:
-    """Record the turn that was under way when the command ended."""
+    """Record the turn that was under way when the command ended, and end the run's questions."""
     if os.path.exists(project.task_layout(task_id).runs_dir / f"{run.id}{AGENT}"):
         from siding.app.running.last_turn import record_last_turn
 

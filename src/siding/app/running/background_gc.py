@@ -1,21 +1,27 @@
 """Start `siding gc` beside a long run, in a quiet moment, if the settings say so.
 
 It is a process of its own, at low priority, and goes on when the run ends. Killed anywhere, it has
-lost nothing (`app/life/gc.py`).
+lost nothing (`app/life/gc.py`). When it was done last is in ``gc.json``.
 """
 
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
 
 from siding.app.place.project import Project
-from siding.app.running.gc_record import is_due, somebody_works
+from siding.errors import SidingError
 from siding.process.capture import Running, start
 from siding.process.errors import CannotStart
 from siding.process.looks import Looks
 from siding.process.tree import ProcessTree
 from siding.process.turns import Quiet
+from siding.storage.documents import read_document_or_none
+from siding.storage.locks import FileLock
 
+GC_VERSION = 1
+EVERY_S = 7 * 86400.0  # between two that nobody asked for
 _QUIET_S = 2.0
 _AGAIN_S = 86400.0  # after one was started, whatever came of it
 _LONGEST_S = 3600.0  # between looks at the run
@@ -72,3 +78,21 @@ class _GcLooks:
             )
         except (CannotStart, OSError) as error:
             app.warn(f"`siding gc` could not be started: {error}")
+
+
+def is_due(project: Project) -> bool:
+    """Tell whether the project was freed more than a week ago, or never."""
+    try:
+        found = read_document_or_none(project.layout.gc_json, what="a time", version=GC_VERSION)
+        at = datetime.fromisoformat(str((found or {}).get("at")))
+        return abs((project.app.clock.now() - at).total_seconds()) > EVERY_S
+    except (SidingError, ValueError, TypeError, OSError):
+        return True
+
+
+def somebody_works(project: Project) -> bool:
+    """Tell whether a command holds a lock of the project: only then can another wait for it."""
+    locks = [project.task_layout(task_id).lock for task_id in project.ids_at_work()]
+    with suppress(FileNotFoundError):
+        locks += [path for path in project.layout.locks_dir.iterdir() if path.is_file()]
+    return any(FileLock(path).is_locked() for path in locks)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from siding.app.life.gc import Report, gc, plan_retention
 from siding.app.place.events import GcEnded
 from siding.app.place.project import Project
-from siding.app.running.gc_record import GC_VERSION, is_due, somebody_works
+from siding.app.running.background_gc import GC_VERSION, is_due, somebody_works
 from siding.errors import SidingError
 from siding.storage.documents import write_document
 

@@ -9,7 +9,8 @@ from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.policy.ruling import Asker
-from siding.app.running.act import OnRunning, RunAct, run_unrecorded, what_runs
+from siding.app.running.act import RunAct, run_unrecorded, what_runs
+from siding.app.running.command import OnRunning
 from siding.app.running.held import AskSeen
 from siding.app.running.request import RunRequest, RunResult, Terminal
 from siding.app.waiting.notifier import Notifier

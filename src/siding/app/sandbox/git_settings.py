@@ -22,7 +22,6 @@ _DEEPEST = 10  # includes of includes, as in git
 _USER = re.compile(rb"(?i)\b((?:https?|ftps?)://)[^\s/\"'\\]*@")
 _PASSWORD = re.compile(rb"(?i)\b([a-z][a-z0-9+.-]*://[^\s/\"'\\:@]+):[^\s/\"'\\]*@")
 _LINE = re.compile(rb"^([ \t]*(?:\[[^\n]*?\][ \t]*)?)([A-Za-z][A-Za-z0-9-]*)([ \t]*=[ \t]*)(.*)$")
-_SECTION = re.compile(rb"^[ \t]*\[[ \t]*([A-Za-z0-9.-]+)")
 _INCLUDED = re.compile(rb"(?im)^[ \t]*path[ \t]*=[ \t]*\"?([^\"\n#;]+?)\"?[ \t]*$")
 _STORE = re.compile(rb"(?im)^[ \t]*helper[ \t]*=.*\bstore\b.*--file[= ][ \t]*\"?([^\s\"\n]+)")
 _NOT_WALKED = frozenset({"objects", "refs", "logs", "hooks", "info", "branches"})

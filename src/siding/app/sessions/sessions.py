@@ -84,19 +84,6 @@ def rows(project: Project, *, hidden: bool = False) -> list[SessionRow]:
     return store_of(project).rows(hidden=hidden, report=report)
 
 
-def rows_without_secrets(place: SessionPlace, found: list[SessionRow]) -> list[SessionRow]:
-    """Return the sessions with the secrets in their titles and prompts masked."""
-    return [
-        row._replace(
-            listed=row.listed._replace(
-                title=None if row.listed.title is None else mask_text(place, row.listed.title),
-                prompt=mask_text(place, row.listed.prompt),
-            )
-        )
-        for row in found
-    ]
-
-
 def select(place: SessionPlace, named: str | None) -> str:
     """Return the id of the session that a person named, of the newest if none is named."""
     store = store_of(place)

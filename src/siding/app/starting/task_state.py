@@ -14,7 +14,6 @@ from siding.app.back.rollback import destination_of
 from siding.app.back.survey import Destination, RestoreRequest
 from siding.app.place.locks import Hold, TaskBusy, holding_task
 from siding.app.place.project import Project
-from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.difference import no_base
 from siding.app.recording.freed import refuse_freed
 from siding.app.recording.line_base import line_base
@@ -71,7 +70,7 @@ def state_of_task(project: Project, task: Task, step: str) -> TaskState:
     found = _step(project, task, step)
     destination = destination_of(workspace, found)
     destination = destination._replace(name=f"task {task.name}, {destination.name}")
-    if found is not None and found.number <= lost_until(workspace):
+    if found is not None and found.number <= workspace.lost_until:
         raise SnapshotDamaged(
             f"the snapshot of {destination.name} is lost",
             hint="`siding doctor` says what else is; a later step may be whole",

@@ -64,7 +64,7 @@ def amount_in(value: object) -> Amount | None:
     """Return the amount that a value of the settings stands for; None if it stands for none."""
     found = Amount()
     for word in value if isinstance(value, list) else [value]:
-        if isinstance(word, bool) or not isinstance(word, int | str):
+        if not isinstance(word, int | str):
             return None
         one = _one(str(word).strip().lower().replace("_", "").replace(",", ""))
         if one is None:

@@ -51,7 +51,8 @@ def settle(
     publish: bool,
     whatever: bool = False,
 ) -> bool:
-    """Bring the files to `new`, each of which may be at `old`, at `new` or half written.
+    """Bring the files to the new of the `trees`. Each may be as in the old, as in the new, or half
+    written.
 
     What is replaced goes into the new `directory`. The caller holds the lock. Returns False, and
     changes no file, if the person has changed one of them meanwhile. With `whatever` such a file is

@@ -32,8 +32,8 @@ class Seed(NamedTuple):
     """The values from which a task's part of the snapshot store is created.
 
     ``fresh_index`` is the index of a worktree that was checked out a moment ago by
-    `add_worktree` with no conversion configured; None when there is no such. ``own_index`` is the
-    worktree's index in the user's repository, asked which paths a sparse checkout leaves out.
+    `add_worktree` with no conversion configured; None when there is no such. ``own_git_dir`` is the
+    worktree's in the user's repository: its index says which paths a sparse checkout leaves out.
     ``excludes`` are the patterns of the user's that do not lie in the worktree.
     """
 

@@ -4,7 +4,6 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, ONE, UNKNOWN, PrintedText, known
-from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
@@ -12,9 +11,6 @@ if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
     from siding.policy.state import ShellState
-
-
-SHELLS = names("sh bash dash zsh ksh mksh ash fish rbash yash tcsh csh")
 
 
 def shell(examiner: "Examiner", call: "Call") -> PrintedText:

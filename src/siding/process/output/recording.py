@@ -19,7 +19,7 @@ Rules:
   four pieces of 256 kB that wait for the disk.
 - The SHA-256 is always the one of the joined form, also before the files are joined.
 
-`output_files` reads artifacts and recovers those of a run that was cut off.
+`output.files` reads artifacts and recovers those of a run that was cut off.
 """
 
 import errno

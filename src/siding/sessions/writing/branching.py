@@ -1,4 +1,4 @@
-"""Make the lines of branches, rewinds, forks and resumed subagents.
+"""Make the lines of branches and rewinds.
 
 Nothing here changes an existing line. A branch is a new session that starts with a copy of the live
 chain: dead branches and messages that were compacted away are not copied. The copied messages keep
@@ -6,17 +6,13 @@ their ids and times and name their source. A rewind is a line in the same file t
 message after which the conversation goes on.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from siding.errors import UsageError
-from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, SYSTEM, USER, Record
-from siding.sessions.messages import text_of, tool_uses
+from siding.sessions.kinds import FORMAT_VERSION, SYSTEM, Record
 from siding.sessions.reading.listing import NO_PROMPT, first_prompt, shortened
-from siding.sessions.reading.recovery import mended
 
 TITLE_LENGTH = 100
-FORK_STARTED = "Fork started — processing in background"
-FORK_TAG = "fork-directive"
 REWIND = "rewind"
 
 
@@ -89,45 +85,3 @@ def rewind_line(target: str | None, *, uuid: str, now: str) -> Record:
         "uuid": uuid,
         "timestamp": now,
     }
-
-
-def forked(answer: Record, directive: str, *, new_id: Callable[[], str], now: str) -> list[Record]:
-    """Return the first own lines of a fork: the answer that asked for it, and one user message.
-
-    That message gives every tool call of the answer the same result and ends with `directive`, the
-    fork's own task. All forks of one answer differ only in the directive, so that a model's prompt
-    cache serves them all.
-    """
-    results: list[Record] = [
-        {"type": "tool_result", "tool_use_id": call.get("id"), "content": FORK_STARTED}
-        for call in tool_uses(answer)
-    ]
-    task = {"type": "text", "text": f"<{FORK_TAG}>\n{directive}\n</{FORK_TAG}>"}
-    asked: Record = {
-        "type": USER,
-        "uuid": new_id(),
-        "timestamp": now,
-        "message": {"role": USER, "content": [*results, task]},
-    }
-    return [{**answer, "type": ASSISTANT}, asked]
-
-
-def is_fork(records: Iterable[Record]) -> bool:
-    """Return whether the conversation belongs to a fork. A fork must not fork again."""
-    return any(
-        record.get("type") == USER and f"<{FORK_TAG}>" in text_of(record) for record in records
-    )
-
-
-def agent_resumed(
-    chain: Sequence[Record],
-    own: Sequence[Record],
-    parents: Sequence[Record],
-) -> tuple[list[Record], list[Record]]:
-    """Return a subagent's messages as a model accepts them, and its replaced tool results.
-
-    A replacement in `own` wins over one in `parents` for the same tool call.
-    """
-    covered = {each.get("toolUseId") for each in own}
-    inherited = [each for each in parents if each.get("toolUseId") not in covered]
-    return mended(chain), [*own, *inherited]

@@ -21,12 +21,9 @@ from siding.sessions.messages import (
     tool_results,
     tool_uses,
 )
-from siding.sessions.ports import Summariser
-from siding.sessions.reading.recovery import mended
-from siding.sessions.reading.views import active, wire
+from siding.sessions.reading.views import active
 
 CHARACTERS_PER_TOKEN = 4
-NUDGE_FROM = 30  # messages; a conversation this long gets a note that some can be snipped
 MOST_FAILURES = 3  # failures in a row, after which automatic compaction stops
 CLEARED = "[Old tool result content cleared]"
 INTRODUCTION = (
@@ -110,26 +107,6 @@ def by_memory(
         return partial(chain, str(view[at + 1].get("uuid")), memory, making)
     except UsageError:
         return full(chain, memory, making)
-
-
-def summarised(
-    chain: Sequence[Record],
-    summariser: Summariser,
-    making: Making,
-    *,
-    at: str | None = None,
-    keep: Keep = Keep.NOTHING,
-) -> list[Record]:
-    """Return the lines of a compaction whose summary `summariser` writes. Raises what it raises."""
-    if keep is Keep.NOTHING or at is None:
-        division = Cut(list(active(chain)), [], Keep.NOTHING)
-    else:
-        division = cut(chain, at, keep)
-    instructions = INSTRUCTIONS
-    if making.user_context:
-        instructions += f"\n\nThe person adds: {making.user_context}"
-    text = summariser.summarise(wire(mended(division.summarised)), instructions)
-    return _lines(division, chain, clean_summary(text), making)
 
 
 def cut(chain: Sequence[Record], at: str, keep: Keep) -> Cut:
@@ -247,11 +224,6 @@ def snippable(view: Sequence[Record], first: str, last: str) -> list[str]:
     ):
         stop += 1
     return ids[start:stop]
-
-
-def wants_snip(messages: Sequence[Record]) -> bool:
-    """Return whether the conversation is long enough to suggest snipping."""
-    return len(messages) >= NUDGE_FROM
 
 
 def estimated_tokens(records: Sequence[Record]) -> int:

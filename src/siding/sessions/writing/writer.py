@@ -318,7 +318,7 @@ class Writer:
     def _stamped(self, message: Record, parent: str | None, agent: str | None) -> Record:
         """Return the record of a message, with its keys in the order of Claude Code's lines.
 
-        The parent comes first and the uuid near the end; `wrecks` relies on it.
+        The parent comes first and the uuid near the end; `reading.wrecks` relies on it.
         """
         record: Record = {"parentUuid": parent}
         if "logicalParentUuid" in message:

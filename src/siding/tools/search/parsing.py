@@ -1,4 +1,4 @@
-"""Reading what ripgrep and `child` print with ``--null``."""
+"""Reading what ripgrep prints with ``--null``."""
 
 import os
 import re

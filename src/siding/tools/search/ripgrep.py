@@ -1,9 +1,9 @@
-"""What ripgrep is told, so that it finds what `child` finds."""
+"""What ripgrep is told, so that it looks at what git does not ignore."""
 
-from siding.tools.search.child import NOT_SEARCHED
 from siding.tools.search.parsing import LONGEST_LINE
 from siding.tools.search.request import Mode, Request
 
+NOT_SEARCHED = (".bzr", ".git", ".hg", ".jj", ".sl", ".svn")
 _ALWAYS = (
     "--no-config",
     "--no-messages",
@@ -11,7 +11,7 @@ _ALWAYS = (
     "--null",
     "--hidden",
     "--no-ignore-dot",  # the rules are git's and no others
-    *(f"--glob=!{name}" for name in sorted(NOT_SEARCHED)),
+    *(f"--glob=!{name}" for name in NOT_SEARCHED),
 )
 _BY_MODE = {
     Mode.LIST: ("--files",),

@@ -1,15 +1,14 @@
-"""Searching with what was chosen."""
+"""Searching with the ripgrep that was chosen."""
 
 import asyncio
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from siding.process.errors import CannotStart
 from siding.tools import program
 from siding.tools.place import Place
-from siding.tools.search import python_search, ripgrep
-from siding.tools.search.choosing import Searcher, Source, choose
+from siding.tools.search import ripgrep
+from siding.tools.search.choosing import INSTALL, Searcher, choose
 from siding.tools.search.parsing import parsed
 from siding.tools.search.request import Found, Mode, Request, SearchFailed
 
@@ -47,11 +46,13 @@ class Searches:
         if "\0" in request.pattern:
             raise SearchFailed("A pattern cannot have a NUL character in it.")
         searcher = await self.searcher()
+        if not searcher.program:
+            raise SearchFailed(
+                "There is no ripgrep here, so nothing can be searched. Use `find` and `grep` in "
+                f"Bash, and tell the person: {INSTALL}."
+            )
         try:
-            if searcher.source is Source.PYTHON:
-                output = await self._in_python(request)
-            else:
-                output = await self._by_ripgrep(searcher.program, request)
+            output = await self._by_ripgrep(searcher.program, request)
         except CannotStart as error:
             raise SearchFailed(f"The search could not be started: {error}") from error
         return _found(output, request.mode)
@@ -62,11 +63,6 @@ class Searches:
         if output.code == _FAILED and any(each in output.stderr for each in _NO_THREADS):
             output = await self._run([path, "--threads=1", *argv[1:]], request.directory)
         return output
-
-    async def _in_python(self, request: Request) -> program.Output:
-        with tempfile.TemporaryDirectory(prefix="siding-search.") as scratch:
-            argv = await asyncio.to_thread(python_search.argv, request, self._place, Path(scratch))
-            return await self._run(argv, request.directory)
 
     async def _run(self, argv: list[str], directory: Path) -> program.Output:
         return await program.run(argv, cwd=directory, env=self._place.env, limits=self._limits)

@@ -13,7 +13,6 @@ class WorkflowError(Exception):
 
 
 CAP = "cap"  # too many agents or items
-BUDGET = "budget"
 NESTING = "nesting"
 NOT_DETERMINISTIC = "not-deterministic"
 FORBIDDEN = "forbidden"

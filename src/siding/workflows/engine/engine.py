@@ -1,7 +1,5 @@
 """Run a workflow: from its script and its journal to how it ended."""
 
-import asyncio
-
 from siding.workflows.engine.attempt import GONE, ScriptAttempt
 from siding.workflows.engine.controls import Control
 from siding.workflows.engine.edited import without_edited
@@ -128,8 +126,3 @@ def _refuse_selection(plan: RunPlan, recorded: Recorded) -> None:
             "the script or its arguments were changed, so single agents cannot be chosen",
             hint="resume without choosing: calls that did not change are taken from the record",
         )
-
-
-def run_to_end(engine: Engine) -> RunDone:
-    """Carry a run out in an event loop of its own."""
-    return asyncio.run(engine.run())

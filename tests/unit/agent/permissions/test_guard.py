@@ -169,7 +169,7 @@ def test_a_changed_input_is_decided_on_again() -> None:
 
 
 def test_the_offers_are_narrow_and_never_for_what_runs_anything() -> None:
-    person = Person(*[PersonDenies()] * 6)
+    person = Person(*[PersonDenies()] * 8)
     guard = PermissionGuard(PermissionState(), ground, asker=person)
     ruled(
         guard,
@@ -179,6 +179,8 @@ def test_the_offers_are_narrow_and_never_for_what_runs_anything() -> None:
         "$X",
         "npm run x",
         "python3 a.py",
+        "./make.sh all",
+        "touch a && ~/bin/tool b",
     )
     offered = [
         [
@@ -196,6 +198,8 @@ def test_the_offers_are_narrow_and_never_for_what_runs_anything() -> None:
         ["Bash($X)"],
         ["Bash(npm run x)"],
         ["Bash(python3 a.py)"],
+        ["Bash(./make.sh all)"],  # a file of the workspace: the agent may write another into it
+        ["Bash(touch a && ~/bin/tool b)"],
     ]
 
 

@@ -19,7 +19,6 @@ from siding.app.agent.settings_files import (
     handed_over,
     layers_here,
     repository_settings,
-    setting_lines,
     taken_in,
 )
 from siding.app.agent.trusting import asked_of_agent, trust_agent
@@ -63,10 +62,10 @@ def test_each_level_goes_before_the_next(desk: Desk, managed: Path) -> None:
     values = found(desk, managed, model="flag", allowed=("Bash(curl:*), Read",))
     assert (values.model, values.effort, values.max_turns) == ("managed", Effort.LOW, 3)
     assert [rule.text for rule in values.rules.deny] == ["Bash(curl:*)"]
-    lines = {line.key: line for line in setting_lines(values)}
-    assert lines["model"][1:] == ("managed", "managed", str(managed))
-    assert lines["permissions.deny"].source == str(managed)
-    assert lines["max_turns"].level == "local"
+    assert [rule.source for rule in values.rules.deny] == [str(managed)]
+    model = values.origins["model"]
+    assert (model.level, model.source) == ("managed", str(managed))
+    assert values.origins["max_turns"].level == "local"
 
 
 def test_a_cloned_repository_permits_nothing_until_somebody_has_trusted_it(

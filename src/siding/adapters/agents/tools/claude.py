@@ -10,7 +10,6 @@ from typing import Any
 from siding.adapters.agents.tool_words import (
     NotUnderstood,
     ToolTable,
-    command_of,
     does,
     fetched,
     ran,
@@ -61,10 +60,6 @@ def _message(given: Mapping[str, Any]) -> tuple[Touch, ...]:
     if not isinstance(to, str) or not to:
         raise NotUnderstood("there is no 'to' in its input")
     return (Touch(Effect.STEERS, to),) if ":" in to or "@" in to or "/" in to else ()
-
-
-def _monitored(given: Mapping[str, Any]) -> tuple[Touch, ...]:
-    return (Touch(Effect.RUNS, command_of(given)),)
 
 
 TOOLS = ToolTable(

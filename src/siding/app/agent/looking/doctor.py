@@ -4,7 +4,7 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from enum import StrEnum
 from importlib.util import find_spec
@@ -29,7 +29,7 @@ from siding.namedtuples import NamedTuple
 from siding.process.broker.place import SOCKET_VARIABLE
 from siding.process.sandbox.probe import find_engine
 from siding.tools.place import Place
-from siding.tools.search.choosing import Searcher, choose
+from siding.tools.search.choosing import choose
 
 # What has to be there for a provider, by the module that makes its models.
 _LIBRARIES = {
@@ -155,16 +155,13 @@ def _settings(
 
 
 def _search(app: App) -> AgentFinding:
-    found = searcher(app)
-    health = Health.NOTE if found.note else Health.OK
-    return AgentFinding("search", health, found.text.removeprefix("search: "))
-
-
-def searcher(app: App, choosing: Callable[[Place], Searcher] = choose) -> Searcher:
-    """Return what searches here, as the tools choose it."""
+    """Tell what searches here, as the tools choose it."""
     workspace = Path(os.path.realpath(app.env.get("SIDING_WORKSPACE") or app.cwd))
     home = Path(app.env.get("HOME") or os.path.expanduser("~"))
-    return choosing(Place(workspace, Path(tempfile.gettempdir()), home, app.env))
+    found = choose(Place(workspace, Path(tempfile.gettempdir()), home, app.env))
+    if not found.program:
+        return AgentFinding("search", Health.BROKEN, found.text)
+    return AgentFinding("search", Health.NOTE if found.note else Health.OK, found.text)
 
 
 def _sandbox(app: App, project: Project | None) -> AgentFinding:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
+from siding.app.agent.looking import doctor
 from siding.app.agent.looking.variables import shown_address
+from siding.tools.search.choosing import choose
 from unit.cli.in_process import CommandLine
 
 SECRET = "sk-secret-0123456789"  # of nobody
@@ -87,9 +89,17 @@ def test_settings_are_named_and_what_nobody_trusts_is_withheld(
     assert "agent.wrong" in found(scripted, status=1)["settings"][0]["text"]
 
 
-def test_a_search_without_ripgrep_is_a_note(scripted: CommandLine, tmp_path: Path) -> None:
+def test_no_ripgrep_is_broken_and_another_than_was_wanted_is_a_note(
+    scripted: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        bare = {"PATH": "/none"}
+        patched.setattr(doctor, "choose", lambda at: choose(at._replace(env=bare), lambda: None))
+        (search,) = found(scripted, status=1)["search"]
+        assert search["health"] == "broken"
+        assert "pip install 'siding[agent]'" in search["text"]
     (search,) = found(scripted)["search"]
-    assert (search["health"] == "note") == (";" in search["text"])
+    assert search["health"] == "ok"
     fake = tmp_path / "bin"
     fake.mkdir()
     (fake / "rg").write_text("#!/bin/sh\nexit 3\n")
