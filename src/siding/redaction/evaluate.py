@@ -18,8 +18,10 @@ _LONGEST = 128  # bytes that repeat
 _BEHIND_NAME = frozenset(b"\x1b\\\"'`&%] \t:=>,|")  # what can stand between name and value
 _RECENT = 8  # words in them
 # Bytes around a word from which mostly follows that it announces nothing. These bytes are
-# remembered: the lines of an output are alike.
-_BACK, _AHEAD = 4, 14
+# remembered: the lines of an output are alike. More of them are remembered with all digits made
+# equal, because lines differ in their numbers, and none of what is asked depends on which they are.
+_BACK, _AHEAD, _FAR = 4, 14, 28
+_LEVEL = bytes.maketrans(b"123456789", b"0" * 9)
 _REMEMBERED = 4096
 _dull: set[bytes] = set()
 # Steps, beside those for each word.
@@ -66,9 +68,11 @@ def announced(
         if at < covered:
             continue
         span = None
-        near = data[at - _BACK : at + _AHEAD]
-        if near not in _dull:
-            span = _pair(data, at, near, limit, meter, final=final)
+        if (
+            data[at - _BACK : at + _AHEAD] not in _dull
+            and data[at - _BACK : at + _FAR].translate(_LEVEL) not in _dull
+        ):
+            span = _pair(data, at, limit, meter, final=final)
         if (
             span is None
             and putty
@@ -96,20 +100,18 @@ def announced(
     meter.spend(steps)
 
 
-def _pair(
-    data: bytes, at: int, near: bytes, limit: int, meter: Meter, *, final: bool
-) -> SecretSpan | None:
-    """Return the secret whose name has the word at `at` in it; `near`: what is around the word."""
+def _pair(data: bytes, at: int, limit: int, meter: Meter, *, final: bool) -> SecretSpan | None:
+    """Return the secret whose name has the word at `at` in it."""
     left = beginning_of_name(data, at)
     end = rest_of_name(data, at, limit).end()  # type: ignore[union-attr]
     known = meaning(data[left:end])
     # Most words of a log announce nothing, a number, or a word.
     if known is None or end >= limit or data[end] not in _BEHIND_NAME or is_word(data, left, end):
-        _remember(near, left - at, end + 2 - at)
+        _remember(data, at, left - at, end + 2 - at)
         return None
     dull = dull_end(data, end, known)
     if dull is not None:
-        _remember(near, left - at, dull - at if data[dull - 1] == 0x22 else _NEAR)
+        _remember(data, at, left - at, dull - at if data[dull - 1] == 0x22 else _NEAR)
         return None
     span = plain_pair(data, at, left, known, limit)
     if span is not None:
@@ -121,15 +123,18 @@ def _pair(
     return pair_at(data, left, known, after, limit, final=final)
 
 
-def _remember(near: bytes, left: int, end: int) -> None:
-    """Remember that a word announces nothing, if what is `near` it is all that tells so.
+def _remember(data: bytes, at: int, left: int, end: int) -> None:
+    """Remember that the word at `at` announces nothing, if what is near it is all that tells so.
 
     `left`: where its name begins, `end`: up to where the bytes matter, both seen from the word.
     """
-    if len(near) == _BACK + _AHEAD and left >= 2 - _BACK and end <= _AHEAD:
-        if len(_dull) >= _REMEMBERED:
-            _dull.clear()
-        _dull.add(near)
+    if at < _BACK or left < 2 - _BACK or end > _FAR or at + _FAR > len(data):
+        return
+    if len(_dull) >= _REMEMBERED:
+        _dull.clear()
+    if end <= _AHEAD:
+        _dull.add(data[at - _BACK : at + _AHEAD])
+    _dull.add(data[at - _BACK : at + _FAR].translate(_LEVEL))
 
 
 def _repetition(

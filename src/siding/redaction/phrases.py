@@ -36,7 +36,8 @@ _PIPED = re.compile(
 class Phrase(NamedTuple):
     """`kind` of the secret; one of the `literals` is in each text that `pattern` matches.
 
-    So is `sign`, for which a search takes next to nothing: where it is missing none is made.
+    So is `sign`, for which a search takes next to nothing: where it is missing none is made. The
+    literals of one without a sign are among those that `prefilter` looks for.
     """
 
     kind: bytes
@@ -117,10 +118,10 @@ PHRASES = {
 }
 
 
-def phrases(data: bytes, meter: Meter, *, final: bool) -> Iterator[SecretSpan]:
-    """Yield the secrets behind these words."""
+def phrases(data: bytes, meter: Meter, *, any_word: bool, final: bool) -> Iterator[SecretSpan]:
+    """Yield the secrets behind these words; `any_word`: whether `prefilter` found one of them."""
     for phrase in _PHRASES:
-        if phrase.sign and phrase.sign not in data:
+        if not any_word if not phrase.sign else phrase.sign not in data:
             continue
         for literal in phrase.literals:
             for at in positions(data, literal):

@@ -51,8 +51,15 @@ PARTS = tuple(
     )
 )
 OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
+# What is in each phrase that `phrases` looks for and in which there is no sign that is rarer.
+IDENTIFIED = b"ideetified"  # levelled
+PHRASES = (b"sonar.login", b"snyk config set ")
+PORT = b":5432:"
+_port = re.compile(PORT).search
+COMMENT = b"untrusted comment:"
 _LIST = re.compile(rb"(?i)mnemon|phrase|codes")
 _OF_LISTS = frozenset(b"mMpPcC")  # what these begin with
+_OF_LISTS_NEXT = frozenset(b"nNhHoO")  # and their second letters
 _K = frozenset(b"kK")
 _LOWER = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
@@ -76,21 +83,31 @@ class Found(NamedTuple):
     triggers: Triggers
     options: list[int]
     armour: bool  # the beginning of an armoured block
-    comment: bool  # the comment before a signing key
+    comment: bool  # the comment before a signing key, which has ``secret`` in it
+    phrase: bool  # a word that announces something and is no name
 
 
-NOTHING = Found([], Triggers([], []), [], False, False)
+NOTHING = Found([], Triggers([], []), [], False, False, False)
 
 
 def found(data: bytes, meter: Meter | None = None) -> Found:
     """Return what all searches find in the data; `meter` counts what is found."""
+    folded = data.translate(FOLD)
+    places = [match.start() for part in PARTS for match in part.finditer(folded)]
+    announcing = triggers_at(data, places, meter)
     return Found(
         runs=runs(data),
-        triggers=triggers(data, meter),
+        triggers=announcing,
         options=options(data),
         armour=b"-----BEGIN " in data,
-        comment=b"untrusted comment:" in data,
+        comment=bool(announcing.names) and COMMENT in data,
+        phrase=IDENTIFIED in folded or _has_port(data) or any(each in data for each in PHRASES),
     )
+
+
+def _has_port(data: bytes) -> bool:
+    """Return whether the port of PostgreSQL is in a line of .pgpass: faster than with ``in``."""
+    return _port(data) is not None
 
 
 def runs(data: bytes) -> list[tuple[int, int]]:
@@ -106,13 +123,6 @@ def runs(data: bytes) -> list[tuple[int, int]]:
     return found
 
 
-def triggers(data: bytes, meter: Meter | None = None) -> Triggers:
-    """Return where words are that may announce a secret, in order."""
-    folded = data.translate(FOLD)
-    places = [match.start() for part in PARTS for match in part.finditer(folded)]
-    return triggers_at(data, places, meter)
-
-
 def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> Triggers:
     """Return which of the parts of words that `PARTS` match at these places announce something."""
     if not places:
@@ -120,7 +130,11 @@ def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> T
     if meter is not None:
         meter.spend(len(places))
     places.sort()
-    lists = [at for at in places if data[at] in _OF_LISTS and _LIST.match(data, at)]
+    lists = [
+        at
+        for at in places
+        if data[at] in _OF_LISTS and data[at + 1] in _OF_LISTS_NEXT and _LIST.match(data, at)
+    ]
     if any(each in data for each in _PUNCTUATION):
         return Triggers(_announcing(data, places), lists)
     if any(each in data for each in _SERVERS):

@@ -119,11 +119,16 @@ def none_stands_for_one(values: Sequence[bytes]) -> bool:
     False if some have to be judged one by one. To judge them together takes a fifth of the time.
     """
     lines = b"\n%b\n" % b"\n".join(values).lower()
-    return (
-        not any(word in lines for word in _IN_PLACEHOLDERS)
-        and _WORDS.isdisjoint(lines.split())
-        and _DOUBTED_LINE.search(lines) is None
-    )
+    if not are_hex(values) and (  # in which none of these words can be
+        any(word in lines for word in _IN_PLACEHOLDERS) or not _WORDS.isdisjoint(lines.split())
+    ):
+        return False
+    return _DOUBTED_LINE.search(lines) is None
+
+
+def are_hex(values: Sequence[bytes]) -> bool:
+    """Return whether the values are of hexadecimal digits alone, in lower case."""
+    return not b"".join(values).translate(None, _HEX)
 
 
 def _is_of_few(value: bytes) -> bool:

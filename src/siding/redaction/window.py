@@ -51,9 +51,8 @@ class Window:
             return None
         self.done = done
         spans = self._rules.find(data, final=final, since=done, sieve=sieve, meter=meter)
-        if spans and spans[0].start < done:
-            spans = [span for span in spans if span.start >= done]
-        return spans
+        passed = next((at for at, span in enumerate(spans) if span[0] >= done), len(spans))
+        return spans[passed:] if passed else spans
 
     def pass_on(
         self, data: bytes, spans: list[SecretSpan], *, final: bool, stop: int | None = None
@@ -67,16 +66,17 @@ class Window:
         if stop is not None:
             hold = min(hold, stop)
         out: list[bytes] = []
+        add = out.append
         last, text = b"", b""
         for span in spans:
             # Unpacked, because asking by name takes as long as all the rest of this loop.
             start, end, kind, _, until, quote, _, is_open, wide = span
             if start >= hold:
                 break
-            out.append(data[done:start])
+            add(data[done:start])
             if kind is not last:
                 last, text = kind, mark(kind)
-            out.append(span.replacement if quote or wide else text)
+            add(span.replacement if quote or wide else text)
             done = end
             if is_open and not final:
                 self._in_key = True
