@@ -7,7 +7,7 @@ from siding.redaction.credit import Meter
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
 from siding.redaction.names import meaning
 from siding.redaction.pairs import beginning_of_name, follows, pair_at, rest_of_name
-from siding.redaction.plain_pairs import dull_end, is_word, plain_pair
+from siding.redaction.plain_pairs import ACCESS, dull_end, is_word, may_be_in_head, plain_pair
 from siding.redaction.span import SecretSpan
 
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
@@ -25,7 +25,7 @@ _LEVEL = bytes.maketrans(b"123456789", b"0" * 9)
 _REMEMBERED = 4096
 _dull: set[bytes] = set()
 # Steps, beside those for each word.
-_CLOSER, _PUTTY, _SPAN, _BLOCK = 13, 20, 4, 10
+_CLOSER, _PUTTY, _SPAN, _BLOCK, _HEAD = 13, 20, 4, 10, 20
 
 
 # The offset of a word that was looked at, and the secret that it announces.
@@ -53,12 +53,20 @@ class Repetition(NamedTuple):
 
 
 def announced(
-    data: bytes, places: Iterable[int], limit: int, meter: Meter, *, final: bool, since: int
+    data: bytes,
+    places: Iterable[int],
+    limit: int,
+    meter: Meter,
+    heads: list[int],
+    *,
+    final: bool,
+    since: int,
 ) -> Iterator[SecretSpan]:
     """Yield the secrets announced by the words at `places` (offsets from `prefilter.triggers`).
 
     A word inside a secret announces nothing there, so each byte is looked at a few times only.
-    `limit` is the end of the bytes to look at. With `final` no more bytes follow.
+    `limit` is the end of the bytes to look at. With `final` no more bytes follow. Those of the
+    places that may be in the head of a table are added to `heads`.
     """
     covered = 0
     steps = 0
@@ -72,7 +80,10 @@ def announced(
             data[at - _BACK : at + _AHEAD] not in _dull
             and data[at - _BACK : at + _FAR].translate(_LEVEL) not in _dull
         ):
-            span = _pair(data, at, limit, meter, final=final)
+            count = len(heads)
+            span = _pair(data, at, limit, meter, heads, final=final)
+            if len(heads) > count:  # what decides there is in other lines
+                recent.clear()
         if (
             span is None
             and putty
@@ -100,14 +111,22 @@ def announced(
     meter.spend(steps)
 
 
-def _pair(data: bytes, at: int, limit: int, meter: Meter, *, final: bool) -> SecretSpan | None:
+def _pair(
+    data: bytes, at: int, limit: int, meter: Meter, heads: list[int], *, final: bool
+) -> SecretSpan | None:
     """Return the secret whose name has the word at `at` in it."""
     left = beginning_of_name(data, at)
     end = rest_of_name(data, at, limit).end()  # type: ignore[union-attr]
     known = meaning(data[left:end])
+    in_head = known is not None and may_be_in_head(data, left, end)
+    if in_head:
+        meter.spend(_HEAD)
+        heads.append(at)
     # Most words of a log announce nothing, a number, or a word.
     if known is None or end >= limit or data[end] not in _BEHIND_NAME or is_word(data, left, end):
-        _remember(data, at, left - at, end + 2 - at)
+        if not in_head:
+            decides = 2 if known is None else len(ACCESS)  # bytes behind the name
+            _remember(data, at, left - at, end + decides - at)
         return None
     dull = dull_end(data, end, known)
     if dull is not None:

@@ -65,7 +65,9 @@ _LOWER = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _INTERRUPTING = (b"\x1b", b"%", b"\\", b"\x00", b"\xe2", b"\xc2", b"\xef")
 _SERVERS = (b"requirepass ", b"masterauth ")  # settings of Redis, without any punctuation
-_TO_TAB = 24  # bytes from a word on in which the tab behind a name comes
+# Bytes before a word and from it on in which is what comes between the cells of a table, or a tab.
+_LEFT, _RIGHT = 64, 24
+_CELLS = (b"\t", b",", b";", b"  ")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-|")
 
 
@@ -139,12 +141,14 @@ def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> T
         return Triggers(_announcing(data, places), lists)
     if any(each in data for each in _SERVERS):
         return Triggers(places, lists)
-    if b"\t" in data:
-        places = [at for at in places if b"\t" in data[at : at + _TO_TAB]]
-        if places:
-            return Triggers(places, lists)
+    near = {at for at in places if _in_cells(data[max(0, at - _LEFT) : at + _RIGHT])}
     # A netrc file has a dot in its host.
-    return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
+    netrc = positions(data, b"password ") if b"." in data else ()
+    return Triggers(sorted(near.union(netrc)), lists)
+
+
+def _in_cells(around: bytes) -> bool:
+    return any(each in around for each in _CELLS)
 
 
 def _announcing(data: bytes, places: list[int]) -> list[int]:

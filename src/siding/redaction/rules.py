@@ -72,19 +72,21 @@ class Rules:
         since: int = 0,
         sieve: "Sieve | None" = None,
         meter: Meter | None = None,
+        heads: list[int] | None = None,
     ) -> list[SecretSpan]:
         """Return the secrets in `data`, in order and without overlaps.
 
         If `data` starts at the beginning of a line, put a newline before it: some rules look for
         one. With `final` no more bytes follow. What begins before `since` is of no interest.
         `sieve` searches faster, with the same outcome. `meter` counts the steps that it takes, and
-        may stop it.
+        may stop it. The offsets of words that may be in the head of a table are added to `heads`.
         """
         meter = meter or Meter()
         found = None if sieve is None else sieve.found(data, meter)
         if found is None:
             found = prefilter.found(data, meter)
-        spans = list(self._spans(data, found, meter, final=final, since=since))
+        heads = [] if heads is None else heads
+        spans = list(self._spans(data, found, meter, heads, final=final, since=since))
         spans += (passwords := _in_urls(data, meter))
         wide = wide_line_ends(data)
         if wide or prefilter.may_be_interrupted(data):
@@ -97,8 +99,19 @@ class Rules:
             return spans
         return _without_overlaps(spans, data, self._allowed)
 
+    def apart(self, spans: list[SecretSpan], data: bytes) -> list[SecretSpan]:
+        """Return spans in order, without overlaps and what is allowed."""
+        return _without_overlaps(spans, data, self._allowed)
+
     def _spans(
-        self, data: bytes, found: Found, meter: Meter, *, final: bool, since: int = 0
+        self,
+        data: bytes,
+        found: Found,
+        meter: Meter,
+        heads: list[int],
+        *,
+        final: bool,
+        since: int = 0,
     ) -> Iterator[SecretSpan]:
         runs, triggers = found.runs, found.triggers
         limit = len(data)
@@ -111,7 +124,9 @@ class Rules:
         if triggers.names:
             from siding.redaction.evaluate import announced
 
-            yield from announced(data, triggers.names, limit, meter, final=final, since=since)
+            yield from announced(
+                data, triggers.names, limit, meter, heads, final=final, since=since
+            )
         if triggers.lists:
             from siding.redaction.word_lists import listed
 
@@ -135,7 +150,7 @@ class Rules:
     def _hidden(self, text: bytes, meter: Meter) -> bytes | None:
         """Return the kind of the first secret in a text that was decoded, None without one."""
         data = b"\n" + text
-        spans = self._spans(data, prefilter.found(data, meter), meter, final=True)
+        spans = self._spans(data, prefilter.found(data, meter), meter, [], final=True)
         return next((span.kind for span in chain(spans, _in_urls(data, meter))), None)
 
     def _in_reading(
@@ -145,7 +160,7 @@ class Rules:
         begin = reading.offset(since) + 1
         text = b"\n" + reading.text
         found = prefilter.found(text, meter)
-        spans = self._spans(text, found, meter, final=not goes_on, since=begin)
+        spans = self._spans(text, found, meter, [], final=not goes_on, since=begin)
         for span in chain(spans, _in_urls(text, meter)):
             meter.spend(_UNDONE)
             if not reading.undoes(span.start - 1, span.end - 1):

@@ -201,6 +201,11 @@ def _is_only_random(value: bytes, lower: bytes) -> bool:
     return not (worded or _is_of_few(value))
 
 
+def is_harmless(value: bytes) -> bool:
+    """Return whether a value is a number, a measure, a version, a date, an address or a file."""
+    return _HARMLESS.match(value.lower()) is not None
+
+
 def _names(value: bytes) -> bool:
     """Return whether there is a word in it that announces a secret, so that it is a name."""
     return _NAME_WORDS.search(value.lower()) is not None
