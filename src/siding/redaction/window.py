@@ -153,7 +153,7 @@ class Window:
         size = len(data)
         first = max(done, size - RIGHT)
         hold = max(first, max(data.rfind(blank, first) for blank in BLANKS) + 1)
-        if data[hold - 1] in b"\r\n" and hold > first:
+        if data[hold - 1] in b"\r\n " and hold > first:
             hold = wrapped_word(data, hold, first)
         if data.find(b"-----BEGIN", max(done, size - 120)) >= 0:
             from siding.redaction.keys import beginning_of_marker
