@@ -1,11 +1,12 @@
 """Find the secret after a word that announces one: a name's value, or a private key block."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from siding.namedtuples import NamedTuple
 from siding.redaction.credit import Meter
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
-from siding.redaction.names import meaning
+from siding.redaction.names import Tier, meaning
 from siding.redaction.pairs import beginning_of_name, follows, pair_at, rest_of_name
 from siding.redaction.plain_pairs import ACCESS, dull_end, is_word, may_be_in_head, plain_pair
 from siding.redaction.span import SecretSpan
@@ -25,6 +26,8 @@ _LEVEL = bytes.maketrans(b"123456789", b"0" * 9)
 _REMEMBERED = 4096
 _dull: set[bytes] = set()
 # Steps, beside those for each word.
+_WORD = 16  # bytes before the last word of a name of two
+_numbered = re.compile(rb"(?i)key \d(?=[:=])").match
 _CLOSER, _PUTTY, _SPAN, _BLOCK, _HEAD = 13, 20, 4, 10, 20
 
 
@@ -118,6 +121,8 @@ def _pair(
     left = beginning_of_name(data, at)
     end = rest_of_name(data, at, limit).end()  # type: ignore[union-attr]
     known = meaning(data[left:end])
+    if known is None and data[left - 1] == 0x20 and data[left:end].lower() == b"key":
+        return _of_two_words(data, at, left, limit, meter, final=final)
     in_head = known is not None and may_be_in_head(data, left, end)
     if in_head:
         meter.spend(_HEAD)
@@ -137,6 +142,20 @@ def _pair(
         return span
     after = follows(data, at, limit)
     if after is None:
+        return None
+    meter.spend(_CLOSER)
+    return pair_at(data, left, known, after, limit, final=final)
+
+
+def _of_two_words(
+    data: bytes, at: int, left: int, limit: int, meter: Meter, *, final: bool
+) -> SecretSpan | None:
+    """Return the secret that an ``API key`` is; `left`: where its last word begins."""
+    name = data[max(0, left - _WORD) : left].rpartition(b"\n")[2].split()
+    known = meaning(name[-1] + b"_key") if name else None
+    number = _numbered(data, left, limit)
+    after = follows(data, at if number is None else number.end(), limit)
+    if known is None or known.tier is not Tier.TOKEN or after is None or after[3] is None:
         return None
     meter.spend(_CLOSER)
     return pair_at(data, left, known, after, limit, final=final)

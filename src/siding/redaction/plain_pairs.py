@@ -11,6 +11,7 @@ import re
 from siding.redaction.formats import STARTS
 from siding.redaction.names import Meaning, Tier
 from siding.redaction.phrases import PHRASES
+from siding.redaction.prefilter import SAYS
 from siding.redaction.span import SecretSpan, plain_span
 from siding.redaction.values import is_surely_password, is_surely_token
 
@@ -47,6 +48,8 @@ def is_word(data: bytes, left: int, end: int) -> bool:
     if data[end] != 0x20 or data[left] == 0x2D or not data[end + 1 : end + 2].isalnum():
         return False
     name = data[left:end]
+    if data[end : end + 4] in SAYS:
+        return False
     return b"_" not in name and name not in PHRASES  # no setting, and nothing that has a blank
 
 

@@ -40,8 +40,8 @@ PARTS = tuple(
         (
             # key, token, mnemonic; no cache_key, token_count, _type, -limit, -usage, -id, -name
             # the last word decides, and one that announces something is found by itself
-            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z0-9])(?!(?<=[ ]tokee)[ ][a-z0-9])(?<!cacae=kee)"
-            rb"(?!=(?:colet|tepe|likit|lsage|id=|eake))",
+            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z])(?!(?<=[ ]tokee)[ ](?!is[ =])[a-z0-9])"
+            rb"(?<!cacae=kee)(?!=(?:colet|tepe|likit|lsage|id=|eake))",
             rb"cse[td]",  # secret, credential
             rb"alt(?:a[= o\n<](?!ss?[= ])|[= ](?<=salt.))",  # auth but not author; salt
             # pass, password, passphrase; pwd; phrase; pw as the last word of a name
@@ -61,13 +61,19 @@ _LIST = re.compile(rb"(?i)mnemon|phrase|codes")
 _OF_LISTS = frozenset(b"mMpPcC")  # what these begin with
 _OF_LISTS_NEXT = frozenset(b"nNhHoO")  # and their second letters
 _K = frozenset(b"kK")
+# "API key:" and others of two words, and "Unseal Key 1:".
+_two_words = re.compile(
+    rb"(?is)(?:.api|cret|cess|seal|very|tion|ning|vate|ster) key(?: [0-9])?[:=\"']"
+).match
+SAYS = frozenset((b" is ", b" is:"))  # as in "the password is"
 _LOWER = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _INTERRUPTING = (b"\x1b", b"%", b"\\", b"\x00", b"\xe2", b"\xc2", b"\xef")
 _SERVERS = (b"requirepass ", b"masterauth ")  # settings of Redis, without any punctuation
-# Bytes before a word and from it on in which is what comes between the cells of a table, or a tab.
+# Bytes before a word and from it on in which is what comes between the cells of a table, a tab, or
+# what says the value.
 _LEFT, _RIGHT = 64, 24
-_CELLS = (b"\t", b",", b";", b"  ")
+_BETWEEN = (b"\t", b",", b";", b"  ", b" is")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-|")
 
 
@@ -141,14 +147,14 @@ def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> T
         return Triggers(_announcing(data, places), lists)
     if any(each in data for each in _SERVERS):
         return Triggers(places, lists)
-    near = {at for at in places if _in_cells(data[max(0, at - _LEFT) : at + _RIGHT])}
+    near = {at for at in places if _has_between(data[max(0, at - _LEFT) : at + _RIGHT])}
     # A netrc file has a dot in its host.
     netrc = positions(data, b"password ") if b"." in data else ()
     return Triggers(sorted(near.union(netrc)), lists)
 
 
-def _in_cells(around: bytes) -> bool:
-    return any(each in around for each in _CELLS)
+def _has_between(around: bytes) -> bool:
+    return any(each in around for each in _BETWEEN)
 
 
 def _announcing(data: bytes, places: list[int]) -> list[int]:
@@ -162,10 +168,15 @@ def _announcing(data: bytes, places: list[int]) -> list[int]:
     for at in places:
         if data[at] in _K:
             if data[at - 1] not in _NAME:
+                if data[at - 1] == 0x20 and _two_words(data[at - 5 : at + 6]):
+                    found.append(at)
                 continue
             behind = data[at + 3] if at <= last else 0
             if behind in _LOWER or (
-                behind == 0x20 and data[at - 3] == 0x20 and data[at + 4 : at + 5].isalnum()
+                behind == 0x20
+                and data[at - 3] == 0x20
+                and data[at + 4 : at + 5].isalnum()
+                and data[at + 3 : at + 7] not in SAYS
             ):
                 continue
         found.append(at)

@@ -191,7 +191,7 @@ class Rules:
 
         yield from phrases(data, meter, any_word=found.phrase, final=final)
         if b"$" in data:
-            from siding.redaction.places import password_hashes
+            from siding.redaction.hashes import password_hashes
 
             yield from password_hashes(data, limit)
         if found.armour:

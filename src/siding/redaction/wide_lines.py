@@ -1,6 +1,7 @@
 """Lines that a program may have wrapped at the edge of a terminal, within a word.
 
-The rest of the word is at the beginning of the next line, or behind blanks there.
+The rest of the word is at the beginning of the next line, or behind blanks there; but then it is a
+word by itself, because many lines are indented.
 """
 
 import re
@@ -10,7 +11,11 @@ _LINE_ENDS = frozenset((b"\n", b"\r"))
 _IN_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+/=-")
 _WORD = rb"[A-Za-z0-9_+/=-]"
 INDENT = 24  # blanks before the rest of the word
-_REST = rb"(?=[ ]{0,%d}+%b)" % (INDENT, _WORD)
+INDENTED = rb"[ ]{1,%d}+(?=-?[A-Za-z0-9_+/][A-Za-z0-9_+/=-]{0,%d}+(?:[\s\"'`,;.)\]}|]|\Z))" % (
+    INDENT,
+    WIDTH,
+)
+_REST = rb"(?=%b|%b)" % (_WORD, INDENTED)
 # Both look back from the end of a line, so that a search passes at once over lines of another
 # length: the first byte it looks back at is no line feed there.
 _BREAK = re.compile(rb"\n(?<=\n[^\n]{%d}\n)%b(?<=%b\n)" % (WIDTH, _REST, _WORD))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from siding.namedtuples import NamedTuple
 from siding.redaction.credit import Meter
 from siding.redaction.formats import STARTS
-from siding.redaction.wide_lines import INDENT, WIDTH, indented, is_wrap
+from siding.redaction.wide_lines import INDENTED, WIDTH, indented, is_wrap
 
 _BEFORE = 256  # bytes before an interruption that are read with it
 _BEHIND = 1024
@@ -48,7 +48,9 @@ _UNDONE = re.compile(
     + _LETTER
     + rb")++)|((?:%"
     + _LETTER
-    + rb")++)|(\r?\n[ ]{0,%d})" % INDENT
+    + rb")++)|(\r?\n(?:"
+    + INDENTED
+    + rb")?)"
 )
 _SPELLED = {
     digits.encode(): bytes((code,))

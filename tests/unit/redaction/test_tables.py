@@ -104,7 +104,8 @@ def test_any_pieces_give_what_the_whole_gives(
 ) -> None:
     """Also where the credit is spent."""
     data = b"".join(texts)
-    pieces, at = [], 0
+    pieces: list[bytes] = []
+    at = 0
     while at < len(data):
         pieces.append(data[at : at + sizes[len(pieces) % len(sizes)]])
         at += len(pieces[-1])
