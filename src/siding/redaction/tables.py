@@ -17,11 +17,22 @@ from collections.abc import Iterator, Sequence
 from siding.namedtuples import NamedTuple
 from siding.redaction.names import Meaning, Tier, meaning
 from siding.redaction.span import JUDGED, RIGHT, SecretSpan, plain_span
-from siding.redaction.values import is_harmless, is_password, is_random, is_token, reads_like_words
+from siding.redaction.values import (
+    is_harmless,
+    is_password,
+    is_random,
+    is_surely_password,
+    is_surely_token,
+    is_token,
+    reads_like_words,
+)
 
 _LONGEST_HEAD = 1000  # bytes: so much is always in sight when the end of a line comes
 _LONGEST_ROW = RIGHT
 _MOST = 64  # columns
+_TOGETHER = 1 << 13  # bytes of rows that are split at once
+_PLAIN = 6  # letters and digits
+_SHORTEST = 4  # bytes; what is shorter is no password
 _BOX = b"\xe2\x94\x82"
 _BARS = (b"|", _BOX)
 _ALIGNED = b"  "
@@ -70,10 +81,14 @@ def in_tables(
     table, at = state
     waiting = iter(sorted(heads))
     while at < stop:
+        if table is not None and table.separated and table.delimiter != _ALIGNED:
+            at = _rows(data, at, min(stop, at + _TOGETHER), table, spans)
         if table is None:
             at = _next_head(data, at, waiting)
             if not 0 <= at < stop:
                 return spans, State(None, state.read if at < 0 else at)
+        elif at == stop:
+            break
         end = data.find(b"\n", at)
         if end < 0 and not final:
             if table is None:
@@ -91,6 +106,28 @@ def in_tables(
             return spans, State(state.table if at == state.read else table, at)
         at = behind
     return spans, State(table, at)
+
+
+def _rows(data: bytes, at: int, stop: int, table: Table, spans: list[SecretSpan]) -> int:
+    """Read the rows that are like most, with as many cells as the head; return the end of them.
+
+    That is the beginning of the first line that `_row` has to read.
+    """
+    delimiter, size, columns, _ = table
+    last = data.rfind(b"\n", at, stop)
+    for line in data[at:last].split(b"\n") if last > at else ():
+        cells = line.split(delimiter)
+        if len(cells) != size or 0x22 in line or len(line) > _LONGEST_ROW:
+            break
+        for column in columns:
+            cell = cells[column[0]]
+            if len(cell) >= _SHORTEST:
+                start = (
+                    at + len(delimiter.join(cells[: column[0]])) + len(delimiter) * (column[0] > 0)
+                )
+                _judge(data, start, start + len(cell), column, spans)
+        at += len(line) + 1
+    return at
 
 
 def _next_head(data: bytes, read: int, heads: Iterator[int]) -> int:
@@ -200,8 +237,12 @@ def _judge(data: bytes, start: int, end: int, column: Column, spans: list[Secret
 
 
 def _is_secret(value: bytes, column: Column) -> bool:
-    if b" " in value or value.startswith(b"[redacted:"):
+    if 0x20 in value or value.startswith(b"[redacted:"):
         return False
+    if value.isalnum() and len(value) >= _PLAIN and not column.vague:  # most, in a fraction of it
+        sure = is_surely_password if column.known.tier is Tier.PASSWORD else is_surely_token
+        if sure(value):
+            return True
     if column.known.tier is Tier.PASSWORD:
         if column.vague and (is_harmless(value) or value.isdigit()):
             return False
