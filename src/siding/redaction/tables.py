@@ -32,6 +32,7 @@ _LONGEST_ROW = RIGHT
 _MOST = 64  # columns
 _TOGETHER = 1 << 13  # bytes of rows that are split at once
 _PLAIN = 6  # letters and digits
+_LETTERS = 12  # of a token without a digit
 _SHORTEST = 4  # bytes; what is shorter is no password
 _BOX = b"\xe2\x94\x82"
 _BARS = (b"|", _BOX)
@@ -246,9 +247,13 @@ def _is_secret(value: bytes, column: Column) -> bool:
     if column.known.tier is Tier.PASSWORD:
         if column.vague and (is_harmless(value) or value.isdigit()):
             return False
-        random = value.isalpha() and not value.islower() and not reads_like_words(value)
-        return is_password(value, quoted=False, assigned=random)
+        return is_password(value, quoted=False, assigned=_is_jumbled(value))
     if not column.vague:
-        return is_token(value, quoted=False)
+        return is_token(value, quoted=False) or (len(value) >= _LETTERS and _is_jumbled(value))
     mixed = value.isalnum() and not (value.islower() or value.isupper() or value.isdigit())
     return is_random(value) or (mixed and len(value) >= 16 and is_token(value, quoted=False))
+
+
+def _is_jumbled(value: bytes) -> bool:
+    """Return whether a value is of letters alone, but not as in words."""
+    return value.isalpha() and not value.islower() and not reads_like_words(value)
