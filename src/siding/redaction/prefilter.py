@@ -55,16 +55,14 @@ OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[
 IDENTIFIED = b"ideetified"  # levelled
 PHRASES = (b"sonar.login", b"snyk config set ")
 PORT = b":5432:"
-_port = re.compile(PORT).search
+_MUCH = 4096  # bytes in which a word of a few letters is searched faster by an expression
 COMMENT = b"untrusted comment:"
 _LIST = re.compile(rb"(?i)mnemon|phrase|codes")
 _OF_LISTS = frozenset(b"mMpPcC")  # what these begin with
 _OF_LISTS_NEXT = frozenset(b"nNhHoO")  # and their second letters
 _K = frozenset(b"kK")
 # "API key:" and others of two words, and "Unseal Key 1:".
-_two_words = re.compile(
-    rb"(?is)(?:.api|cret|cess|seal|very|tion|ning|vate|ster) key(?: [0-9])?[:=\"']"
-).match
+_TWO_WORDS = rb"(?is)(?:.api|cret|cess|seal|very|tion|ning|vate|ster) key(?: [0-9])?[:=\"']"
 SAYS = frozenset((b" is ", b" is:"))  # as in "the password is"
 _LOWER = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
@@ -109,13 +107,18 @@ def found(data: bytes, meter: Meter | None = None) -> Found:
         options=options(data),
         armour=b"-----BEGIN " in data,
         comment=bool(announcing.names) and COMMENT in data,
-        phrase=IDENTIFIED in folded or _has_port(data) or any(each in data for each in PHRASES),
+        phrase=IDENTIFIED in folded
+        or contains(data, PORT)
+        or any(each in data for each in PHRASES),
     )
 
 
-def _has_port(data: bytes) -> bool:
-    """Return whether the port of PostgreSQL is in a line of .pgpass: faster than with ``in``."""
-    return _port(data) is not None
+def contains(data: bytes, word: bytes) -> bool:
+    """Return whether a short word, of letters, digits and colons, is in the data.
+
+    Compiled when it is first needed, so that a program that starts does not pay for it.
+    """
+    return word in data if len(data) < _MUCH else re.search(word, data) is not None
 
 
 def runs(data: bytes) -> list[tuple[int, int]]:
@@ -168,7 +171,7 @@ def _announcing(data: bytes, places: list[int]) -> list[int]:
     for at in places:
         if data[at] in _K:
             if data[at - 1] not in _NAME:
-                if data[at - 1] == 0x20 and _two_words(data[at - 5 : at + 6]):
+                if data[at - 1] == 0x20 and re.match(_TWO_WORDS, data[at - 5 : at + 6]):
                     found.append(at)
                 continue
             behind = data[at + 3] if at <= last else 0
