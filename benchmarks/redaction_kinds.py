@@ -82,7 +82,14 @@ def worst() -> dict[str, bytes]:
     dense = {name: _each(form) for name, form in made.items()}
     wide = "".join(f"line {n}: token=\n" for n in range(30_000)).encode("utf-16-le")
     encoded = b"".join(base64.b64encode(each) + b"\n" for each in _values(b"token=%sab\n"))
-    return {**repeated, **dense, "worst: UTF-16": wide, "worst: Base64 of tokens": encoded}
+    table = b"id,user,password,role\n" + _each(b"1,bob,%s!x,admin\n")
+    return {
+        **repeated,
+        **dense,
+        "worst: a table": table,
+        "worst: UTF-16": wide,
+        "worst: Base64 of tokens": encoded,
+    }
 
 
 def log_lines() -> bytes:

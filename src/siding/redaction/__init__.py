@@ -7,8 +7,10 @@
       values    whether a value looks like a secret or like a placeholder
       pairs     a name and its value together
       plain_pairs  those that need no closer look
-      places    secrets in headers, cookies, webhooks and hashes
+      places    secrets in headers, cookies and webhooks
+      hashes    hashes of passwords
       urls      passwords in URLs
+      tables    the columns of a table whose head line names secrets
       keys      private key blocks
     stream      the same for bytes that come in pieces
     window        the bytes of it that are in sight, and how far they were returned

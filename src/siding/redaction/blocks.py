@@ -127,7 +127,8 @@ class BlockStream:
     def _begin_again(self, block: bytes, meter: Meter, *, final: bool) -> bool:
         """Judge a block behind masked ones; return whether it can be told what goes on into it."""
         data = self._tail + block
-        spans = self._rules.find(data, final=final, sieve=self._sieve, meter=meter)
+        heads: list[int] = []
+        spans = self._rules.find(data, final=final, sieve=self._sieve, meter=meter, heads=heads)
         begin = _clear(data, len(self._tail), spans, final=final)
         if begin is None:
             return False
@@ -137,6 +138,7 @@ class BlockStream:
         self._blind = False
         self._window = Window(self._rules)
         self._window.data, self._window.done = data, begin
+        self._window.heads = [at for at in heads if at >= begin]
         behind = [span for span in spans if span.start >= begin]
         self._out += self._window.pass_on(data, behind, final=final)
         return True

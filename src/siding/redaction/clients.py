@@ -53,12 +53,18 @@ LOGINS = {
     "curl": ("-u", "--user", "-U", "--proxy-user"),
     "http": ("-a", "--auth"),
     "https": ("-a", "--auth"),
+    "xh": ("-a", "--auth"),
+    "xhs": ("-a", "--auth"),
     "smbclient": ("-U", "--user"),
     "rpcclient": ("-U", "--user"),
 }
 # … and those of the command ``login``.
 LOGIN = dict.fromkeys(
-    ("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "az"), ("-p",)
+    (
+        *("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "az"),
+        *("cosign", "crane", "regctl", "notation"),
+    ),
+    ("-p",),
 )
 PROGRAMS = frozenset({*NEXT, *GLUED, *LOGINS, *LOGIN, "htpasswd"})
 _VALUE = rb"\\{0,6}[\"']?([^\s\"'`\\|;&]{4,})"

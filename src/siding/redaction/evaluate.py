@@ -1,13 +1,14 @@
 """Find the secret after a word that announces one: a name's value, or a private key block."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from siding.namedtuples import NamedTuple
 from siding.redaction.credit import Meter
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
-from siding.redaction.names import meaning
+from siding.redaction.names import Tier, meaning
 from siding.redaction.pairs import beginning_of_name, follows, pair_at, rest_of_name
-from siding.redaction.plain_pairs import dull_end, is_word, plain_pair
+from siding.redaction.plain_pairs import ACCESS, dull_end, is_word, may_be_in_head, plain_pair
 from siding.redaction.span import SecretSpan
 
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name
@@ -18,12 +19,16 @@ _LONGEST = 128  # bytes that repeat
 _BEHIND_NAME = frozenset(b"\x1b\\\"'`&%] \t:=>,|")  # what can stand between name and value
 _RECENT = 8  # words in them
 # Bytes around a word from which mostly follows that it announces nothing. These bytes are
-# remembered: the lines of an output are alike.
-_BACK, _AHEAD = 4, 14
+# remembered: the lines of an output are alike. More of them are remembered with all digits made
+# equal, because lines differ in their numbers, and none of what is asked depends on which they are.
+_BACK, _AHEAD, _FAR = 4, 14, 28
+_LEVEL = bytes.maketrans(b"123456789", b"0" * 9)
 _REMEMBERED = 4096
 _dull: set[bytes] = set()
 # Steps, beside those for each word.
-_CLOSER, _PUTTY, _SPAN, _BLOCK = 13, 20, 4, 10
+_WORD = 16  # bytes before the last word of a name of two
+_numbered = re.compile(rb"(?i)key \d(?=[:=])").match
+_CLOSER, _PUTTY, _SPAN, _BLOCK, _HEAD = 13, 20, 4, 10, 20
 
 
 # The offset of a word that was looked at, and the secret that it announces.
@@ -51,12 +56,20 @@ class Repetition(NamedTuple):
 
 
 def announced(
-    data: bytes, places: Iterable[int], limit: int, meter: Meter, *, final: bool, since: int
+    data: bytes,
+    places: Iterable[int],
+    limit: int,
+    meter: Meter,
+    heads: list[int],
+    *,
+    final: bool,
+    since: int,
 ) -> Iterator[SecretSpan]:
     """Yield the secrets announced by the words at `places` (offsets from `prefilter.triggers`).
 
     A word inside a secret announces nothing there, so each byte is looked at a few times only.
-    `limit` is the end of the bytes to look at. With `final` no more bytes follow.
+    `limit` is the end of the bytes to look at. With `final` no more bytes follow. Those of the
+    places that may be in the head of a table are added to `heads`.
     """
     covered = 0
     steps = 0
@@ -66,9 +79,14 @@ def announced(
         if at < covered:
             continue
         span = None
-        near = data[at - _BACK : at + _AHEAD]
-        if near not in _dull:
-            span = _pair(data, at, near, limit, meter, final=final)
+        if (
+            data[at - _BACK : at + _AHEAD] not in _dull
+            and data[at - _BACK : at + _FAR].translate(_LEVEL) not in _dull
+        ):
+            count = len(heads)
+            span = _pair(data, at, limit, meter, heads, final=final)
+            if len(heads) > count:  # what decides there is in other lines
+                recent.clear()
         if (
             span is None
             and putty
@@ -97,19 +115,27 @@ def announced(
 
 
 def _pair(
-    data: bytes, at: int, near: bytes, limit: int, meter: Meter, *, final: bool
+    data: bytes, at: int, limit: int, meter: Meter, heads: list[int], *, final: bool
 ) -> SecretSpan | None:
-    """Return the secret whose name has the word at `at` in it; `near`: what is around the word."""
+    """Return the secret whose name has the word at `at` in it."""
     left = beginning_of_name(data, at)
     end = rest_of_name(data, at, limit).end()  # type: ignore[union-attr]
     known = meaning(data[left:end])
+    if known is None and data[left - 1] == 0x20 and data[left:end].lower() == b"key":
+        return _of_two_words(data, at, left, limit, meter, final=final)
+    in_head = known is not None and may_be_in_head(data, left, end)
+    if in_head:
+        meter.spend(_HEAD)
+        heads.append(at)
     # Most words of a log announce nothing, a number, or a word.
     if known is None or end >= limit or data[end] not in _BEHIND_NAME or is_word(data, left, end):
-        _remember(near, left - at, end + 2 - at)
+        if not in_head:
+            decides = 2 if known is None else len(ACCESS)  # bytes behind the name
+            _remember(data, at, left - at, end + decides - at)
         return None
     dull = dull_end(data, end, known)
     if dull is not None:
-        _remember(near, left - at, dull - at if data[dull - 1] == 0x22 else _NEAR)
+        _remember(data, at, left - at, dull - at if data[dull - 1] == 0x22 else _NEAR)
         return None
     span = plain_pair(data, at, left, known, limit)
     if span is not None:
@@ -121,15 +147,32 @@ def _pair(
     return pair_at(data, left, known, after, limit, final=final)
 
 
-def _remember(near: bytes, left: int, end: int) -> None:
-    """Remember that a word announces nothing, if what is `near` it is all that tells so.
+def _of_two_words(
+    data: bytes, at: int, left: int, limit: int, meter: Meter, *, final: bool
+) -> SecretSpan | None:
+    """Return the secret that an ``API key`` is; `left`: where its last word begins."""
+    name = data[max(0, left - _WORD) : left].rpartition(b"\n")[2].split()
+    known = meaning(name[-1] + b"_key") if name else None
+    number = _numbered(data, left, limit)
+    after = follows(data, at if number is None else number.end(), limit)
+    if known is None or known.tier is not Tier.TOKEN or after is None or after[3] is None:
+        return None
+    meter.spend(_CLOSER)
+    return pair_at(data, left, known, after, limit, final=final)
+
+
+def _remember(data: bytes, at: int, left: int, end: int) -> None:
+    """Remember that the word at `at` announces nothing, if what is near it is all that tells so.
 
     `left`: where its name begins, `end`: up to where the bytes matter, both seen from the word.
     """
-    if len(near) == _BACK + _AHEAD and left >= 2 - _BACK and end <= _AHEAD:
-        if len(_dull) >= _REMEMBERED:
-            _dull.clear()
-        _dull.add(near)
+    if at < _BACK or left < 2 - _BACK or end > _FAR or at + _FAR > len(data):
+        return
+    if len(_dull) >= _REMEMBERED:
+        _dull.clear()
+    if end <= _AHEAD:
+        _dull.add(data[at - _BACK : at + _AHEAD])
+    _dull.add(data[at - _BACK : at + _FAR].translate(_LEVEL))
 
 
 def _repetition(

@@ -11,6 +11,7 @@ from siding.redaction.values import (
     is_password,
     is_random,
     is_token,
+    is_told,
     reads_like_words,
     stands_for_one,
 )
@@ -56,6 +57,7 @@ _SCHEME = re.compile(
     rb"|genie-?key|sso-key|ntlm)[ \t]+"
 )
 _CREDENTIAL = re.compile(rb"[^\s\"'`<>,;\\{}\x1b]++")
+_TOLD = re.compile(rb"is:? [\"'`]?([^\s\"'`<>,;]{7,255}[^\s\"'`<>,;.])")
 _NETRC = re.compile(rb"(?:\n|\\[nr]|login[ \t]\S{1,80}[ \t])[ \t]*\Z")
 _SETTING = re.compile(
     rb"(?:\n|\\[nr]|[ \t\"'])(?:ENV|setx|set -[gxU]{1,3}|config(?:ure)? set)[ \t]+\Z"
@@ -313,6 +315,9 @@ def _behind_a_gap(
         b"_" in data[left:start] and _SETTING.search(data, max(0, left - 32), left) is not None
     )
     if not (flag or setting):
+        told = _TOLD.match(data, start, limit)
+        if told is not None:
+            return _told(data, told, known, limit, final=final)
         if known.tier is not Tier.PASSWORD:
             return None
         return _after_password(data, left, start, limit, known, final=final)
@@ -323,6 +328,19 @@ def _behind_a_gap(
     if found is None or found[0].startswith(b"-"):
         return None
     return _if_secret(data, start, found.end(), known, quoted=False, assigned=setting)
+
+
+def _told(
+    data: bytes, told: re.Match[bytes], known: Meaning, limit: int, *, final: bool
+) -> SecretSpan | None:
+    """Return what a sentence says that a password or a token is."""
+    start, end = told.span(1)
+    if end == limit and not final:
+        return SecretSpan(start, limit, known.kind, pending=True)
+    if not is_told(told[1]):
+        return None
+    token = token_at(data, start, end)
+    return plain_span(start, end, known.kind if token is None or token[1] != end else token[0])
 
 
 def _after_password(

@@ -26,17 +26,24 @@ _PROMPT = (
     r"(?: (?:for|of|to) [^:\n]{1,120}| \([^)\n]{1,80}\)):[ \t]{1,4}"
     r"(?P<plain>[^\s\[(<]\S{3,255})(?=[ \t]*(?:\r?\n|\\n|\\r|\Z))"
 )
+_PRINTED = rf"(?:echo|printf)(?:{_BLANKS}-[neE]+)?(?:{_BLANKS}[\"']%s(?:\\n)?[\"'])?{_BLANKS}"
 _PIPED = re.compile(
     rb"(?:echo|printf)(?:[ \t]+-[neE]+)?(?:[ \t]+[\"']%s(?:\\n)?[\"'])?[ \t]+"
     rb"([^\s|\"'][^\s|]{2,200}|\"[^\"\n]{3,200}\"|'[^'\n]{3,200}')[ \t]*"
-    rb"(?:\|[ \t]*(?:s|su|sud|sudo(?:[ \t]+-?[\w-]*)*)?)?\Z"
+    rb"(?:\|[^\n|]{0,160})?\Z"
+)
+# Programs, or their options, that read a secret from where the words before it go.
+_READS = (
+    r"(?:--(?:password|token|pat|api-key|secret|auth-?key)-stdin\b|--with-token\b"
+    r"|secrets? (?:put|set) |passwd [^\n|;&]{0,40}--stdin\b|(?<= )chpasswd\b)"
 )
 
 
 class Phrase(NamedTuple):
     """`kind` of the secret; one of the `literals` is in each text that `pattern` matches.
 
-    So is `sign`, for which a search takes next to nothing: where it is missing none is made.
+    So is `sign`, for which a search takes next to nothing: where it is missing none is made. The
+    literals of one without a sign are among those that `prefilter` looks for.
     """
 
     kind: bytes
@@ -80,9 +87,20 @@ _PHRASES = (
     ),
     Phrase(
         b"password",
+        (b"-stdin", b"--with-token", b"chpasswd"),
+        rf"{_PRINTED}(?:{_QUOTED}|{_WORD})[ \t]*\|[^\n|;&]{{0,90}}?{_READS}",
+        sign=b"|",
+    ),
+    Phrase(
+        b"password",
+        (b" <<< ",),
+        rf"{_READS}[^\n|;&]{{0,120}}<<< (?:{_QUOTED}|{_WORD})",
+        sign=b"<",
+    ),
+    Phrase(
+        b"password",
         (b"sudo -",),
-        rf"(?:echo|printf)(?:{_BLANKS}-[neE]+)?(?:{_BLANKS}[\"']%s(?:\\n)?[\"'])?{_BLANKS}"
-        rf"(?:{_QUOTED}|{_WORD})[ \t]*\|[ \t]*sudo{_BLANKS}(?:-\S+{_BLANKS})*?"
+        rf"{_PRINTED}(?:{_QUOTED}|{_WORD})[ \t]*\|[ \t]*sudo{_BLANKS}(?:-\S+{_BLANKS})*?"
         r"(?:-[A-Za-z]*S|--stdin)\b",
         sign=b"|",
     ),
@@ -107,7 +125,12 @@ PHRASES = {
         rf"(?<=snyk )auth{_BLANKS}(?:-\S+{_BLANKS})*(?P<plain>[A-Za-z0-9_.-]{{20,256}})",
     ),
     b"passphrase": Phrase(b"password", (), _PROMPT.replace("WHAT", "passphrase")),
-    b"password": Phrase(b"password", (), _PROMPT.replace("WHAT", "password")),
+    b"password": Phrase(
+        b"password",
+        (),
+        r"password (?:is generated for [\w@%.-]{1,80}: |to proceed to installation:\s{1,8})"
+        r"(?P<secret>\S{4,255})(?=\s|\Z)|" + _PROMPT.replace("WHAT", "password"),
+    ),
     b"pass": Phrase(
         b"password",
         (),
@@ -117,10 +140,10 @@ PHRASES = {
 }
 
 
-def phrases(data: bytes, meter: Meter, *, final: bool) -> Iterator[SecretSpan]:
-    """Yield the secrets behind these words."""
+def phrases(data: bytes, meter: Meter, *, any_word: bool, final: bool) -> Iterator[SecretSpan]:
+    """Yield the secrets behind these words; `any_word`: whether `prefilter` found one of them."""
     for phrase in _PHRASES:
-        if phrase.sign and phrase.sign not in data:
+        if not any_word if not phrase.sign else phrase.sign not in data:
             continue
         for literal in phrase.literals:
             for at in positions(data, literal):

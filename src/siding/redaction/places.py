@@ -1,4 +1,4 @@
-"""Find secrets by their surroundings: after ``Bearer``, in a cookie, in a password hash.
+"""Find secrets by their surroundings: after ``Bearer``, in a cookie, in a webhook.
 
 `tokens` also finds tokens with a known format anywhere.
 """
@@ -23,17 +23,18 @@ _checksum = re.compile(
 ).match
 _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
 _ENCODED, _SPAN, _INSIDE, _SUFFIXED = 30, 8, 4, 25  # steps, beside those for each run
-_OFTEN = 200  # steps after which they are counted
 _LONG = 64  # bytes of a run in which each word is a step
 _TRIES = 4  # of the same prefix within one run
 _INNER = re.compile(rb"[_-]+")
+_SINGLE_GAP = re.compile(rb"[_-]")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
 _DIGIT = re.compile(rb"[0-9]")
 _TOKEN68 = re.compile(rb"[A-Za-z0-9._~+/=%-]+")
 _JOINABLE = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~:/-$"
 _GAPS = re.compile(rb"[./:~]|bot(?=\d)")
 _SIGNATURE = re.compile(
-    rb"(?i)(?:[?&;]|amp;|u0026)(?:sig|signature|x-(?:amz|goog)-signature|hmac|code|state_?token)=[A-Za-z0-9%_+-]{0,80}\Z"
+    rb"(?i)(?:[?&;]|amp;|u0026|SignedHeaders=[\w;-]{1,80}, ?(?=Signature))"
+    rb"(?:sig|signature|x-(?:amz|goog)-signature|hmac|code|state_?token)=[A-Za-z0-9%_+-]{0,80}\Z"
 )
 _SIGNATURE_ENDS = frozenset({b"sig", b"ure", b"mac", b"ode", b"ken"})
 _LAST_LETTERS = frozenset(each[-3:] for each in LAST_WORDS)
@@ -42,6 +43,8 @@ _ANNOUNCING = _LAST_LETTERS | _SIGNATURE_ENDS | {b"rer", b"sic"}
 _LAST = 3  # letters of a word by which it is told apart first
 _GLANCE = 12  # bytes before a run of which most announce nothing, whatever is before them
 _REMEMBERED = 4096  # of these: most lines of an output are alike
+# Those that announce nothing, and the steps that a look takes: without and with cookies in sight.
+_dull: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})
 # A gap in a run behind which a token may begin, by each of its first three bytes alone; also
 # what is in tokens that are known by their end.
 _gap = re.compile(
@@ -64,6 +67,7 @@ _BETWEEN = b" \t=:\"'\\>[]"  # a name and its value
 _SET = re.compile(rb"(?:ENV|ARG|set -[gxU]{1,3}|setx|config(?:ure)? set)[ \t]+[A-Za-z0-9_.-]+\Z")
 # Base64 of ASCII text: the highest bit of each byte is 0, and the first byte is no control code.
 _TEXT_STARTS = frozenset(b"IJKLMNOPQRSTUVWXYZabcdef")
+_TEXT_NEXT = frozenset(b"ABCDEFGHQRSTUVWXghijklmnwxyz0123")
 _ASCII = rb"[C-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/]"
 _TEXT = re.compile(
     rb"(?:" + _ASCII + rb"){5,}+(?:[C-Za-f][A-Za-z0-9+/]{1,3})?=*(?![A-Za-z0-9+/_-])"
@@ -75,15 +79,6 @@ _BEFORE_COOKIE = frozenset(b"; \t\n\r\f\v\"',:")
 _BEHIND_COOKIE = re.compile(rb"[;\s\"'\\,]")
 _SIGNED = re.compile(rb"s(?:%3[Aa]|:)")
 _NOT_COOKIES = frozenset({b"path", b"domain", b"expires", b"max-age", b"samesite", b"version"})
-_HASH = re.compile(
-    rb"\$(?:(?:apr1|1)\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{20,}"
-    rb"|2[abxy]?\$\d\d\$[./A-Za-z0-9]{50,}"
-    rb"|[56]\$(?:rounds=\d+\$)?[^$\s:]{1,16}\$[./A-Za-z0-9]{40,}"
-    rb"|(?:y|gy|7)\$[./A-Za-z0-9]+\$[./A-Za-z0-9]+\$[./A-Za-z0-9]{40,}"
-    rb"|argon2(?:id|i|d)\$[A-Za-z0-9=,$+/]{20,}"
-    rb"|(?:scrypt|pbkdf2(?:-sha\d+)?)\$[A-Za-z0-9=,$+/.]{20,}|[PH]\$[./A-Za-z0-9]{31}"
-    rb"|\d{4,8}\$[A-Za-z0-9./]{6,32}\$[A-Za-z0-9+/]{20,}=*)"
-)
 
 
 def tokens(
@@ -102,7 +97,9 @@ def tokens(
     """
     steps = 0
     # What only a word that is nowhere in sight can announce is not looked for at each run.
-    looks, told = (_BEFORE, b" \"':") if b"ookie" in data else (_WITHOUT_COOKIES, b" \"':=")
+    cookies = b"ookie" in data
+    looks, told = (_BEFORE, b" \"':") if cookies else (_WITHOUT_COOKIES, b" \"':=")
+    dull = _dull[cookies]
     passed = 0
     for start, end in runs:
         span = None
@@ -113,18 +110,25 @@ def tokens(
         if fourth is not None and data[start + 3] in fourth:
             span = _with_prefix(data, start, limit, final=final)
         before = data[start - 1]
-        look = None if span is not None else looks.get(before)
-        if look is not None:
+        glance = data[start - _GLANCE : start] if before in told else b""
+        if glance in dull and span is None:
+            steps += dull[glance]  # nearly all: no word is before it that announces something
+        elif span is None and (look := looks.get(before)) is not None:
             steps += look[1]
-            # Nearly all: no word is before it that announces something.
-            if before not in told or not _announces_nothing(data[start - _GLANCE : start]):
-                if steps > _OFTEN:
-                    meter.spend(steps)
-                    steps = 0
+            if glance and _announces_nothing(glance):
+                _remember(dull, glance, look[1])
+            else:
+                meter.spend(steps)
+                steps = 0
                 span = look[0](data, start, limit)
         if span is None and head == b"sha":
             passed = _end_of_checksum(data, start)
-        elif span is None and data[start] in _TEXT_STARTS and _TEXT.match(data, start, limit):
+        elif (
+            span is None
+            and data[start] in _TEXT_STARTS
+            and data[start + 1] in _TEXT_NEXT
+            and _TEXT.match(data, start, limit)
+        ):
             meter.spend(_ENCODED + steps)
             steps = 0
             span = _encoded(data, start, limit, hidden, meter)
@@ -134,13 +138,22 @@ def tokens(
             yield span
             if span.end < end:
                 yield from _inside(data, span.end, end, limit, meter)
-        elif start >= passed and not data[start:end].isalnum() and _begins_inside(data, start, end):
+        elif (
+            start >= passed
+            and not (run := data[start:end]).isalnum()
+            and _begins_inside(data, start, end, run)
+        ):
             steps += _INSIDE
             yield from _inside(data, start, end, limit, meter)
     meter.spend(steps)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+def _remember(dull: dict[bytes, int], glance: bytes, steps: int) -> None:
+    if len(dull) >= _REMEMBERED:
+        dull.clear()
+    dull[glance] = steps
+
+
 def _announces_nothing(before: bytes) -> bool:
     """Return whether the `_GLANCE` bytes before a run tell that they announce no secret.
 
@@ -159,12 +172,39 @@ def _end_of_checksum(data: bytes, start: int) -> int:
     return 0 if found is None else found.end()
 
 
-def _begins_inside(data: bytes, start: int, end: int) -> bool:
+def _begins_inside(data: bytes, start: int, end: int, run: bytes) -> bool:
     """Return whether a token may begin behind a gap in the run, or have its suffix there."""
     if data[start + 8] == 0x2D and _is_uuid(data, start, end):
         return False
-    gap = _gap(data, start, end)
-    return gap is not None and heads().search(data, gap.start(), end) is not None
+    # Nearly all: words that are in other runs, too, and one more, of letters and digits alone.
+    words, gap, last = run.rpartition(b"-")
+    if 0x5F in last:  # a number is looked for in half the time of a byte
+        words, gap, last = run.rpartition(b"_")
+    if (
+        last.isalnum()
+        and last[:3] not in STARTS
+        and last[:2] != b"us"
+        and _begins_nowhere(words + gap)
+    ):
+        return False
+    found = _gap(data, start, end)
+    return found is not None and heads().search(data, found.start(), end) is not None
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _begins_nowhere(words: bytes) -> bool:
+    """Return whether no token may begin behind a gap between the words, nor end there.
+
+    They end with a gap, of which it is not asked.
+    """
+    for gap in _SINGLE_GAP.finditer(words, 0, len(words) - 1):
+        begin = words[gap.end() : gap.end() + 4]
+        if begin.startswith(b"us") or any(
+            each.startswith(begin[:3]) and (len(begin) < 4 or begin[3] in fourth)
+            for each, fourth in FOURTH.items()
+        ):
+            return False
+    return b"~" not in words
 
 
 def _with_prefix(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | None:
@@ -430,12 +470,6 @@ _BEFORE = {
     0x24: (_behind_joint, 10),  # $
 }
 _WITHOUT_COOKIES = {**_BEFORE, 0x3D: (_behind_equals_alone, 8)}
-
-
-def password_hashes(data: bytes, limit: int) -> Iterator[SecretSpan]:
-    """Yield the password hashes, as in ``/etc/shadow``."""
-    for found in _HASH.finditer(data):
-        yield _span(found.start(), found.end(), b"password-hash", limit)
 
 
 def _span(start: int, end: int, kind: bytes, limit: int) -> SecretSpan:

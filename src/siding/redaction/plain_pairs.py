@@ -11,6 +11,7 @@ import re
 from siding.redaction.formats import STARTS
 from siding.redaction.names import Meaning, Tier
 from siding.redaction.phrases import PHRASES
+from siding.redaction.prefilter import SAYS
 from siding.redaction.span import SecretSpan, plain_span
 from siding.redaction.values import is_surely_password, is_surely_token
 
@@ -31,6 +32,11 @@ _PAIR = re.compile(
 _pair = _PAIR.match
 _IN_DOUBT = frozenset(b":/\\")  # before a name: of a mark, of a URL, an escape
 _PASSWORD, _TOKEN, _KEY = Tier.PASSWORD, Tier.TOKEN, Tier.KEY
+# Around a name in the head line of a table: bytes before and behind it, and those beside a blank.
+_BEFORE_CELL, _BEFORE_BLANK = frozenset(b'\n|,;\t" `*\x82'), frozenset(b" |\x82\n")
+_BEHIND_CELL = frozenset(bytes([each]) for each in b'|,;\t" \r\n`*\xe2')
+_BEHIND_BLANK, _BEHIND_QUOTE = frozenset(b" |\xe2\r\n"), frozenset(b",;\t\r\n")
+ACCESS = b" access "  # the only name of several words: "Secret access key"
 # A value in JSON that is too short, or a word, to be of a name whose values a machine has made.
 _is_dull = re.compile(
     rb"\": ?(?:(?:true|false|null|[0-9]{1,7})(?=\}|\n|, ?\")|\"[^\"\\\n]{0,7}\")"
@@ -42,7 +48,21 @@ def is_word(data: bytes, left: int, end: int) -> bool:
     if data[end] != 0x20 or data[left] == 0x2D or not data[end + 1 : end + 2].isalnum():
         return False
     name = data[left:end]
+    if data[end : end + 4] in SAYS:
+        return False
     return b"_" not in name and name not in PHRASES  # no setting, and nothing that has a blank
+
+
+def may_be_in_head(data: bytes, left: int, end: int) -> bool:
+    """Return whether the name ``data[left:end]`` may stand in the head line of a table."""
+    before, behind = data[left - 1], data[end : end + 2]
+    if before not in _BEFORE_CELL or behind[:1] not in _BEHIND_CELL or len(behind) < 2:
+        return False
+    if before == 0x20 and data[left - 2] not in _BEFORE_BLANK:
+        return False
+    if behind[0] == 0x22:
+        return behind[1] in _BEHIND_QUOTE
+    return behind[0] != 0x20 or behind[1] in _BEHIND_BLANK or data.startswith(ACCESS, end)
 
 
 def dull_end(data: bytes, end: int, known: Meaning) -> int | None:

@@ -40,8 +40,8 @@ PARTS = tuple(
         (
             # key, token, mnemonic; no cache_key, token_count, _type, -limit, -usage, -id, -name
             # the last word decides, and one that announces something is found by itself
-            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z0-9])(?!(?<=[ ]tokee)[ ][a-z0-9])(?<!cacae=kee)"
-            rb"(?!=(?:colet|tepe|likit|lsage|id=|eake))",
+            rb"kee(?![sit])(?!(?<=[ ]kee)[ ][a-z])(?!(?<=[ ]tokee)[ ](?!is[ =])[a-z0-9])"
+            rb"(?<!cacae=kee)(?!=(?:colet|tepe|likit|lsage|id=|eake))",
             rb"cse[td]",  # secret, credential
             rb"alt(?:a[= o\n<](?!ss?[= ])|[= ](?<=salt.))",  # auth but not author; salt
             # pass, password, passphrase; pwd; phrase; pw as the last word of a name
@@ -51,14 +51,27 @@ PARTS = tuple(
     )
 )
 OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
+# What is in each phrase that `phrases` looks for and in which there is no sign that is rarer.
+IDENTIFIED = b"ideetified"  # levelled
+PHRASES = (b"sonar.login", b"snyk config set ")
+PORT = b":5432:"
+_MUCH = 4096  # bytes in which a word of a few letters is searched faster by an expression
+COMMENT = b"untrusted comment:"
 _LIST = re.compile(rb"(?i)mnemon|phrase|codes")
 _OF_LISTS = frozenset(b"mMpPcC")  # what these begin with
+_OF_LISTS_NEXT = frozenset(b"nNhHoO")  # and their second letters
 _K = frozenset(b"kK")
+# "API key:" and others of two words, and "Unseal Key 1:".
+_TWO_WORDS = rb"(?is)(?:.api|cret|cess|seal|very|tion|ning|vate|ster) key(?: [0-9])?[:=\"']"
+SAYS = frozenset((b" is ", b" is:"))  # as in "the password is"
 _LOWER = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _INTERRUPTING = (b"\x1b", b"%", b"\\", b"\x00", b"\xe2", b"\xc2", b"\xef")
 _SERVERS = (b"requirepass ", b"masterauth ")  # settings of Redis, without any punctuation
-_TO_TAB = 24  # bytes from a word on in which the tab behind a name comes
+# Bytes before a word and from it on in which is what comes between the cells of a table, a tab, or
+# what says the value.
+_LEFT, _RIGHT = 64, 24
+_BETWEEN = (b"\t", b",", b";", b"  ", b" is")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-|")
 
 
@@ -76,21 +89,36 @@ class Found(NamedTuple):
     triggers: Triggers
     options: list[int]
     armour: bool  # the beginning of an armoured block
-    comment: bool  # the comment before a signing key
+    comment: bool  # the comment before a signing key, which has ``secret`` in it
+    phrase: bool  # a word that announces something and is no name
 
 
-NOTHING = Found([], Triggers([], []), [], False, False)
+NOTHING = Found([], Triggers([], []), [], False, False, False)
 
 
 def found(data: bytes, meter: Meter | None = None) -> Found:
     """Return what all searches find in the data; `meter` counts what is found."""
+    folded = data.translate(FOLD)
+    places = [match.start() for part in PARTS for match in part.finditer(folded)]
+    announcing = triggers_at(data, places, meter)
     return Found(
         runs=runs(data),
-        triggers=triggers(data, meter),
+        triggers=announcing,
         options=options(data),
         armour=b"-----BEGIN " in data,
-        comment=b"untrusted comment:" in data,
+        comment=bool(announcing.names) and COMMENT in data,
+        phrase=IDENTIFIED in folded
+        or contains(data, PORT)
+        or any(each in data for each in PHRASES),
     )
+
+
+def contains(data: bytes, word: bytes) -> bool:
+    """Return whether a short word, of letters, digits and colons, is in the data.
+
+    Compiled when it is first needed, so that a program that starts does not pay for it.
+    """
+    return word in data if len(data) < _MUCH else re.search(word, data) is not None
 
 
 def runs(data: bytes) -> list[tuple[int, int]]:
@@ -106,13 +134,6 @@ def runs(data: bytes) -> list[tuple[int, int]]:
     return found
 
 
-def triggers(data: bytes, meter: Meter | None = None) -> Triggers:
-    """Return where words are that may announce a secret, in order."""
-    folded = data.translate(FOLD)
-    places = [match.start() for part in PARTS for match in part.finditer(folded)]
-    return triggers_at(data, places, meter)
-
-
 def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> Triggers:
     """Return which of the parts of words that `PARTS` match at these places announce something."""
     if not places:
@@ -120,17 +141,23 @@ def triggers_at(data: bytes, places: list[int], meter: Meter | None = None) -> T
     if meter is not None:
         meter.spend(len(places))
     places.sort()
-    lists = [at for at in places if data[at] in _OF_LISTS and _LIST.match(data, at)]
+    lists = [
+        at
+        for at in places
+        if data[at] in _OF_LISTS and data[at + 1] in _OF_LISTS_NEXT and _LIST.match(data, at)
+    ]
     if any(each in data for each in _PUNCTUATION):
         return Triggers(_announcing(data, places), lists)
     if any(each in data for each in _SERVERS):
         return Triggers(places, lists)
-    if b"\t" in data:
-        places = [at for at in places if b"\t" in data[at : at + _TO_TAB]]
-        if places:
-            return Triggers(places, lists)
+    near = {at for at in places if _has_between(data[max(0, at - _LEFT) : at + _RIGHT])}
     # A netrc file has a dot in its host.
-    return Triggers(list(positions(data, b"password ")) if b"." in data else [], lists)
+    netrc = positions(data, b"password ") if b"." in data else ()
+    return Triggers(sorted(near.union(netrc)), lists)
+
+
+def _has_between(around: bytes) -> bool:
+    return any(each in around for each in _BETWEEN)
 
 
 def _announcing(data: bytes, places: list[int]) -> list[int]:
@@ -144,10 +171,15 @@ def _announcing(data: bytes, places: list[int]) -> list[int]:
     for at in places:
         if data[at] in _K:
             if data[at - 1] not in _NAME:
+                if data[at - 1] == 0x20 and re.match(_TWO_WORDS, data[at - 5 : at + 6]):
+                    found.append(at)
                 continue
             behind = data[at + 3] if at <= last else 0
             if behind in _LOWER or (
-                behind == 0x20 and data[at - 3] == 0x20 and data[at + 4 : at + 5].isalnum()
+                behind == 0x20
+                and data[at - 3] == 0x20
+                and data[at + 4 : at + 5].isalnum()
+                and data[at + 3 : at + 7] not in SAYS
             ):
                 continue
         found.append(at)

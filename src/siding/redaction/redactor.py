@@ -55,7 +55,10 @@ class Redactor:
         data = _bytes(text)
         if len(data) > ALLOWANCE.block:  # one that may have too much to look at each
             return self.mask(data) == data
-        return not self._rules.find(b"\n" + data, final=True)
+        heads: list[int] = []
+        if self._rules.find(b"\n" + data, final=True, heads=heads):
+            return False
+        return not heads or self.mask(data) == data
 
 
 def _bytes(text: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from operator import itemgetter, le
 from typing import TYPE_CHECKING
 
@@ -70,19 +71,22 @@ class Rules:
         since: int = 0,
         sieve: "Sieve | None" = None,
         meter: Meter | None = None,
+        heads: list[int] | None = None,
     ) -> list[SecretSpan]:
         """Return the secrets in `data`, in order and without overlaps.
 
         If `data` starts at the beginning of a line, put a newline before it: some rules look for
         one. With `final` no more bytes follow. What begins before `since` is of no interest.
         `sieve` searches faster, with the same outcome. `meter` counts the steps that it takes, and
-        may stop it.
+        may stop it. The offsets of words that may be in the head of a table are added to `heads`.
         """
         meter = meter or Meter()
         found = None if sieve is None else sieve.found(data, meter)
         if found is None:
             found = prefilter.found(data, meter)
-        spans = list(self._spans(data, found, meter, final=final, since=since))
+        heads = [] if heads is None else heads
+        spans = list(self._spans(data, found, meter, heads, final=final, since=since))
+        spans += (passwords := _in_urls(data, meter))
         wide = wide_line_ends(data)
         if wide or prefilter.may_be_interrupted(data):
             from siding.redaction.wrappings import readings  # much output never gets here
@@ -90,10 +94,23 @@ class Rules:
             for reading in readings(data, wide, meter):
                 meter.spend(_READING + reading.size // _SEARCHED + _UNDONE * len(reading.at))
                 spans += self._in_reading(reading, data, meter, final=final, since=since)
-        return _without_overlaps(spans, data, self._allowed) if spans else spans
+        if len(spans) == len(passwords) and not self._allowed:  # these are in order
+            return spans
+        return _without_overlaps(spans, data, self._allowed)
+
+    def apart(self, spans: list[SecretSpan], data: bytes) -> list[SecretSpan]:
+        """Return spans in order, without overlaps and what is allowed."""
+        return _without_overlaps(spans, data, self._allowed)
 
     def _spans(
-        self, data: bytes, found: Found, meter: Meter, *, final: bool, since: int = 0
+        self,
+        data: bytes,
+        found: Found,
+        meter: Meter,
+        heads: list[int],
+        *,
+        final: bool,
+        since: int = 0,
     ) -> Iterator[SecretSpan]:
         runs, triggers = found.runs, found.triggers
         limit = len(data)
@@ -106,7 +123,9 @@ class Rules:
         if triggers.names:
             from siding.redaction.evaluate import announced
 
-            yield from announced(data, triggers.names, limit, meter, final=final, since=since)
+            yield from announced(
+                data, triggers.names, limit, meter, heads, final=final, since=since
+            )
         if triggers.lists:
             from siding.redaction.word_lists import listed
 
@@ -130,8 +149,8 @@ class Rules:
     def _hidden(self, text: bytes, meter: Meter) -> bytes | None:
         """Return the kind of the first secret in a text that was decoded, None without one."""
         data = b"\n" + text
-        spans = self._spans(data, prefilter.found(data, meter), meter, final=True)
-        return next((span.kind for span in spans), None)
+        spans = self._spans(data, prefilter.found(data, meter), meter, [], final=True)
+        return next((span.kind for span in chain(spans, _in_urls(data, meter))), None)
 
     def _in_reading(
         self, reading: "Reading", data: bytes, meter: Meter, *, final: bool, since: int
@@ -140,7 +159,8 @@ class Rules:
         begin = reading.offset(since) + 1
         text = b"\n" + reading.text
         found = prefilter.found(text, meter)
-        for span in self._spans(text, found, meter, final=not goes_on, since=begin):
+        spans = self._spans(text, found, meter, [], final=not goes_on, since=begin)
+        for span in chain(spans, _in_urls(text, meter)):
             meter.spend(_UNDONE)
             if not reading.undoes(span.start - 1, span.end - 1):
                 continue
@@ -161,22 +181,17 @@ class Rules:
         self, data: bytes, found: Found, meter: Meter, *, final: bool
     ) -> Iterator[SecretSpan]:
         limit = len(data)
-        if b"@" in data and b"://" in data:
-            from siding.redaction.urls import url_passwords
-
-            passwords = url_passwords(data, limit)
-            meter.spend(_URL * len(passwords))
-            yield from passwords
         # A name has a word of the triggers; what comes behind a value at the end is not known yet.
-        if b"alue" in (data if found.triggers.names else b"" if final else data[-_TAIL:]):
+        looked = data if found.triggers.names else b"" if final else data[-_TAIL:]
+        if prefilter.contains(looked, b"alue"):
             from siding.redaction.apart import apart
 
             yield from apart(data, limit, meter, final=final)
         from siding.redaction.phrases import phrases
 
-        yield from phrases(data, meter, final=final)
+        yield from phrases(data, meter, any_word=found.phrase, final=final)
         if b"$" in data:
-            from siding.redaction.places import password_hashes
+            from siding.redaction.hashes import password_hashes
 
             yield from password_hashes(data, limit)
         if found.armour:
@@ -191,6 +206,16 @@ class Rules:
             from siding.redaction.clients import client_passwords
 
             yield from client_passwords(data, found.options, limit, meter)
+
+
+def _in_urls(data: bytes, meter: Meter) -> Sequence[SecretSpan]:
+    if b"@" not in data or b"://" not in data:
+        return ()
+    from siding.redaction.urls import url_passwords
+
+    passwords = url_passwords(data, len(data))
+    meter.spend(_URL * len(passwords))
+    return passwords
 
 
 def _without_overlaps(

@@ -16,12 +16,22 @@ from typing import Any
 from siding.namedtuples import NamedTuple
 from siding.redaction import prefilter
 from siding.redaction.credit import Meter
-from siding.redaction.prefilter import FOLD, OPTION, PARTS, RUN, Found
+from siding.redaction.prefilter import (
+    COMMENT,
+    FOLD,
+    IDENTIFIED,
+    OPTION,
+    PARTS,
+    PHRASES,
+    PORT,
+    RUN,
+    Found,
+)
 
 _SHARE = 9  # more than one candidate in 512 bytes: the searches of `prefilter` are as fast
 _REST = 15  # pieces that are searched without it when there were too many
 _BEFORE, _BEHIND = 8, 16  # bytes around the beginning of a part of a word that decide
-_OPTION, _RUN, _ARMOUR, _COMMENT = range(len(PARTS), len(PARTS) + 4)
+_OPTION, _RUN, _ARMOUR, _COMMENT, _PHRASE = range(len(PARTS), len(PARTS) + 5)
 
 
 class _Search(NamedTuple):
@@ -100,17 +110,19 @@ def new_sieve() -> Sieve | None:
 def _judged(data: bytes, ends: list[tuple[int, int]], meter: Meter | None) -> Found:
     if not ends:
         return prefilter.NOTHING
-    by_group: list[set[int]] = [set() for _ in range(_COMMENT + 1)]
+    by_group: list[set[int]] = [set() for _ in range(_PHRASE + 1)]
     for at, search in ends:
         by_group[_SEARCHES[search].group].add(at)
     places = [sorted(each) for each in by_group]
     words = [at for part in range(len(PARTS)) for at, _ in _apart(_parts(data, part, places[part]))]
+    announcing = prefilter.triggers_at(data, words, meter)
     return Found(
         runs=_runs(data, *places[_RUN]),
-        triggers=prefilter.triggers_at(data, words, meter),
+        triggers=announcing,
         options=[at + 1 for at, _ in _apart(_matches(OPTION, data, places[_OPTION]))],
         armour=bool(places[_ARMOUR]),
-        comment=bool(places[_COMMENT]),
+        comment=bool(announcing.names and places[_COMMENT]),
+        phrase=bool(places[_PHRASE]),
     )
 
 
@@ -182,7 +194,9 @@ def _searches() -> tuple[_Search, ...]:
         _Search(_OPTION, rb" -(?:[pPauwUkAX][^-]|-[upa]|b[ ncBm]|[nc]b)", 4),
         _Search(_RUN, rb"[A-Za-z0-9_~-]{%d}" % RUN, RUN, once=True),
         _Search(_ARMOUR, rb"-----BEGIN ", 0, once=True),
-        _Search(_COMMENT, rb"untrusted comment:", 0, once=True),
+        _Search(_COMMENT, COMMENT, 0, once=True),
+        _Search(_PHRASE, _level(IDENTIFIED), 0, once=True),
+        *(_Search(_PHRASE, re.escape(each), 0, once=True) for each in (*PHRASES, PORT)),
     )
 
 

@@ -133,6 +133,7 @@ class Stream:
         window = self._window
         start = max(0, stop - LEFT)
         window.data, window.done = data[start:stop], window.offset + window.done - offset - start
+        window.offset = offset + start
         excess = self._incoming.excess
         self._rest = BlockStream(self._rules, self._allowance, window, self._sieve, excess=excess)
         return self._rest.feed(data[stop:])

@@ -5,17 +5,19 @@ from collections.abc import Sequence
 
 from siding.redaction.formats import PLAIN_STARTS, token_at
 from siding.redaction.span import SecretSpan, plain_span, plain_spans
-from siding.redaction.values import none_stands_for_one, stands_for_one
+from siding.redaction.values import are_hex, none_stands_for_one, stands_for_one
 
 _KIND = b"url-password"
 _URL_LEFT = 512
 # Each byte is written out: a set with a class such as ``\s`` in it takes twice as long.
 _OUTSIDE = rb" \t\n\r\f\v\"'<>\\/?"
-# A password of letters and digits (group 1), with a host behind it, takes no closer look.
-_URL = re.compile(
-    rb"://(?<=[A-Za-z0-9]://)[^%b:]{0,256}+:(?:([A-Za-z0-9]{6,64}+)@(?=[A-Za-z0-9])"
-    rb"(?![^%b@]{0,256}+@)|[^%b]{3,256}@)" % (_OUTSIDE, _OUTSIDE, _OUTSIDE)
-)
+_BEGIN = rb"://(?<=[A-Za-z0-9]://)[^%b:]{0,256}+:" % _OUTSIDE
+_ANY = rb"[^%b]{3,256}@" % _OUTSIDE
+# A password of letters and digits (group 1), with a host behind it, takes no closer look, unless
+# there is one more ``@`` before the host.
+_URL = re.compile(rb"%b(?:([A-Za-z0-9]{6,64}+)@(?=[A-Za-z0-9])|%b)" % (_BEGIN, _ANY))
+_more = re.compile(rb"[^%b@]{0,256}+@" % _OUTSIDE).match
+_to_the_last = re.compile(rb"%b(?:((?!))|%b)" % (_BEGIN, _ANY)).match
 # So many addresses are judged together; a few are judged one by one, as are those beside one that
 # takes a closer look.
 _TOGETHER, _FEW = 64, 4
@@ -25,10 +27,12 @@ _NOT_IN_USERINFO = re.compile(rb"[\s\"'<>\\/?]")
 def url_passwords(data: bytes, limit: int) -> list[SecretSpan]:
     """Return the passwords in URLs."""
     urls = list(_URL.finditer(data))
+    if data.count(b"@") > len(urls):  # else each has one, which is the last
+        urls = [_with_all(data, url) for url in urls]
     spans: list[SecretSpan] = []
     for first in range(0, len(urls), _TOGETHER):
         some = urls[first : first + _TOGETHER]
-        plain = _plain(data, some) if len(some) > _FEW else None
+        plain = _plain(some) if len(some) > _FEW else None
         if plain is None:
             found = (_password(data, url, limit) for url in some)
             plain = [span for span in found if span is not None]
@@ -36,15 +40,21 @@ def url_passwords(data: bytes, limit: int) -> list[SecretSpan]:
     return spans
 
 
-def _plain(data: bytes, urls: Sequence[re.Match[bytes]]) -> list[SecretSpan] | None:
+def _with_all(data: bytes, url: re.Match[bytes]) -> re.Match[bytes]:
+    """Return the match up to the last ``@`` before the host."""
+    if url[1] is None or _more(data, url.end()) is None:
+        return url
+    return _to_the_last(data, url.start()) or url
+
+
+def _plain(urls: Sequence[re.Match[bytes]]) -> list[SecretSpan] | None:
     """Return the passwords of these URLs; None if one of them may take a closer look."""
-    places = [url.span(1) for url in urls]
-    values = [data[start:end] for start, end in places]
-    if b"" in values or not none_stands_for_one(values):
+    values = [url[1] for url in urls]
+    if None in values or not none_stands_for_one(values):
         return None
-    if not PLAIN_STARTS.isdisjoint([value[:3] for value in values]):
+    if not (are_hex(values) or PLAIN_STARTS.isdisjoint([value[:3] for value in values])):
         return None
-    return plain_spans([start for start, _ in places], [end for _, end in places], _KIND)
+    return plain_spans([url.start(1) for url in urls], [url.end(1) for url in urls], _KIND)
 
 
 def _password(data: bytes, url: re.Match[bytes], limit: int) -> SecretSpan | None:

@@ -16,7 +16,7 @@ _REFERENCE = re.compile(
     | (?:var|local|data|config|settings|import\.meta|deno\.env|self|this|args|opts|options|params
        |request|req|ctx|context|input|form|response|res|body|user|credentials?)(?:\.|\[|->)\w
     | keyring | getpass | https?:// | ~/ | [a-z]:\\ | sha\d+[:-]
-    | @microsoft | @@?[a-z_./-]+$
+    | x:\d+:\d+: | @microsoft | @@?[a-z_./-]+$
     | projects/ | aws-sm | gcp-sm | ref\+ | enc\[
     | !(?:ref|sub|getatt|join|vault|secret|env|include)\w*\b
     | function\s*\( | lambda\b | new\s | await\s
@@ -88,6 +88,8 @@ _HARMLESS = re.compile(
     """
 )
 _OF_NUMBERS = frozenset(b"vV0123456789")  # what a harmless one of letters and digits begins with
+_CONSONANTS = re.compile(rb"[BCDFGHJKLMNPQRSTVWXZ][bcdfghjklmnpqrstvwxz]{4}")  # of no word
+_LETTERS = 12  # so many in a row are no name of a program if they read like no words
 _DIGIT = re.compile(rb"[0-9]")
 _BRACKETS = (b"(", b"[", b"{", b"|")
 
@@ -119,11 +121,16 @@ def none_stands_for_one(values: Sequence[bytes]) -> bool:
     False if some have to be judged one by one. To judge them together takes a fifth of the time.
     """
     lines = b"\n%b\n" % b"\n".join(values).lower()
-    return (
-        not any(word in lines for word in _IN_PLACEHOLDERS)
-        and _WORDS.isdisjoint(lines.split())
-        and _DOUBTED_LINE.search(lines) is None
-    )
+    if not are_hex(values) and (  # in which none of these words can be
+        any(word in lines for word in _IN_PLACEHOLDERS) or not _WORDS.isdisjoint(lines.split())
+    ):
+        return False
+    return _DOUBTED_LINE.search(lines) is None
+
+
+def are_hex(values: Sequence[bytes]) -> bool:
+    """Return whether the values are of hexadecimal digits alone, in lower case."""
+    return not b"".join(values).translate(None, _HEX)
 
 
 def _is_of_few(value: bytes) -> bool:
@@ -157,6 +164,8 @@ def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     mixed = value.isalnum() and not value.isalpha()  # letters and digits: no name, code or words
     if not mixed and _IDENTIFIER.match(value) and _names(value):
         return False
+    if len(value) >= _LETTERS and value.isalpha() and _is_jumbled(value):
+        return True
     if literal:
         return not (b" " in value and _is_prose(value))
     if value[:1] in _BRACKETS or value.startswith(b"!$"):
@@ -194,6 +203,11 @@ def _is_only_random(value: bytes, lower: bytes) -> bool:
     else:
         worded = b"abc" in lower  # no other one of these words is of such digits alone
     return not (worded or _is_of_few(value))
+
+
+def is_harmless(value: bytes) -> bool:
+    """Return whether a value is a number, a measure, a version, a date, an address or a file."""
+    return _HARMLESS.match(value.lower()) is not None
 
 
 def _names(value: bytes) -> bool:
@@ -238,6 +252,20 @@ def reads_like_words(value: bytes) -> bool:
     """Return whether a value of letters alone reads like words: capitals where words begin."""
     pieces = re.findall(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", value)
     return len(value) / max(1, len(pieces)) >= 3.5 and max(map(len, pieces)) < 24
+
+
+def is_told(value: bytes) -> bool:
+    """Return whether a value behind ``the password is`` is one, which most words there are not."""
+    lower = value.lower()
+    kinds = lower != value != value.upper() and _DIGIT.search(value) is not None
+    return (kinds and len(value) >= 8 and is_token(value, quoted=False)) or is_random(value)
+
+
+def _is_jumbled(letters: bytes) -> bool:
+    """Return whether letters are of both cases, and not as in words."""
+    if letters.islower() or letters.isupper():
+        return False
+    return not reads_like_words(letters) or _CONSONANTS.search(letters) is not None
 
 
 def _is_prose(value: bytes) -> bool:

@@ -17,6 +17,7 @@ from siding.redaction.wide_lines import wrapped_word
 
 if TYPE_CHECKING:
     from siding.redaction.sieve import Sieve
+    from siding.redaction.tables import Table
 
 BLANKS = (b" ", b"\n", b"\t", b"\r")
 
@@ -32,6 +33,9 @@ class Window:
         self.offset = -1
         self.until: re.Pattern[bytes] | None = None  # finds the end of a secret that goes on
         self._in_key = False  # inside a key block whose mark was returned
+        self.heads: list[int] = []  # offsets of words in the data that may be in a table's head
+        self._table: Table | None = None  # the table in which …
+        self._read = 0  # … the line is that begins at this offset of the stream
 
     @property
     def held(self) -> int:
@@ -50,10 +54,12 @@ class Window:
         if done is None:
             return None
         self.done = done
-        spans = self._rules.find(data, final=final, since=done, sieve=sieve, meter=meter)
-        if spans and spans[0].start < done:
-            spans = [span for span in spans if span.start >= done]
-        return spans
+        self.heads = []
+        spans = self._rules.find(
+            data, final=final, since=done, sieve=sieve, meter=meter, heads=self.heads
+        )
+        passed = next((at for at, span in enumerate(spans) if span[0] >= done), len(spans))
+        return spans[passed:] if passed else spans
 
     def pass_on(
         self, data: bytes, spans: list[SecretSpan], *, final: bool, stop: int | None = None
@@ -63,20 +69,23 @@ class Window:
         Nothing that begins at `stop` or behind it is returned.
         """
         done = self.done
+        if self.heads or self._table is not None:
+            spans = self._with_tables(data, spans, len(data) if stop is None else stop, final=final)
         hold = len(data) if final else self._hold(data, done, spans)
         if stop is not None:
             hold = min(hold, stop)
         out: list[bytes] = []
+        add = out.append
         last, text = b"", b""
         for span in spans:
             # Unpacked, because asking by name takes as long as all the rest of this loop.
             start, end, kind, _, until, quote, _, is_open, wide = span
             if start >= hold:
                 break
-            out.append(data[done:start])
+            add(data[done:start])
             if kind is not last:
                 last, text = kind, mark(kind)
-            out.append(span.replacement if quote or wide else text)
+            add(span.replacement if quote or wide else text)
             done = end
             if is_open and not final:
                 self._in_key = True
@@ -89,6 +98,20 @@ class Window:
             done = hold
         self.keep(data, done)
         return out
+
+    def _with_tables(
+        self, data: bytes, spans: list[SecretSpan], stop: int, *, final: bool
+    ) -> list[SecretSpan]:
+        """Return the spans with those of tables, in whose lines nothing was returned yet."""
+        from siding.redaction.tables import State, in_tables  # most output has none
+
+        read = self._read - self.offset
+        state = State(self._table, read) if read >= 0 else State(None, 0)  # else a secret hid it
+        found, (self._table, read) = in_tables(data, state, self.heads, stop, final=final)
+        self._read = read + self.offset
+        self.heads = []
+        found = [span for span in found if span[0] >= self.done or span[3]]
+        return self._rules.apart([*spans, *found], data) if found else spans
 
     def keep(self, data: bytes, done: int) -> None:
         """Remember the bytes from `LEFT` before `done` on; those before `done` were returned.
@@ -130,7 +153,7 @@ class Window:
         size = len(data)
         first = max(done, size - RIGHT)
         hold = max(first, max(data.rfind(blank, first) for blank in BLANKS) + 1)
-        if data[hold - 1] in b"\r\n" and hold > first:
+        if data[hold - 1] in b"\r\n " and hold > first:
             hold = wrapped_word(data, hold, first)
         if data.find(b"-----BEGIN", max(done, size - 120)) >= 0:
             from siding.redaction.keys import beginning_of_marker

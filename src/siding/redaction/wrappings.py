@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from siding.namedtuples import NamedTuple
 from siding.redaction.credit import Meter
 from siding.redaction.formats import STARTS
-from siding.redaction.wide_lines import WIDTH, is_wrap
+from siding.redaction.wide_lines import INDENTED, WIDTH, indented, is_wrap
 
 _BEFORE = 256  # bytes before an interruption that are read with it
 _BEHIND = 1024
@@ -48,7 +48,9 @@ _UNDONE = re.compile(
     + _LETTER
     + rb")++)|((?:%"
     + _LETTER
-    + rb")++)|(\r?\n)"
+    + rb")++)|(\r?\n(?:"
+    + INDENTED
+    + rb")?)"
 )
 _SPELLED = {
     digits.encode(): bytes((code,))
@@ -164,15 +166,16 @@ def _wraps(data: bytes, wide: Iterable[int]) -> Iterator[tuple[int, int]]:
     for end in wide:
         start = end - WIDTH
         word = max(data.rfind(b" ", start, end), data.rfind(b"\t", start, end)) + 1
-        if (
+        goes_on = last == start and word <= indented(data, start)
+        if goes_on or (
             data[word - 2] in _NAMED
             or data[word : word + 3] in STARTS
             or _ASSIGNS.search(data, word, end)
             if word > start
-            else last == start or data[start : start + 3] in STARTS
+            else data[start : start + 3] in STARTS
         ):
             last = end + 1 + (data[end] == 0x0D)
-            yield end, last
+            yield end, indented(data, last)
 
 
 def _undone(data: bytes, start: int, end: int) -> Reading:

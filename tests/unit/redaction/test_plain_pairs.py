@@ -1,5 +1,6 @@
 """What is judged in one step is judged as it would be closely."""
 
+import re
 from itertools import product
 from unittest.mock import Mock
 
@@ -63,6 +64,14 @@ class Nothing(set[bytes]):
         pass
 
 
+# A password of letters and digits, in a group, if no ``@`` comes before the host; else any.
+_OUTSIDE = rb" \t\n\r\f\v\"'<>\\/?"
+_TO_THE_LAST = re.compile(
+    rb"://(?<=[A-Za-z0-9]://)[^%b:]{0,256}+:(?:([A-Za-z0-9]{6,64}+)@(?=[A-Za-z0-9])"
+    rb"(?![^%b@]{0,256}+@)|[^%b]{3,256}@)" % (_OUTSIDE, _OUTSIDE, _OUTSIDE)
+)
+
+
 def _behind_any_colon(data: bytes, start: int, limit: int) -> SecretSpan | None:
     joint = places._behind_joint(data, start, limit)
     return joint or places._named(data, start, limit)
@@ -103,6 +112,7 @@ def test_what_is_told_apart_at_a_glance_is_judged_as_closely(
     )
     urls = [b"a postgres://u:%s@%s\n" % parts for parts in product(values, hosts)]
     many = [b"x://u%d:%s@h\n" % (n, value) for value in values for n in range(8)]
+    texts += [b"%sto: a@b.example\n%s" % (url, url) for url in urls]
     texts += [*urls, *(b"".join(many[n : n + 8]) for n in range(0, len(many), 4))]
     counted.add(len(texts))
     masked = [PLAIN.mask(text) for text in texts]
@@ -110,6 +120,8 @@ def test_what_is_told_apart_at_a_glance_is_judged_as_closely(
     monkeypatch.setattr("siding.redaction.evaluate.dull_end", lambda *_: None)
     monkeypatch.setattr("siding.redaction.evaluate.is_word", lambda *_: False)
     monkeypatch.setattr("siding.redaction.places._announces_nothing", lambda _: False)
+    monkeypatch.setattr("siding.redaction.places._dull", ({}, {}))
+    monkeypatch.setattr("siding.redaction.places._begins_nowhere", lambda _: False)
     monkeypatch.setattr("siding.redaction.places._end_of_checksum", lambda *_: 0)
     monkeypatch.setattr("siding.redaction.places._begins_inside", lambda *_: True)
     monkeypatch.setattr("siding.redaction.places.FOURTH", dict.fromkeys(STARTS, Everything()))
@@ -117,6 +129,8 @@ def test_what_is_told_apart_at_a_glance_is_judged_as_closely(
     monkeypatch.setattr("siding.redaction.evaluate._BEHIND_NAME", Everything())
     monkeypatch.setattr("siding.redaction.places._ANNOUNCING", Everything())
     monkeypatch.setattr("siding.redaction.places._LAST_LETTERS", Everything())
+    monkeypatch.setattr("siding.redaction.urls._URL", _TO_THE_LAST)
+    monkeypatch.setattr("siding.redaction.urls._with_all", lambda _, url: url)
     looks = {**places._BEFORE, 0x3A: (_behind_any_colon, 6)}
     monkeypatch.setattr("siding.redaction.places._BEFORE", looks)
     monkeypatch.setattr("siding.redaction.places._WITHOUT_COOKIES", looks)

@@ -54,13 +54,15 @@ def test_a_value_that_is_coloured_in_the_middle() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("secret", [TOKEN, "sk-ant-api03-" + "xY7_" * 60, f"token={NAMED}"])
-def test_a_line_that_was_wrapped(secret: str, end: str) -> None:
+@pytest.mark.parametrize("indent", ["", "  ", " " * 16])
+def test_a_line_that_was_wrapped(secret: str, end: str, indent: str) -> None:
     width = 80
     for kept in (9, 12, len(secret) - 4):
         text = ("word " * 40)[: width - kept - 1] + " " + secret + " and on"
-        lines = [text[at : at + width] for at in range(0, len(text), width)]
-        out = pieces(end.join(["first", *lines, "last", ""]).encode())
-        whole = out.replace(end.encode(), b"")
+        room = width - len(indent)
+        rest = [indent + text[at : at + room] for at in range(width, len(text), room)]
+        out = pieces(end.join(["first", text[:width], *rest, "last", ""]).encode())
+        whole = out.replace((end + indent).encode(), b"")
         assert b"[redacted:" in out, (kept, out)
         assert secret[-8:].encode() not in whole, (kept, out)
         assert secret[6:14].encode() not in whole, (kept, out)
@@ -136,6 +138,7 @@ def test_everyday_output_is_left_alone() -> None:
     for data in (
         b"\x1b[36mtoken\x1b[0m=\x1b[35mnull\x1b[0m and key\x1b[1mboard\x1b[0m\n",
         "".join(f"{word[:80]}\n" for _ in range(9)).encode(),
+        "".join(f"    {word[:76]}\n" for _ in range(9)).encode(),
         f"src/{word[:70]}: {word[:4]}\nnext line\n".encode(),
         "Grüße, M\\u00fcller \\u003cb\\u003e caf\u200be\u0301 token\u200b count\n".encode(),
         ("no secret here\r\n" * 9).encode("utf-16"),
