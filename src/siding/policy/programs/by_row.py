@@ -1,6 +1,7 @@
 """Judge a program by its row in the table: what its options, operands and subcommands do."""
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import (
@@ -34,6 +35,8 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
     given = split(row, call.arguments)
     shows = _only_shows(given, call)
     looks = shows or "looks" in given.row.always
+    if not shows:
+        _variables(examiner, call, given)
     _options(examiner, call, given, shows=shows, looks=looks)
     if not shows:
         judge_requests(examiner, call, given)
@@ -54,6 +57,17 @@ def _options(examiner: "Examiner", call: "Call", given: Given, *, shows: bool, l
         words, rest = given.in_full(name, before, value)
         spared = shows or (looks if "spares" in words else given.has("spares"))
         means(examiner, call, words, rest or name, spared=spared)
+
+
+def _variables(examiner: "Examiner", call: "Call", given: Given) -> None:
+    """Judge the variables that the program reads: ``PGHOST=db.example.org psql``."""
+    for row in given.rows:
+        for key, words in row.variables.items():
+            name, _, wanted = key.partition("=")
+            value = call.env.get(name, call.state.variables.get(name, ""))
+            if value and wanted in ("", value):
+                given.words.update(words)
+                means(examiner, call, words, value)
 
 
 # What an option that is known only when it runs may as well say: what is read then is not known.
@@ -88,7 +102,7 @@ def _always(examiner: "Examiner", call: "Call", given: Given) -> None:
     spares = given.has("spares")
     for row in given.rows if not spares else ():
         _rules(examiner, call, row.always)
-    if _bare(given) and "(alone)" in given.places:
+    if _bare(given) and "(alone)" in given.places and not spares:
         _rules(examiner, call, given.places["(alone)"])
     top = given.rows[0]
     if top.anywhere is not None and not spares:
@@ -153,7 +167,7 @@ def _places(examiner: "Examiner", call: "Call", given: Given, *, shows: bool) ->
         _operand(examiner, call, words, operand, shows=shows)
 
 
-_CHANGING = ("writes", "stores", "moves", "deletes", "remote", "refspec", "process")
+_CHANGING = ("writes", "stores", "moves", "deletes", "remote", "refspec", "process", "task")
 
 
 def _operand(examiner: "Examiner", call: "Call", words: Words, value: str, *, shows: bool) -> None:
@@ -206,11 +220,13 @@ def _launched(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
             examiner.found("remote-code", words[0])
             return ANYTHING
         if "/" not in words[0] and known(words[0]) and not examiner.knows(words[0]):
+            read_as(examiner, call, "task", words[0])
             return runner(examiner, call)  # a script that the project names, or a tool it installed
     if launch is not None and launch.package and _is_fetched(examiner, call, words):
         return runner(examiner, call)
     what = " ".join([call.name, *given.verbs])
-    return examiner.inner(what, tuple(words), call)
+    with examiner.in_container(now=launch is not None and launch.inside):
+        return examiner.inner(what, tuple(words), call)
 
 
 def _is_fetched(examiner: "Examiner", call: "Call", words: list[str]) -> bool:
@@ -231,6 +247,12 @@ def _is_fetched(examiner: "Examiner", call: "Call", words: list[str]) -> bool:
 _SCAFFOLDS = names("shadcn shadcn-ui nuxi expo")  # they make files, and are never installed
 
 
+# Images that start a program of their name, whose arguments are what follows.
+_ENTRY_POINTS = names("""
+    aws az gcloud kubectl helm terraform opentofu flyway liquibase migrate dbmate crane skopeo
+""")
+
+
 def _in_container(
     examiner: "Examiner", call: "Call", given: Given, words: list[str]
 ) -> PrintedText:
@@ -245,6 +267,13 @@ def _in_container(
                 source + word[len(target) :] if is_inside else word
                 for word, is_inside in zip(there, inside, strict=True)
             ]
+    if any(re.match(r"/(?:var/)?run/secrets(?:/|$)", word) for word in words):
+        examiner.found("print-secret", shown_words(words))
+    program = given.operands[-1].rpartition("/")[2].partition(":")[0].removesuffix("-cli")
+    commands = (words, [program, *words]) if program in _ENTRY_POINTS else (words,)
+    for line in map(shlex.join, commands):
+        if known(line):
+            examiner.reached(line, call.state)
     if there != words and examiner.knows(words[0]):
         examiner.inner(" ".join([call.name, *given.verbs]), tuple(there), call)
     return ANYTHING

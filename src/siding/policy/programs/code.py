@@ -9,6 +9,7 @@ from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.by_row import judge_row
+from siding.policy.programs.meanings import means
 from siding.policy.programs.plain import runner, setup_script
 from siding.policy.programs.program_text import judge_program
 from siding.policy.programs.rows import row_of
@@ -161,15 +162,11 @@ def _server(examiner: "Examiner", call: "Call", words: list[str]) -> None:
 
 def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
     path = words[0]
-    if path.rpartition("/")[2] == "manage.py" and words[1:2]:
-        if words[1] in ("flush", "reset_db") or (words[1] == "migrate" and words[-1] == "zero"):
-            examiner.found("destroy-data", words[1])
-        elif words[1] in ("shell", "shell_plus") and words[2:3] in (["-c"], ["--command"]):
-            _text(examiner, call, "".join(words[3:4]))
-        elif words[1] in ("dbshell", "shell", "shell_plus"):
-            examiner.found("code-from-input", words[1])
-    elif path.rpartition("/")[2] == "artisan":
-        examiner.judges.judge(examiner, call._replace(words=("artisan", *words[1:])))
+    name = path.rpartition("/")[2]
+    if name == "artisan" or (name == "manage.py" and words[1:2] != ["test"]):
+        examiner.judges.judge(examiner, call._replace(words=(name, *words[1:])))
+        if examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.STEERING):
+            examiner.found("run-outside", path)
         return
     text = examiner.made_text(path, call.state)
     if examiner.is_fetched(path, call.state):
@@ -247,8 +244,13 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
     if re.match(r"https?:|npm:|jsr:|file:", verb) or any(re.match(r"https?:", w) for w in words):
         examiner.found("remote-code", verb)
         return ANYTHING
-    if verb == "publish" and call.name == "deno":
+    if verb in ("publish", "deploy") and call.name == "deno":
         examiner.found("publish", shown_words(call.words[:4]))
+    if verb == "upgrade" and call.name == "deno":
+        examiner.found("write-outside", shown_words(call.words[:4]))
+    if verb == "task" and call.name == "deno":
+        for word in words[words.index(verb) + 1 :]:
+            means(examiner, call, ("task",), word)
     if verb in ("x", "create", "install", "add") and call.name == "deno":
         examiner.found("install-elsewhere", " ".join(words[:4]))
         return ANYTHING
