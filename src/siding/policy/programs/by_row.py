@@ -267,10 +267,12 @@ def _in_container(
                 source + word[len(target) :] if is_inside else word
                 for word, is_inside in zip(there, inside, strict=True)
             ]
-    if any(re.match(r"/(?:var/)?run/secrets(?:/|$)", word) for word in words):
+    if any(re.search(r"(?:^|[\s'\"=<])/(?:var/)?run/secrets\b", word) for word in words):
         examiner.found("print-secret", shown_words(words))
     program = given.operands[-1].rpartition("/")[2].partition(":")[0].removesuffix("-cli")
-    commands = (words, [program, *words]) if program in _ENTRY_POINTS else (words,)
+    starts = [value for name, _, value in given.options if name == "--entrypoint"]
+    starts += [program] if program in _ENTRY_POINTS else []
+    commands = (words, *([start, *words] for start in starts))
     for line in map(shlex.join, commands):
         if known(line):
             examiner.reached(line, call.state)

@@ -118,6 +118,9 @@ def split(row: Row, words: tuple[str, ...]) -> Given:
             else:
                 given.operands += words[at:]
             break
+        if given.launch is not None and given.launch.unread and given.operands:
+            given.command = words[at - 1 :]  # what follows an image is for its program
+            break
         if word[:1] == "-" and word != "-":
             at += _option(given, word, words[at : at + 1])
             if "command" in given.options[-1][1]:

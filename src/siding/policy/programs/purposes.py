@@ -10,7 +10,7 @@ from siding.policy.fields import known
 from siding.policy.hosts import is_local
 from siding.policy.names import names
 
-_PRODUCTION = names("prod production prd live")
+_PRODUCTION = names("prod production prd")
 # Beside one of these words a task only looks, or works on this machine alone.
 _LOOKS = names("""
     check checks diff dry dryrun help lint list local log logs note notes plan simulate status test
@@ -23,7 +23,7 @@ _BUILDS = names("""
 """)
 _PUBLISHES = names("deploy promote publish push rollout ship upload")
 _DESTROYS = names("destroy nuke teardown undeploy")
-_EMPTIES = names("down drop flush fresh purge reset rollback truncate undo wipe")
+_EMPTIES = names("down drop flush fresh purge reset revert rollback truncate undo wipe")
 _OF_DATA = names("data database databases db migrate migration migrations schema tables")
 # What a program does that shows, builds or tests, whatever environment it is told.
 _SPARES = (

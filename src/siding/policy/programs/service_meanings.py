@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 def _host(examiner: "Examiner", _call: "Call", value: str) -> None:
     if is_metadata(value):
         examiner.found("cloud-metadata", value)
-    if is_elsewhere(value) or is_other_machine(value):
+    host = value.removeprefix("tcp:")
+    if is_elsewhere(host) or is_other_machine(host):
         examiner.found("send-data", value)
 
 
 _IN_A_FILE = r"(?i)(?:sqlite3?|duckdb|file|jdbc:sqlite|jdbc:h2)\b"
-_NAMED_HOST = r"(?i)\b(?:host|server)=(?:tcp:)?([^\s;,]+)|@(?://)?([\w.-]+)(?::\d+)?(?:/|$)"
+_NAMED_HOST = r"(?i)\b(?:host|server|service)=(?:tcp:)?([^\s;,]+)|@(?://)?([\w.-]+)(?::\d+)?(?:/|$)"
 
 
 def _database(examiner: "Examiner", _call: "Call", value: str) -> None:
@@ -36,19 +37,21 @@ def _database(examiner: "Examiner", _call: "Call", value: str) -> None:
         return
     value = value.removeprefix("jdbc:")
     if "://" in value:
-        host = value.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]
-        if is_elsewhere(value) or is_other_machine(host):
+        host = value.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        if is_elsewhere(host) or is_other_machine(host.partition(":")[0]):
             examiner.found("send-data", value)
         return
     found = re.search(_NAMED_HOST, value) or re.match(r"([\w-]+(?:\.[\w-]+)+)(?::\d+)?/", value)
     host = next(filter(None, found.groups()), "") if found else ""
+    if not host and "/" in value and is_production(value.partition("/")[0]):
+        host = value.partition("/")[0]  # `mongosh prod/app`
     if host and (is_elsewhere(host) or is_other_machine(host)):
         examiner.found("send-data", value)
 
 
 def judge_task(examiner: "Examiner", _call: "Call", value: str) -> None:
     """Judge a task of the project by its name: ``make deploy``."""
-    rule = rule_of_task(value) if known(value) else ""
+    rule = rule_of_task(value) if known(value) and "=" not in value else ""
     if rule:
         examiner.found(rule, value)
 

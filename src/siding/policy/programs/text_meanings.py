@@ -26,9 +26,7 @@ def _nothing(_examiner: "Examiner", _call: "Call", _value: str) -> None:
 
 def _line(examiner: "Examiner", call: "Call", value: str) -> None:
     if re.fullmatch(r"(?:npm|pnpm|yarn|bun|node):[\w:*-]+", value):
-        judge_task(
-            examiner, call, value.partition(":")[2]
-        )  # of the project: `concurrently npm:dev`
+        judge_task(examiner, call, value.partition(":")[2])  # `concurrently npm:dev`
         return
     examiner.inner_text(call.name, value, call.state)
     if not known(value):
