@@ -81,7 +81,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
 }
 _OF_ROWS = ("(other)", "(anywhere)")
 KEYS = frozenset({*_ALLOWED, *_OF_ROWS, "(command)", "(like)", "(code)"})
-_LAUNCHES = names("assignments shell here unread package module line inside")
+_LAUNCHES = names("assignments shell here unread package module line inside script")
 _DEEPEST = 6  # subcommands of subcommands
 
 
@@ -106,6 +106,7 @@ class Launch(NamedTuple):
     module: bool = False  # a file of Python is a command too
     line: bool = False  # its words together are a line for a shell, on whatever machine
     inside: bool = False  # it runs in a container: what it changes there is a question at most
+    script: bool = False  # it is a script of the project, or a tool that it installed
 
 
 class Row:

@@ -18,8 +18,9 @@ from siding.policy.programs.meanings import means, read_as
 from siding.policy.programs.plain import options, reads_all, runner
 from siding.policy.programs.printed import printed, reads_without_end
 from siding.policy.programs.requests import judge_requests
+from siding.policy.programs.rows import does_projects_work
 from siding.policy.programs.targets import judge_target
-from siding.policy.row import INPUTS, KINDS, SHAPES, Row, Words
+from siding.policy.row import INPUTS, KINDS, SHAPES, Launch, Row, Words
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -134,7 +135,8 @@ def _rules(examiner: "Examiner", call: "Call", words: Words) -> None:
 
 def _arguments(examiner: "Examiner", call: "Call", given: Given) -> None:
     kinds = [word for row in given.rows for word in row.always if word in KINDS]
-    if "text" in kinds[-1:] or given.launch is not None or given.command:
+    idle = given.launch is not None and given.launch.script  # `yarn` alone installs
+    if "text" in kinds[-1:] or given.command or (given.launch is not None and not idle):
         return
     if "project" in kinds:
         runner(examiner, call, given.spelled, quotes="quotes" in kinds)
@@ -219,14 +221,25 @@ def _launched(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
         if "://" in words[0]:
             examiner.found("remote-code", words[0])
             return ANYTHING
-        if "/" not in words[0] and known(words[0]) and not examiner.knows(words[0]):
-            read_as(examiner, call, "task", words[0])
-            return runner(examiner, call)  # a script that the project names, or a tool it installed
+    if launch is not None and _is_script(examiner, launch, words):
+        read_as(examiner, call, "task", words[0])
+        return runner(examiner, call)
     if launch is not None and launch.package and _is_fetched(examiner, call, words):
         return runner(examiner, call)
     what = " ".join([call.name, *given.verbs])
     with examiner.in_container(now=launch is not None and launch.inside):
         return examiner.inner(what, tuple(words), call)
+
+
+def _is_script(examiner: "Examiner", launch: Launch, words: list[str]) -> bool:
+    """Return whether a name is that of a script of the project, or of a tool that it installed.
+
+    With ``yarn NAME`` the name of a program alone may as well be a script's.
+    """
+    name = words[0]
+    if launch.script:
+        return not (examiner.knows(name) and (len(words) > 1 or does_projects_work(name)))
+    return launch.module and "/" not in name and known(name) and not examiner.knows(name)
 
 
 def _is_fetched(examiner: "Examiner", call: "Call", words: list[str]) -> bool:

@@ -12,6 +12,7 @@ from siding.policy.programs.by_row import judge_row
 from siding.policy.programs.meanings import means
 from siding.policy.programs.plain import runner, setup_script
 from siding.policy.programs.program_text import judge_program
+from siding.policy.programs.purposes import judge_script
 from siding.policy.programs.rows import row_of
 
 if TYPE_CHECKING:
@@ -91,12 +92,14 @@ def _text_input(examiner: "Examiner", call: "Call") -> None:
 
 # Modules that are programs of another name, or do more than run the project's code.
 _PROGRAMS_AS_MODULES = names("""
-    ansible awscli azure.cli conda coverage flit hatch httpie huggingface_hub keyring mkdocs pip
-    pipx poetry pre_commit pyngrok siding tox twine uv virtualenv
+    alembic ansible awscli azure.cli celery conda coverage django flask flit hatch httpie
+    huggingface_hub invoke keyring mkdocs mlflow nox pdm pip pipx poetry pre_commit pyngrok siding
+    tox twine uv virtualenv wandb
 """)
 _AS_PROGRAM = {
     "awscli": "aws",
     "azure.cli": "az",
+    "django": "django-admin",
     "httpie": "http",
     "huggingface_hub": "huggingface-cli",
     "pyngrok": "ngrok",
@@ -163,11 +166,12 @@ def _server(examiner: "Examiner", call: "Call", words: list[str]) -> None:
 def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
     path = words[0]
     name = path.rpartition("/")[2]
-    if name == "artisan" or (name == "manage.py" and words[1:2] != ["test"]):
+    if name in ("artisan", "console") or (name == "manage.py" and words[1:2] != ["test"]):
         examiner.judges.judge(examiner, call._replace(words=(name, *words[1:])))
         if examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.STEERING):
             examiner.found("run-outside", path)
         return
+    judge_script(examiner, path)
     text = examiner.made_text(path, call.state)
     if examiner.is_fetched(path, call.state):
         examiner.found("remote-code", path)

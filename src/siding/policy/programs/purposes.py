@@ -5,10 +5,14 @@ says plainly what it does, and so does an environment that is called `production
 """
 
 import re
+from typing import TYPE_CHECKING
 
 from siding.policy.fields import known
 from siding.policy.hosts import is_local
 from siding.policy.names import names
+
+if TYPE_CHECKING:
+    from siding.policy.examiner import Examiner
 
 _PRODUCTION = names("prod production prd")
 # Beside one of these words a task only looks, or works on this machine alone.
@@ -58,6 +62,18 @@ def rule_of_task(name: str) -> str:
     if "release" in said:
         return "publish"
     return "change-remote" if said & _PRODUCTION or parts[-1] == "apply" else ""
+
+
+_SCRIPTS = r"(?i)(?:^|/)([^/]*(?:deploy|release|publish|destroy|teardown|prod|reset|drop)[^/]*)$"
+
+
+def judge_script(examiner: "Examiner", path: str) -> None:
+    """Judge a script by its name: ``./deploy.sh`` says as plainly what it does as a task."""
+    found = re.search(_SCRIPTS, path)
+    name = found.group(1) if found and known(path) else ""
+    rule = rule_of_task(re.sub(r"\.\w+$", "", name))
+    if rule:
+        examiner.found(rule, path)
 
 
 def is_production(name: str) -> bool:

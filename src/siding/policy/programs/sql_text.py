@@ -13,6 +13,12 @@ _SQL_WRITES = re.compile(
     r"(?is)\b(?:drop|truncate|delete|alter|update|insert|replace|grant|revoke|create|copy|vacuum"
     r"|attach|load_extension|load_file|pg_(?:terminate|cancel)_backend|pg_read_file|lo_import|into\s+outfile|call|do|execute|set\s+role"
     r"|install\s+(?:plugin|component)|load(?=\s+'')"
+    # of servers: what only begins a statement
+    r"|(?:(?<![^;\s])|^)(?:set\s+(?:global|persist)|kill\s+(?:query\s+|connection\s+)?\d|flush\s+\w+|shutdown"
+    r"|reset\s+(?:master|slave|replica)|purge\s+binary|reindex|refresh\s+materialized|reassign\s+owned"
+    r"|optimize\s+table|detach\s+table|system\s+(?:drop|stop|reload|shutdown)|merge\s+into|lock\s+tables?)"
+    r"|lo_export|pg_(?:reload_conf|switch_wal|promote|write_file|read_binary_file)|xp_cmdshell"
+    r"|killOp|stepDown|fsyncLock|renameCollection"
     # of MongoDB: `deleteMany`, `dropDatabase`
     r"|(?:drop|delete|update|insert|replace|remove|rename|create|bulkWrite|findAnd(?:Modify|Update))"
     r"(?:One|Many|Database|Collection|Index(?:es)?|User)?(?=\s*\()|(?:run|admin)Command|shutdownServer"

@@ -174,10 +174,14 @@ _FAR_PACKAGE = (
 )
 
 
+_JAVASCRIPT = names("npm pnpm yarn bun")
+
+
 def _package(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge what a package manager is to install: a package that no registry has is asked about."""
-    own = "://" not in value and examiner.is_workspace(value, call.state)
-    if re.search(_FAR_PACKAGE, value) and not own:
+    own = not re.search(r"[:@]", value) and examiner.is_workspace(value, call.state)
+    of_github = call.name in _JAVASCRIPT and re.fullmatch(r"[\w-]+/[\w.-]+(?:#.*)?", value)
+    if of_github or (re.search(_FAR_PACKAGE, value) and not own):
         examiner.found("install-elsewhere", value)
 
 
