@@ -223,12 +223,15 @@ def _launched(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
             return ANYTHING
     if launch is not None and _is_script(examiner, launch, words):
         read_as(examiner, call, "task", words[0])
-        return runner(examiner, call)
+        return runner(examiner, call, given.spelled)
     if launch is not None and launch.package and _is_fetched(examiner, call, words):
         return runner(examiner, call)
     what = " ".join([call.name, *given.verbs])
     with examiner.in_container(now=launch is not None and launch.inside):
         return examiner.inner(what, tuple(words), call)
+
+
+_SCRIPT_NAMES = names("start stop watch open reset sync copy make clear export import")
 
 
 def _is_script(examiner: "Examiner", launch: Launch, words: list[str]) -> bool:
@@ -238,7 +241,8 @@ def _is_script(examiner: "Examiner", launch: Launch, words: list[str]) -> bool:
     """
     name = words[0]
     if launch.script:
-        return not (examiner.knows(name) and (len(words) > 1 or does_projects_work(name)))
+        tool = does_projects_work(name) or (len(words) > 1 and name not in _SCRIPT_NAMES)
+        return not (tool and examiner.knows(name))
     return launch.module and "/" not in name and known(name) and not examiner.knows(name)
 
 

@@ -46,8 +46,14 @@ def parts_of(name: str) -> list[str]:
     return [part.lower() for part in found]
 
 
+# A target of such a name is a file that is made: `make out/release.tar.gz`.
+_FILES = r"\.(?:a|css|deb|dll|exe|gz|h|html|json|md|o|pdf|rpm|so|tar|tgz|txt|whl|ya?ml|zip)$"
+
+
 def rule_of_task(name: str) -> str:
     """Return the rule that a task matches by its name; "" if it says nothing."""
+    if re.search(_FILES, name):
+        return ""
     parts = parts_of(name)
     said = frozenset(parts)
     if not parts or said & _LOOKS:

@@ -85,7 +85,8 @@ def _with_names(text: str, state: "ShellState") -> str:
 def _script(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
     """Judge a script file: one in the workspace is allowed, unless this line downloaded it."""
     path = words[0]
-    judge_script(examiner, path)
+    if "-n" not in call.arguments[:2]:  # `bash -n FILE` only reads it
+        judge_script(examiner, path)
     text = examiner.made_text(path, call.state)
     if examiner.is_fetched(path, call.state):
         examiner.found("remote-code", path)
