@@ -49,7 +49,7 @@ class Given:
         if len(self.rows) == 1 and not self.patterns:
             return before, value
         words = self.meaning(name)
-        if words is not None and self.patterns:
+        if self.patterns:
             of_values = [pattern for pattern in self.patterns if "=" in pattern[0]]
             found = _matching(of_values, f"{self.whole(name)}={value}")
             if found is not None:
