@@ -91,6 +91,7 @@ NOW_ASKED: dict[str, tuple[str, ...]] = {
         "wandb sync .",
     ),
     "aimed at production": (
+        "DATABASE_URL=postgres://x.example/y bundle exec rails db:migrate",
         "RAILS_ENV=production bundle exec rails runner 'puts 1'",
         "rails db:migrate RAILS_ENV=production",
         "env RAILS_ENV=production rails db:seed",
@@ -226,7 +227,7 @@ NOW_ASKED: dict[str, tuple[str, ...]] = {
     "containers": (
         "podman machine ssh ls",
         "docker run -d --restart=always x",
-        "docker run --restart unless-stopped -d x",
+        "docker container create --restart=always x",
         "docker run --rm x cat /run/secrets/db",
         "docker compose -f docker-compose.prod.yml up -d",
         "docker compose --profile prod up",
@@ -255,24 +256,18 @@ NOW_ASKED: dict[str, tuple[str, ...]] = {
         "docker run --rm hashicorp/terraform:1.9 apply -auto-approve",
         "docker run bitnami/kubectl delete po x",
         "docker run --entrypoint aws x s3 rm s3://b",
-        "docker compose --profile production up -d",
         "docker compose -f compose.production.yaml up",
         "COMPOSE_FILE=docker-compose.prod.yml docker compose up -d",
         "docker compose up -d -V",
         "docker compose build --push",
         "docker stop $(docker ps -aq)",
-        "docker restart $(docker ps -q)",
-        "docker pause $(docker ps -q)",
         "docker ps -q | xargs -n1 docker restart",
         "for c in $(docker ps -q); do docker stop $c; done",
         "docker ps -q | while read c; do docker stop $c; done",
-        "docker container stop $(docker ps -q)",
         "podman stop -a",
-        "podman stop --all",
         "podman pod rm -af",
         "docker network rm $(docker network ls -q)",
         "docker config rm x",
-        "docker buildx build -o type=registry .",
         "docker buildx build --output=type=image,name=x,push=true .",
         "docker buildx bake --set '*.output=type=registry'",
         "docker build --cache-to=type=registry,ref=x/y .",
@@ -318,6 +313,10 @@ NOW_ASKED: dict[str, tuple[str, ...]] = {
 
 # Runs unasked.
 NOW_RUNS: dict[str, tuple[str, ...]] = {
+    "variables that a program reads": (
+        "DATABASE_URL=postgres://x.example/y rails test",
+        "DATABASE_URL=postgres://x.example/y rails routes",
+    ),
     "names of tasks that say nothing": (
         "yarn watch",
         "yarn tsc --noEmit",

@@ -17,6 +17,7 @@ from siding.policy.programs.given import ASSIGNS, Given, split
 from siding.policy.programs.meanings import means, read_as
 from siding.policy.programs.plain import options, reads_all, runner
 from siding.policy.programs.printed import printed, reads_without_end
+from siding.policy.programs.purposes import spares_production
 from siding.policy.programs.requests import judge_requests
 from siding.policy.programs.rows import does_projects_work
 from siding.policy.programs.targets import judge_target
@@ -66,7 +67,8 @@ def _variables(examiner: "Examiner", call: "Call", given: Given) -> None:
         for key, words in row.variables.items():
             name, _, wanted = key.partition("=")
             value = call.env.get(name, call.state.variables.get(name, ""))
-            if value and wanted in ("", value):
+            builds = "project" in row.always and spares_production(call.arguments, value)
+            if value and wanted in ("", value) and (not builds or "spares" in words):
                 given.words.update(words)
                 means(examiner, call, words, value)
 
