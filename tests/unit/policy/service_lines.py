@@ -91,6 +91,8 @@ NOW_ASKED: dict[str, tuple[str, ...]] = {
         "wandb sync .",
     ),
     "aimed at production": (
+        "NODE_ENV=production npm run db:migrate",
+        "npm run migrate -- --env production",
         "DATABASE_URL=postgres://x.example/y bundle exec rails db:migrate",
         "RAILS_ENV=production bundle exec rails runner 'puts 1'",
         "rails db:migrate RAILS_ENV=production",
@@ -235,7 +237,6 @@ NOW_ASKED: dict[str, tuple[str, ...]] = {
         "docker stop $(docker ps -q)",
         "docker container stop $(docker container ls -q)",
         "docker ps -q | xargs docker stop",
-        "docker network rm x",
         "docker buildx build --output type=registry -t x .",
         "docker buildx build -o type=image,push=true .",
         "kubectl get all,secret -o yaml",
@@ -258,7 +259,6 @@ NOW_ASKED: dict[str, tuple[str, ...]] = {
         "docker run --entrypoint aws x s3 rm s3://b",
         "docker compose -f compose.production.yaml up",
         "COMPOSE_FILE=docker-compose.prod.yml docker compose up -d",
-        "docker compose up -d -V",
         "docker compose build --push",
         "docker stop $(docker ps -aq)",
         "docker ps -q | xargs -n1 docker restart",
@@ -315,7 +315,7 @@ NOW_ASKED: dict[str, tuple[str, ...]] = {
 NOW_RUNS: dict[str, tuple[str, ...]] = {
     "variables that a program reads": (
         "DATABASE_URL=postgres://x.example/y rails test",
-        "DATABASE_URL=postgres://x.example/y rails routes",
+        "DATABASE_URL=postgres://localhost/x npm run migrate",
     ),
     "names of tasks that say nothing": (
         "yarn watch",

@@ -19,7 +19,7 @@ from siding.policy.programs.plain import options, reads_all, runner
 from siding.policy.programs.printed import printed, reads_without_end
 from siding.policy.programs.purposes import spares_production
 from siding.policy.programs.requests import judge_requests
-from siding.policy.programs.rows import does_projects_work
+from siding.policy.programs.rows import row_of
 from siding.policy.programs.targets import judge_target
 from siding.policy.row import INPUTS, KINDS, SHAPES, Launch, Row, Words
 
@@ -233,7 +233,7 @@ def _launched(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
         return examiner.inner(what, tuple(words), call)
 
 
-_SCRIPT_NAMES = names("start stop watch open reset sync copy make clear export import")
+_SCRIPT_NAMES = names("start stop watch migrate open reset sync copy make clear export import")
 
 
 def _is_script(examiner: "Examiner", launch: Launch, words: list[str]) -> bool:
@@ -243,8 +243,9 @@ def _is_script(examiner: "Examiner", launch: Launch, words: list[str]) -> bool:
     """
     name = words[0]
     if launch.script:
-        tool = does_projects_work(name) or (len(words) > 1 and name not in _SCRIPT_NAMES)
-        return not (tool and examiner.knows(name))
+        row = row_of(name)
+        acts = len(words) > 1 or (row is not None and "publish" in row.always)
+        return row is None or not acts or name in _SCRIPT_NAMES
     return launch.module and "/" not in name and known(name) and not examiner.knows(name)
 
 

@@ -82,6 +82,12 @@ def judge_script(examiner: "Examiner", path: str) -> None:
         examiner.found(rule, path)
 
 
+def works_on_data(name: str) -> bool:
+    """Return whether a task works on a database by its name: `db:migrate`, `seed`."""
+    said = frozenset(parts_of(name))
+    return not said & _LOOKS and bool(said & _OF_DATA or "seed" in said)
+
+
 def is_production(name: str) -> bool:
     """Return whether an environment, a file or a machine is called so: `app.settings.prod`."""
     return not _PRODUCTION.isdisjoint(parts_of(name))

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 
 from siding.policy.fields import FOUND_BY_NAME, known, shown_words
 from siding.policy.hosts import is_elsewhere, is_metadata
+from siding.policy.names import names
 from siding.policy.programs.purposes import (
     is_other_machine,
     is_production,
     rule_of_task,
     spares_production,
+    works_on_data,
 )
 
 if TYPE_CHECKING:
@@ -49,11 +51,22 @@ def _database(examiner: "Examiner", _call: "Call", value: str) -> None:
         examiner.found("send-data", value)
 
 
-def judge_task(examiner: "Examiner", _call: "Call", value: str) -> None:
-    """Judge a task of the project by its name: ``make deploy``."""
-    rule = rule_of_task(value) if known(value) and "=" not in value else ""
+_STAGES = names("APP_ENV DEPLOY_ENV ENV ENVIRONMENT NODE_ENV RACK_ENV RAILS_ENV STAGE")
+
+
+def judge_task(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge a task of the project by its name, and where it works: ``make deploy``."""
+    if not known(value) or "=" in value:
+        return
+    rule = rule_of_task(value)
     if rule:
         examiner.found(rule, value)
+    elif works_on_data(value):
+        variables = {**call.state.variables, **call.env}
+        stages = [variables.get(name, "") for name in sorted(_STAGES)]
+        if any(map(is_production, (*stages, *call.arguments))):
+            examiner.found("change-remote", value)
+        _database(examiner, call, variables.get("DATABASE_URL", ""))
 
 
 def _stage(examiner: "Examiner", call: "Call", value: str) -> None:
