@@ -445,7 +445,7 @@ class Examiner(Effects):
 
         A text whose words cannot be expanded within the limits counts as blocked.
         """
-        parts = self.probed(text, state)
+        parts = self._probed(text, state)
         return parts is None or worst(part.action for part in parts) is Action.BLOCK
 
     def stopped(self, what: str, text: str, state: ShellState) -> None:
@@ -453,12 +453,19 @@ class Examiner(Effects):
 
         That the text is not understood is no reason: it may not be for a shell at all.
         """
-        for part in self.probed(text, state) or () if text.strip() else ():
+        for part in self._probed(text, state) or () if text.strip() else ():
             for finding in part.findings:
                 if BUILT_IN[finding.rule].group != "unclear":
                     self.found(finding.rule, f"{what}: {text}")
 
-    def probed(self, text: str, state: ShellState) -> tuple[CommandPart, ...] | None:
+    def reached(self, text: str, state: ShellState) -> None:
+        """Record what the command line `text` does beyond the container in which it runs."""
+        for part in self._probed(text, state) or ():
+            for finding in part.findings:
+                if finding.rule == "print-secret" or BUILT_IN[finding.rule].group == "remote":
+                    self.found(finding.rule, finding.matched)
+
+    def _probed(self, text: str, state: ShellState) -> tuple[CommandPart, ...] | None:
         """Judge `text` as a command line without recording it; None when it goes too deep."""
         policy = self.policy._replace(rules=())
         probe = Examiner(policy, self.place, self.env, self.judges, self.budget)

@@ -22,7 +22,6 @@ from siding.policy.programs.requests import judge_requests
 from siding.policy.programs.rows import row_of
 from siding.policy.programs.targets import judge_target
 from siding.policy.row import INPUTS, KINDS, SHAPES, Launch, Row, Words
-from siding.policy.rules import BUILT_IN
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -295,10 +294,8 @@ def _in_container(
     starts += [program] if program in _ENTRY_POINTS else []
     commands = (words, *([start, *words] for start in starts))
     for line in map(shlex.join, commands):
-        parts = examiner.probed(line, call.state) if known(line) else None
-        for finding in (each for part in parts or () for each in part.findings):
-            if finding.rule == "print-secret" or BUILT_IN[finding.rule].group == "remote":
-                examiner.found(finding.rule, finding.matched)
+        if known(line):
+            examiner.reached(line, call.state)
     if there != words and examiner.knows(words[0]):
         examiner.inner(" ".join([call.name, *given.verbs]), tuple(there), call)
     return ANYTHING
