@@ -425,7 +425,7 @@ class Examiner(Effects):
             return ANYTHING
         with self.within(what), self.part(shown_words(words)):
             self.project_rules(shown_words(words), words)
-            return self.call(call._replace(words=words, env={}))
+            return self.call(call._replace(words=words))
 
     def inner_line(
         self, what: str, text: str, call: Call, state: ShellState | None = None
@@ -457,6 +457,13 @@ class Examiner(Effects):
             for finding in part.findings:
                 if BUILT_IN[finding.rule].group != "unclear":
                     self.found(finding.rule, f"{what}: {text}")
+
+    def reached(self, text: str, state: ShellState) -> None:
+        """Record what the command line `text` does beyond the container in which it runs."""
+        for part in self._probed(text, state) or ():
+            for finding in part.findings:
+                if finding.rule == "print-secret" or BUILT_IN[finding.rule].group == "remote":
+                    self.found(finding.rule, finding.matched)
 
     def _probed(self, text: str, state: ShellState) -> tuple[CommandPart, ...] | None:
         """Judge `text` as a command line without recording it; None when it goes too deep."""
