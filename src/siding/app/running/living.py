@@ -6,6 +6,7 @@ from siding.app.acts.skeleton import Work
 from siding.app.place.project import Project
 from siding.app.running.request import NO_TERMS, AgentTerms
 from siding.app.traps.marks import mark_sandboxed
+from siding.errors import UnreadableFile
 from siding.ids import TaskId, step_id
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
@@ -88,9 +89,12 @@ def marked(command: Command, run: Run) -> Command:
 def port_for(project: Project, task_id: TaskId) -> int:
     """Return the first port of a task, which gets its ports now if it has none.
 
-    0 if there are no free ones, or no room to note them: the run does without.
+    0 if there are no free ones, no room to note them, or they cannot be read: the run does without.
     """
-    found = port_of(project.app.home, project.layout, task_id)
+    try:
+        found = port_of(project.app.home, project.layout, task_id)
+    except UnreadableFile:
+        return 0
     if found:
         return found
     from siding.tasks.port_search import assign_block
