@@ -26,6 +26,7 @@ _CHANGED = "tests/agents/test_changed_here.py::test_"
 _TURNS = "tests/agents/test_conformance.py::TestTurns::test_"
 _VERDICTS = "tests/agents/test_conformance.py::TestVerdicts::test_"
 _INTEGRATED = "tests/agents/test_integrated.py::test_"
+_TYPED = "tests/agents/test_typed_meanwhile.py::test_what_"
 _CALLS = "tests/agents/calls/test_conformance.py::test_"
 _BROWSER = "tests/browser/test_"
 _DEVICES = "tests/integration/devices/test_"
@@ -222,6 +223,10 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     "test_ten_turns_are_ten_steps_and_the_third_can_be_taken_back": (),
     "tests/agents/test_metered.py::test_calls_in_a_websocket_are_counted": (),
     f"{_INTEGRATED}in_a_workspace_each_turn_is_a_step": ("codex",),
+    # Who begins a turn with what waited, and who takes it into the one that runs, is told by their
+    # hooks as by those of the two that the suite drives.
+    f"{_TYPED}is_typed_while_it_works_is_of_the_turn_and_taken_back_with_it": ("claude", "codex"),
+    f"{_TYPED}is_typed_while_gemini_works_begins_its_next_turn": (),
     f"{_INTEGRATED}in_a_checkout_turns_are_beside_the_branch": ("claude",),
     f"{_INTEGRATED}in_a_run_its_own_hooks_report_alone": ("claude",),
     f"{_INTEGRATED}gemini_keeps_old_conversations": (),

@@ -30,6 +30,7 @@ READS = {
     "doctor --check": ("doctor", "--check"),
     "trust --show": ("trust", "--show"),
 }
+ACTS_TOO = {**READS, "checkpoint": ("checkpoint",)}
 # A look at the workspace builds its tree in a directory of its own; the board keeps a cache.
 SCRATCH = ("/peeks", "/cache")
 
@@ -89,7 +90,7 @@ def test_the_output_that_could_not_be_written_is_never_called_whole() -> None:
 
 def readers(*names: str) -> Command:
     """Reading commands (all of them by default), one after the other."""
-    chosen = [READS[name] for name in names or READS]
+    chosen = [ACTS_TOO[name] for name in names or READS]
     script = "\n".join(f'"$@" {" ".join(words)} || exit 1' for words in chosen)
     program = siding()
     return program._replace(argv=("sh", "-c", f"{script}\necho done", "sh", *program.argv))
@@ -120,6 +121,31 @@ def test_reading_from_a_disk_that_answers_eio() -> None:
         reads=True,
         best_effort=lambda _call: True,
     )
+
+
+SHOWN = ("unrecorded  1 file changed", "not recorded yet: 1 file", "  unseen", "+++ b/unseen")
+
+
+def test_what_git_could_not_list_for_a_moment_is_shown_and_recorded() -> None:
+    """git takes a directory that fails while it is read for one that ends there."""
+    plain = readers("status", "worktree status", "diff", "checkpoint")
+    sweep(
+        changed,
+        plain,
+        shows_unseen,
+        modes=("err:EIO",),
+        budget=depth(1, prove=12),
+        reads=True,
+        among=lambda call: call.startswith("getdents64(") and "/workspaces/" in call,
+    )
+
+
+def shows_unseen(case: Path, promises: list[str]) -> None:
+    printed = "\n".join(promises)
+    # A number of a call is another call at times, as git and our own look work side by side.
+    if "cannot be told" not in printed:
+        assert [each for each in SHOWN if each not in printed] == []
+    assert "unseen" in act(case, "show", "2").stdout
 
 
 def reads_all(case: Path) -> None:

@@ -108,9 +108,13 @@ def test_what_lies_too_deep_or_may_not_be_read_stays_and_is_named(sandbox: Sandb
     done = sandbox.siding("gc").stderr.decode()
     assert "lies so deep that the system does not open it by its path" in done
     assert "shut' may not be read by you" in done
+    assert "/shut (Permission denied)" in done
+    assert "… (File name too long)" in done
     for name in ("deep", "secret"):
         assert f"{name} was not freed" in done
-    told = {each["id"]: each for each in sandbox.json("gc", "--json")["freed"]}
+    record = sandbox.json("gc", "--json")
+    assert len(record["unmeasured"]) == 2
+    told = {each["id"]: each for each in record["freed"]}
     assert len(told) == 2
     assert all(each["failed"] and each["way_out"] for each in told.values())
 

@@ -129,21 +129,23 @@ def read_git_file(path: Path) -> Path | None:
     return path.parent / os.fsdecode(data.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
 
 
-def is_linked(worktree: Path, git_dir: Path, common_dir: Path) -> bool:
-    """Tell whether a linked worktree and git's record of it are there and name each other."""
+def is_linked(worktree: Path, git_dir: Path) -> bool:
+    """Tell whether a worktree's `.git` file and git's record of the worktree name each other."""
     recorded = read_small(git_dir / "gitdir", 8192)
-    named = read_git_file(worktree / ".git")
-    if recorded is None or named is None or not (git_dir / "HEAD").exists():
+    if recorded is None or not names_record(worktree, git_dir):
         return False
-    back = git_dir / os.fsdecode(recorded.rstrip(b"\r\n"))
-    pairs = (
-        (named, git_dir),
-        (back.parent, worktree),
-        (common_directory(git_dir), common_dir),
-    )
-    return all(
-        one == other or os.path.realpath(one) == os.path.realpath(other) for one, other in pairs
-    )
+    return is_same(git_dir / os.fsdecode(recorded.rstrip(b"\r\n")), worktree / ".git")
+
+
+def names_record(worktree: Path, git_dir: Path) -> bool:
+    """Tell whether a worktree's `.git` file names this record, whether it is there or not."""
+    named = read_git_file(worktree / ".git")
+    return named is not None and is_same(named, git_dir)
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to the same place. Most are spelled alike: that needs no look."""
+    return one == other or os.path.realpath(one) == os.path.realpath(other)
 
 
 def read_settings(config: Path) -> dict[str, str]:

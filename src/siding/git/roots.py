@@ -8,8 +8,7 @@ put another directory there: when a backup is restored, when a disk gets another
 import os
 from pathlib import Path
 
-from siding.files.regular import read_small
-from siding.git.discovery import read_git_file
+from siding.git.discovery import is_linked
 from siding.git.errors import WorkspaceMissing, WorkspaceReplaced
 from siding.namedtuples import NamedTuple
 
@@ -49,28 +48,13 @@ def current_root(root: WorktreeRoot) -> WorktreeRoot:
     found = _look(root.path)
     if root.has_numbers_of(found):
         return root
-    if root.git_dir is None or not are_linked(root.path, root.git_dir):
+    if root.git_dir is None or not is_linked(root.path, root.git_dir):
         raise WorkspaceReplaced(
             f"{str(root.path)!r} is not the directory that was made for this task",
             hint="somebody put another directory in its place, or its `.git` file is gone; move "
             "it away and the right one back, or `siding task reopen` makes it from its last state",
         )
     return root._replace(device=found.st_dev, inode=found.st_ino)
-
-
-def are_linked(path: Path, git_dir: Path) -> bool:
-    """Tell whether a worktree's `.git` file and git's record of the worktree name each other."""
-    if not names_record(path, git_dir):
-        return False
-    pointer = read_small(git_dir / "gitdir", 8192)
-    named = os.path.join(git_dir, os.fsdecode((pointer or b"").strip(b"\r\n")))
-    return os.path.realpath(named) == os.path.realpath(path / ".git")
-
-
-def names_record(path: Path, git_dir: Path) -> bool:
-    """Tell whether a worktree's `.git` file names this record, whether it is there or not."""
-    named = read_git_file(path / ".git")
-    return named is not None and os.path.realpath(named) == os.path.realpath(git_dir)
 
 
 def _look(path: Path) -> os.stat_result:

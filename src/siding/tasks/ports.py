@@ -6,6 +6,7 @@ home, which is shared by all projects. The block counts if both agree; else anot
 
 import os
 
+from siding.errors import UnreadableFile
 from siding.files.regular import read_small
 from siding.ids import TaskId
 from siding.storage.layout import Home, ProjectLayout, TaskLayout
@@ -15,18 +16,27 @@ _LONGEST = 400  # bytes of either file
 
 
 def port_of(home: Home, project: ProjectLayout, task_id: TaskId) -> int:
-    """Return the first port of a task's block; 0 if it has none."""
+    """Return the first port of a task's block; 0 if it has none.
+
+    Raises UnreadableFile if one of its files is there and cannot be read.
+    """
     layout = project.task(task_id)
     try:
         port = int(read_small(layout.port, _LONGEST) or b"0")
         owner = read_small(home.ports_dir / str(port), _LONGEST) if port > 0 else None
-    except (OSError, ValueError):
+    except ValueError:
         return 0
+    except OSError as error:
+        raise UnreadableFile(
+            layout.port,
+            f"the ports of task {task_id} cannot be read ({error.filename}: {error.strerror})",
+            hint="if it says so again, its disk fails; a run has no SIDING_PORT meanwhile",
+        ) from error
     return port if owner == owner_text(layout) else 0
 
 
 def ports_of(home: Home, project: ProjectLayout, task_id: TaskId) -> range:
-    """Return the ports of a task; an empty range if it has none."""
+    """Return the ports of a task; an empty range if it has none. Raises UnreadableFile."""
     first = port_of(home, project, task_id)
     return range(first, first + BLOCK if first else 0)
 

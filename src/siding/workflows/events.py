@@ -1,6 +1,7 @@
 """What happens in a run, for those who watch it. Their names and fields are those of the seed's."""
 
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Any
 
 from siding.namedtuples import NamedTuple
@@ -92,6 +93,14 @@ class ResumeSummary(NamedTuple):
     not_reached: tuple[int, ...] = ()
 
 
+class Resumable(StrEnum):
+    """What comes of resuming a run that failed."""
+
+    CHANGES = ""  # another end: what gave no result is asked again
+    REPEATS = "repeats"  # the same end: the script gets the same answers
+    IS_EMPTY = "empty"  # the same end, and nothing is recorded that an edited script could take
+
+
 class RunDone(NamedTuple):
     """The run has ended: completed, failed or killed."""
 
@@ -101,6 +110,7 @@ class RunDone(NamedTuple):
     line: int = 0  # of the script, where the error arose; 0 is unknown
     kind: str = ""  # of the error
     resume: ResumeSummary | None = None
+    resumable: Resumable = Resumable.CHANGES
 
 
 Event = (

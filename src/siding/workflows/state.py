@@ -20,6 +20,7 @@ from siding.workflows.events import (
     Logged,
     PhaseDone,
     PhaseStarted,
+    Resumable,
     RunDone,
     RunStarted,
 )
@@ -111,6 +112,7 @@ class RunState(NamedTuple):
     value: Any = None
     error: str = ""
     error_line: int = 0
+    resumable: Resumable = Resumable.CHANGES  # of one that failed
     waits: tuple[str, ...] = ()  # questions to a person that are open
     messages: tuple[tuple[str, bool], ...] = ()  # the newest: text, whether it is a warning
     replayed: int = 0
@@ -128,6 +130,13 @@ class RunState(NamedTuple):
         """What that cost; None if no price is known."""
         known = [one.used.dollars for one in self.agents if one.used.dollars is not None]
         return sum(known) if known else None
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the run can come to another end by being resumed as it is."""
+        if self.status is RunStatus.FAILED:
+            return self.resumable is Resumable.CHANGES
+        return self.status in {RunStatus.INTERRUPTED, RunStatus.KILLED}
 
     @property
     def is_over(self) -> bool:
@@ -162,6 +171,7 @@ class RunState(NamedTuple):
             "description": self.description,
             "error": self.error,
             "errorLine": self.error_line,
+            "resumable": str(self.resumable),
             "waits": list(self.waits),
             "messages": [list(message) for message in self.messages],
             "replayedCount": self.replayed,
@@ -206,6 +216,7 @@ def _started(state: RunState, event: RunStarted, now_ms: int) -> RunState:
         value=None,
         error="",
         error_line=0,
+        resumable=Resumable.CHANGES,
         waits=(),
         messages=(),
         replayed=0,
@@ -225,6 +236,7 @@ def _ended(state: RunState, event: RunDone, now_ms: int) -> RunState:
         value=event.value,
         error=event.error,
         error_line=event.line,
+        resumable=event.resumable,
         agents=agents,
         waits=(),
     )
@@ -342,6 +354,7 @@ def state_from(document: Mapping[str, Any]) -> RunState | None:
             value=run.get("returnValue"),
             error=str(run.get("error", "")),
             error_line=int(run.get("errorLine", 0)),
+            resumable=Resumable(run.get("resumable", "")),
             waits=tuple(map(str, run.get("waits", ()))),
             messages=tuple((str(text), bool(warns)) for text, warns in run.get("messages", ())),
             replayed=int(run.get("replayedCount", 0)),

@@ -22,6 +22,7 @@ class RunSummary(NamedTuple):
     waits: tuple[str, ...] = ()
     started_at: int = 0
     updated_at: int = 0
+    can_resume: bool = False  # as it is, and it can come to another end
 
     @property
     def is_live(self) -> bool:
@@ -32,11 +33,6 @@ class RunSummary(NamedTuple):
     def has_failed(self) -> bool:
         """Whether the script failed."""
         return self.status is RunStatus.FAILED
-
-    @property
-    def can_resume(self) -> bool:
-        """Whether it is of use to resume the run."""
-        return self.status in {RunStatus.INTERRUPTED, RunStatus.FAILED, RunStatus.KILLED}
 
     @property
     def took_ms(self) -> int:
@@ -68,4 +64,5 @@ def summary_of(state: RunState) -> RunSummary:
         waits=state.waits,
         started_at=state.started_at,
         updated_at=state.updated_at,
+        can_resume=state.can_resume,
     )

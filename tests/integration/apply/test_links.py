@@ -23,7 +23,11 @@ def test_a_link_that_no_gitmodules_names_is_left_out_in_every_mode(stage: Stage)
     branch = stage.git("branch", "--show-current", cwd=stage.workspace)
     pushed = stage.git("rev-parse", f"refs/remotes/origin/{branch}")
     assert "app" not in stage.files(pushed)
-    for mode in ("commit", "squash", "merge"):
+    assert "160000" not in stage.git("log", "--raw", "--no-abbrev", "--format=", pushed)
+    merging = stage.box.siding("apply", "--mode", "merge", status=1).stderr.decode()
+    assert "link to app, a repository that no .gitmodules names" in merging
+    assert "--mode squash leave the link out" in merging
+    for mode in ("commit", "squash"):
         said = stage.apply("--mode", mode)
         assert "`git add` its files" in said
         assert "stays open" in said
@@ -43,6 +47,27 @@ def test_a_link_that_no_gitmodules_names_is_left_out_in_every_mode(stage: Stage)
     assert "app/i" in stage.files()
 
 
+def test_a_link_of_a_commit_in_between_goes_in_with_no_mode(stage: Stage) -> None:
+    """The agent has noticed, and has taken it away again: its earlier commit still has it."""
+    stage.agent(f"{SCAFFOLD}; echo b >app/i; git -C app commit -qam ii; git commit -qam moved")
+    stage.agent("rm -rf app/.git; git rm -q --cached app; git add app; git commit -qm files")
+    stage.box.siding("apply", "--mode", "merge", status=1)
+    stage.git("init", "-q", "--bare", "../remote.git")
+    stage.git("remote", "add", "origin", "../remote.git")
+    said = stage.box.siding("pr").stderr.decode()
+    assert "left out: app (a commit links to this repository" in said
+    branch = stage.git("branch", "--show-current", cwd=stage.workspace)
+    pushed = stage.git("rev-parse", f"refs/remotes/origin/{branch}")
+    assert "160000" not in stage.git("log", "--raw", "--no-abbrev", "--format=", pushed)
+    assert "app/i" in stage.files(pushed)
+    stage.apply("--mode", "commit", "--no-close")
+    subjects = stage.git("log", "--format=%s").split()
+    assert subjects[:2] == ["files", "scaffold"]
+    for commit in ("HEAD", "HEAD~1"):
+        assert "160000" not in stage.git("ls-tree", "-r", commit)
+    assert stage.show("app/i") == "b\n"
+
+
 def test_a_submodule_that_the_agent_added_goes_in_and_the_task_is_closed(stage: Stage) -> None:
     lib = stage.repo.parent / "lib"
     stage.git("init", "-q", str(lib))
@@ -50,6 +75,9 @@ def test_a_submodule_that_the_agent_added_goes_in_and_the_task_is_closed(stage: 
     add = f"git -c protocol.file.allow=always submodule --quiet add {lib} lib"
     stage.agent(f"{add}; git commit -qm lib; echo more >>hello.txt")
     assert "left out" not in stage.apply("--dry-run")
+    merged = stage.apply("--mode", "merge", "--no-close")
+    assert "left out" not in merged
+    stage.box.siding("undo")
     said = stage.apply()
     assert "left out" not in said
     assert "closed task" in said

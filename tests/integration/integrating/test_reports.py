@@ -30,6 +30,10 @@ class Says:
         self._transcript = transcript
         self._prompts = 0
 
+    def meanwhile(self, text: str) -> str:
+        """A prompt that is typed while a turn runs has the id of that turn."""
+        return self._event("UserPromptSubmit", prompt=text, prompt_id=f"p{self._prompts}")
+
     def prompt(self, text: str) -> str:
         self._prompts += 1
         return self._event("UserPromptSubmit", prompt=text, prompt_id=f"p{self._prompts}")
@@ -114,6 +118,55 @@ def test_a_turn_whose_end_was_not_told_ends_at_the_next_prompt(known: Sandbox) -
         (1, "prompt"),
         (0, "stopped"),
     ]
+
+
+def test_what_is_typed_while_a_turn_runs_is_of_the_turn(known: Sandbox) -> None:
+    """As in a run: all that the model got in the turn is named, and what waited begins the next."""
+    transcript = homes.claude(Path(known.env["HOME"]), homes.CLAUDE, [])
+    says, repo = Says(known, known.repo, homes.CLAUDE, str(transcript)), known.repo
+
+    def writes(**record: Any) -> None:
+        with transcript.open("a") as file:
+            file.write(json.dumps(record, separators=(",", ":")) + "\n")
+
+    def queues(operation: str, content: str = "") -> None:
+        writes(type="queue-operation", operation=operation, content=content)
+
+    def takes(prompt: str) -> None:
+        """The model gets what was typed."""
+        says.meanwhile(prompt)
+        queues("enqueue", prompt)
+        queues("remove", prompt)
+        queued = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt"}
+        writes(type="attachment", attachment={**queued, "origin": {"kind": "human"}})
+
+    says.prompt("do alpha")
+    (repo / "a").write_text("1\n")
+    takes("do beta")
+    (repo / "b").write_text("1\n")
+    says.meanwhile("do gamma")
+    queues("enqueue", "do gamma")
+    says.stops()
+    (repo / "c").write_text("1\n")
+    queues("dequeue")
+    says.stops()
+    found = turns(known)
+    assert [[each["prompt"], *each["later_prompts"]] for each in found] == [
+        ["do alpha", "do beta"],
+        ["do gamma"],
+    ]
+    assert [each["files"] for each in found] == [2, 1]
+    assert "do alpha · do beta" in known.siding("turns").stdout.decode()
+
+    # What was known of the conversation is lost: the journal alone says that a turn is under way.
+    says.prompt("do delta")
+    for known_of_it in known.project.rglob("checkout-*/*.agent"):
+        known_of_it.unlink()
+    takes("do epsilon")
+    says.stops()
+    last = turns(known)[-1]
+    assert (last["prompt"], last["later_prompts"]) == ("do delta", ["do epsilon"])
+    assert last["moment"] == "stopped"
 
 
 def test_two_conversations_at_once_have_turns_of_their_own(known: Sandbox) -> None:

@@ -12,8 +12,9 @@ from integration.usage import homes
 from integration.workflows.conftest import AtWork
 from siding.app.waiting.inbox import waiting_in
 from siding.app.waiting.today import Section, today
+from siding.app.workflows.from_dashboard import NothingToDo, RunAct, refuse_senseless
 from siding.app.workflows.notifying import tell_ended
-from siding.app.workflows.views import run_view
+from siding.app.workflows.views import run_view, way_on
 from siding.workflows.outcome import Used, Work
 from siding.workflows.state import AgentState, RunState, RunStatus
 
@@ -30,7 +31,7 @@ def test_a_run_that_failed_waits_until_somebody_goes_on(work: AtWork) -> None:
     prepared = work.prepare(BAD)
     work.carry_out(prepared, OK)
     run_id = prepared.folder.run_id
-    command = f"siding workflow resume {run_id}"
+    command = f"siding workflow show {run_id}"  # resumed as it is, it would fail again
     assert entries(work) == [("workflow", "workflow failed: ValueError: not good", command)]
     (entry,) = waiting_in(work.project()).entries
     assert (entry.page, entry.task_name) == (f"/workflows/{run_id}", "flows")
@@ -38,6 +39,31 @@ def test_a_run_that_failed_waits_until_somebody_goes_on(work: AtWork) -> None:
     assert (line.mark, line.command) == ("workflow", command)
     work.run("return 1", OK)  # a newer run of the same workflow
     assert entries(work) == []
+
+
+def test_a_resume_is_named_only_where_it_helps(work: AtWork) -> None:
+    """A script that raised gets the same answers, unless an agent is asked again."""
+    for script, agents, said in (
+        ("name = args['name']\nreturn await agent(name)", OK, "nothing is recorded that a resume"),
+        (f"await agent('a')\n{BAD}", OK, "resumed as it is, it fails again"),
+        (f"await agent('a')\n{BAD}", {"*": [{"kind": "dead"}]}, "goes on from its record"),
+    ):
+        prepared = work.prepare(script)
+        work.carry_out(prepared, agents)
+        run_id = prepared.folder.run_id
+        view = run_view(work.project(), run_id)
+        assert said in way_on(view.state)
+        can_resume = "goes on" in said
+        assert view.can_resume is can_resume
+        (entry,) = waiting_in(work.project()).entries
+        verb = "resume" if can_resume else "show"
+        assert entry.command == f"siding workflow {verb} {run_id}"
+        if not can_resume:
+            with pytest.raises(NothingToDo, match="would fail again"):
+                refuse_senseless(view, RunAct.RESUME, None)
+    state = view.state._replace(status=RunStatus.COMPLETED)
+    assert way_on(state) == ""
+    assert "goes on" in way_on(state._replace(status=RunStatus.KILLED))
 
 
 def test_what_has_ended_well_or_by_a_person_and_closed_tasks_wait_for_nobody(
@@ -111,13 +137,10 @@ def test_a_person_is_told_of_runs_that_nobody_looked_at(work: AtWork) -> None:
     assert notified(work) == []  # they took no time, and whoever began them saw it
     for prepared in (good, bad):
         tell_ended(work.project(), prepared.folder.run_id, detached=True)
-    show, resume = (
-        f"siding workflow {verb} {each.folder.run_id}"
-        for verb, each in (("show", good), ("resume", bad))
-    )
+    shown = [f"siding workflow show {each.folder.run_id}" for each in (good, bad)]
     assert notified(work) == [
-        ["done", "workflow completed: 0/0 agents", show],
-        ["workflow", "workflow failed: ValueError: not good", resume],
+        ["done", "workflow completed: 0/0 agents", shown[0]],
+        ["workflow", "workflow failed: ValueError: not good", shown[1]],
     ]
     state = run_view(work.project(), good.folder.run_id).state
     good.folder.write_state(state._replace(started_at=state.updated_at - 61_000))

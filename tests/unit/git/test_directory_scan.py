@@ -45,6 +45,7 @@ def test_all_that_git_does_not_show(root: bytes) -> None:
         [],
         [],
     )
+    assert found.files == {b"a": b"link", b"a/full": b"f", b"z/full": b"f"}
     assert set(found.modes) == {
         *(b"", b"a", b"z", b"a/full", b"z/full", b"z/nested", b"a/file", b"a/file/below"),
         *(b"a/linked", b"a/linked/x"),
@@ -88,6 +89,7 @@ def test_what_lies_outside(root: bytes) -> None:
         unreadable=[],
         foreign=[b"z"],
         modes={name: whole.modes[name] for name in (b"", b"z", b"z/full", b"z/nested")},
+        files=whole.files,
     )
 
 
@@ -112,12 +114,16 @@ def test_what_was_seen_is_not_read_again_until_it_changes(
     assert scan_tree(root, memory) == first
     read.clear()
     noted_down = memory.stat().st_mtime_ns
-    assert scan_tree(root, memory) == first
+    assert scan_tree(root, memory) == first._replace(files={})  # of directories that were read
     assert read == []
     assert memory.stat().st_mtime_ns == noted_down
     (Path(os.fsdecode(root)) / "a/full/new").mkdir()
     os.unlink(os.path.join(root, b"z/pipe"))
-    later = scan_tree(root, memory)
+    later = scan_tree(root, memory, keeps=False)
+    assert later.files == {b"a/full": b"f"}
+    assert memory.stat().st_mtime_ns == noted_down
+    read.clear()
+    assert scan_tree(root, memory) == later
     assert sorted(read) == [b"a/full", b"a/full/new", b"z"]
     assert later.empty == [b"a/file/below", b"a/full/new", b"a/linked/x"]
     assert later.special == [b"a/pipe", b"pipe"]

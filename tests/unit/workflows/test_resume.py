@@ -10,7 +10,7 @@ import pytest
 from siding.workflows.engine.controls import Control
 from siding.workflows.engine.engine import Engine
 from siding.workflows.errors import BadResume
-from siding.workflows.events import AgentDone, AgentRetry, AgentStarted, Event
+from siding.workflows.events import AgentDone, AgentRetry, AgentStarted, Event, Resumable
 from siding.workflows.journal.store import read_journal
 from siding.workflows.outcome import Dead, DeadReason
 from siding.workflows.resume import Policy, policy_from
@@ -67,6 +67,24 @@ class TestPolicies:
         ran = run_script(journal, ABC, {"b": ok("other"), **SAME}, policy=policy)
         assert ran.agents.calls == ["b", "c"]
         assert ran.done.value == ["same:a", "other", "same:c"]
+
+    @pytest.mark.parametrize(
+        ("script", "table", "found"),
+        [
+            ("args['x']", SAME, Resumable.IS_EMPTY),
+            ("await agent('a')\n1 / 0", SAME, Resumable.REPEATS),
+            ("await agent('a')\n1 / 0", {}, Resumable.CHANGES),
+            ("await agent('a', schema={'type': 7})", SAME, Resumable.CHANGES),
+            ("await parallel([lambda: agent('a'), lambda: 1 / 0])\n1 / 0", {}, Resumable.CHANGES),
+            ("try:\n await workflow('no')\nexcept Exception:\n 1 / 0", SAME, Resumable.CHANGES),
+        ],
+    )
+    def test_a_script_that_raised_does_so_again_unless_something_is_asked_again(
+        self, script: str, table: Mapping[str, Any], found: Resumable, journal: Path
+    ) -> None:
+        for _ in range(2):  # the second time all that counts is taken from the record
+            done = run_script(journal, script, table).done
+            assert (done.status, done.resumable) == ("failed", found)
 
     def test_one_that_is_not_reached_is_named(self, journal: Path) -> None:
         run_script(journal, ABC, SAME)

@@ -5,7 +5,7 @@ record, cannot be committed. Each of these is reported as `LeftOut`; none is dro
 """
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def state_at(
     changes = diff_trees(sources.bench.store, Sha(start), snapshot)
     changes = [each for each in changes if is_selected(each.path, paths)]
     nested = _foreign(sources, base, snapshot)
-    skipped = [each.path for each in sources.coverage.skipped]
+    skipped = {each.path: each.reason for each in sources.coverage.skipped}
     kept, left_out = _sorted_out(changes, nested, skipped)
     links = {
         c.path: TreeEntry(mode=b"160000", sha=c.new_sha) for c in kept if c.new_mode == _GITLINK
@@ -201,23 +201,28 @@ def _is_there(root: bytes, committed: Change) -> bool:
 
 
 def _sorted_out(
-    changes: Sequence[Change], nested: Sequence[bytes], skipped: Sequence[bytes]
+    changes: Sequence[Change], nested: Sequence[bytes], skipped: Mapping[bytes, str]
 ) -> tuple[list[Change], list[LeftOut]]:
     kept: list[Change] = []
     left: list[LeftOut] = []
     for change in changes:
         if any(is_under(change.path, place) for place in nested):
             continue
-        if any(is_under(change.path, place) for place in skipped):
-            left.append(LeftOut(path=change.path, why="no snapshot holds it"))
+        lacking = next((place for place in skipped if is_under(change.path, place)), None)
+        if lacking is not None:
+            left.append(LeftOut(path=change.path, why=_why(skipped[lacking])))
         else:
             kept.append(change)
     left += [
-        LeftOut(path=path, why="no snapshot holds it")
-        for path in skipped
+        LeftOut(path=path or b".", why=_why(reason))
+        for path, reason in skipped.items()
         if path not in {each.path for each in left}
     ]
     return kept, left
+
+
+def _why(reason: str) -> str:
+    return f"no snapshot holds it: {reason}"
 
 
 def _submodules(

@@ -22,7 +22,7 @@ from siding.app.applying.history import (
     refuse_unresolved,
     unfinished_in_workspace,
 )
-from siding.app.applying.links import without_links
+from siding.app.applying.links import refuse_links, stray_links, without_links
 from siding.app.applying.rolled_back_commits import (
     GoneBack,
     WouldPublish,
@@ -319,11 +319,14 @@ def _commits(
     if wanted.mode is Mode.PATCH or person is None:
         return _Made(new=merged.tree, commits=(), message="")
     maker = _Maker(sources, wanted, person)
-    if wanted.mode is Mode.MERGE:
-        return _merge(maker, target, history, side, merged)
-    if not history.commits or wanted.mode is Mode.SQUASH:
+    if wanted.mode is Mode.SQUASH or (not history.commits and wanted.mode is not Mode.MERGE):
         return maker.one(target, merged, history)
-    stray = side.stray
+    theirs = (sources.base_tree, sources.bench.tree_of(target.sha))
+    stray = stray_links(sources.bench, history.commits, theirs)
+    if wanted.mode is Mode.MERGE:
+        refuse_links(stray)
+        return _merge(maker, target, history, side, merged)
+    stray = tuple({*side.stray, *stray})
     replayed = maker.replay(target, history, merged, stray) if history.linear else None
     if replayed is not None and not replayed.conflicts:
         return replayed
@@ -388,12 +391,14 @@ class _Maker:
         for commit in history.commits:
             if commit.sha in history.has_target:
                 continue
-            before = self.bench.tree_of(commit.parents[0])
-            step = merge_trees(self.bench, base=before, ours=tree, theirs=commit.tree)
+            parent = self.bench.tree_of(commit.parents[0])
+            before = without_links(self.bench, parent, stray)
+            there = without_links(self.bench, commit.tree, stray)
+            step = merge_trees(self.bench, base=before, ours=tree, theirs=there)
             if step.conflicts:
                 return _Made(None, (), "", step.conflicts)
-            after = without_links(self.bench, step.tree, stray)
-            if after == tree and commit.tree != before:
+            after = step.tree
+            if after == tree and commit.tree != parent:
                 continue  # the target has it already
             message = self.message(commit.text)
             author = commit.author or None

@@ -5,7 +5,7 @@ agent left uncommitted is pushed as one more commit on top of the agent's. No lo
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from siding.app.acts.skeleton import working
@@ -15,6 +15,7 @@ from siding.app.applying.history import (
     refuse_unresolved,
     unfinished_in_workspace,
 )
+from siding.app.applying.links import stray_links
 from siding.app.applying.person_git import environment_of, remote_of
 from siding.app.applying.pull_request_body import body_of
 from siding.app.applying.rolled_back_commits import WouldPublish, described, gone_back
@@ -27,6 +28,7 @@ from siding.app.place.selection import require_of_board, select
 from siding.app.recording.held_traps import TrapsUnseen, holds, not_seen, traps_of_task
 from siding.app.recording.line_base import line_base
 from siding.errors import SidingError
+from siding.git.applying.commit_graph import commits_since
 from siding.git.applying.commits import (
     AskedPerson,
     NewCommit,
@@ -272,7 +274,8 @@ def _tip(
             "you fetched it; who has seen the commits has them, so change what was secret",
         )
     since = line_base(project, sources.workspace).commit
-    parent = since if behind else head
+    stray = _stray_links(sources, head, [base, since, *([pushed] if pushed else [])])
+    parent = since if behind or stray else head
     if pushed is not None and not refused and bench.repository.is_ancestor(parent, pushed):
         parent = pushed  # what was pushed before is the agent's work too: this is a fast-forward
     if pushed is None:
@@ -298,8 +301,25 @@ def _tip(
         commits=tuple(read_commits(bench, shas)),
         gone_back=described(bench, found, behind),
         steps=found.steps,
-        left_out=side.left_out,
+        left_out=(*side.left_out, *_left_out_of_commits(side, stray)),
     )
+
+
+def _stray_links(sources: Sources, head: Sha, known: Sequence[Sha]) -> tuple[bytes, ...]:
+    """Return the links of commits that nobody has seen yet and that no `.gitmodules` names."""
+    bench = sources.bench
+    if head in known:
+        return ()
+    commits = tuple(read_commits(bench, commits_since(bench, head, known)))
+    return stray_links(bench, commits, (sources.base_tree,))
+
+
+def _left_out_of_commits(side: Side, stray: Sequence[bytes]) -> Iterator[LeftOut]:
+    named = {each.path for each in side.left_out}
+    for path in stray:
+        if path not in named:
+            why = "a commit links to this repository, and no .gitmodules names it: the change is "
+            yield LeftOut(path=path, why=f"{why}pushed as one commit")
 
 
 def _refuse_dropped(

@@ -17,12 +17,13 @@ from siding.app.place.trash import fresh_trash
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside
+from siding.git.discovery import names_record
 from siding.git.errors import GitError
 from siding.git.forking.held import Held
 from siding.git.forking.moving import PoolWorktree, move
 from siding.git.forking.store_part import lend, slot_part, take_back
 from siding.git.repository import sparse_rules
-from siding.git.roots import WorktreeRoot, check_root, names_record, recorded_root
+from siding.git.roots import WorktreeRoot, check_root, recorded_root
 from siding.git.snapshots.seeding import add_task
 from siding.git.snapshots.store import remove_tree
 from siding.git.worktrees.detached import fill_detached, register_detached

@@ -1,12 +1,21 @@
 """Turns of an agent in a person's own checkout: kept beside the branch, where nothing is moved."""
 
-from siding.adapters.agents.port import Moment, Report
+from siding.adapters.agents.port import Adapter, Moment, Report
+from siding.app.broker.taken_back import News
+from siding.app.integrating.conversation import file_of, heard, keep
 from siding.app.place.project import Checkout, Project
 from siding.app.recording.beside import Beside, BesideTurn, Figures
 from siding.app.recording.snapshots import tidy_store
+from siding.app.running.typed import TypedInTurn
+from siding.app.usage.of_run import is_transcript
+from siding.app.usage.written import size_of, wait_until_written
+from siding.namedtuples import NamedTuple
+from siding.runs.reported import Reported, read_reported_in
 
 
-def checkout_turn(project: Project, checkout: Checkout, agent: str, said: Report) -> None:
+def checkout_turn(
+    project: Project, checkout: Checkout, agent: str, adapter: Adapter, said: Report
+) -> None:
     """Record that a turn begins or ends. On a branch without a commit nothing is recorded."""
     if said.moment is Moment.SESSION:
         return
@@ -16,55 +25,90 @@ def checkout_turn(project: Project, checkout: Checkout, agent: str, said: Report
         return
     with beside.held(f"recording a turn of {agent}"):
         beside.begin(head)
-        turns = beside.turns()
-        newest = _newest(turns, agent, said.session)
-        open_turn = newest if newest is not None and not newest.after else None
-        if open_turn is not None and said.moment is Moment.PROMPT and not said.by_person:
-            return  # such as the end of a helper: it is of the turn under way
-        if open_turn is not None:
-            _end(beside, open_turn, said.moment)
-        if said.moment is Moment.PROMPT:
-            number = turns[-1].number + 1 if turns else 1
-            _begin(beside, number, agent, said, newest)
+        turns = CheckoutTurns(beside, agent, adapter)
+        path = file_of(beside.journal.path.parent, said.session)
+        before = turns.agreed(read_reported_in(path) or Reported(), said.session)
+        now, _nothing = heard(project.app, turns, adapter, before, said)
+        keep(project.app, path, now)
 
 
-def _newest(turns: list[BesideTurn], agent: str, session: str) -> BesideTurn | None:
-    """Return the newest turn of a conversation: no other one of it can be open."""
-    own = [each for each in turns if (each.agent, each.session) == (agent, session)]
-    return own[-1] if own else None
+class CheckoutTurns(NamedTuple):
+    """The turns of conversations in one checkout."""
 
+    beside: Beside
+    agent: str
+    adapter: Adapter
 
-def _begin(
-    beside: Beside, number: int, agent: str, said: Report, goes_on: BesideTurn | None
-) -> None:
-    # What nobody has typed, such as the news that a shell in the background has ended, goes on
-    # with what was asked before.
-    prompt = said.text if said.by_person or goes_on is None else goes_on.prompt
-    taken = beside.snapshots().capture(step=f"{number} begins", kind="turn")
-    turn = BesideTurn(
-        number=number,
-        at=beside.project.app.now(),
-        agent=agent,
-        session=said.session,
-        turn=said.turn,
-        transcript=said.transcript,
-        prompt=prompt,
-        branch=beside.branch(),
-        before=taken.snapshot,
-        root=str(beside.checkout.root),
-    )
-    beside.journal.append(turn.begins())
+    def agreed(self, before: Reported, session: str) -> Reported:
+        """Return what is known of a conversation, if need be from its newest turn alone.
 
+        The journal says whether a turn is under way. What was known may be lost, or of a report
+        that was cut off.
+        """
+        newest = self._newest(session)
+        if newest is None or newest.after:
+            return before._replace(in_turn=False)
+        if before.in_turn:
+            return before
+        known = Reported(session=session, transcript=newest.transcript, prompts=1)
+        known = known.begun((newest.prompt,), newest.at, size_of(newest.transcript))
+        return known._replace(turn=newest.turn, answers=newest.turn)
 
-def _end(beside: Beside, turn: BesideTurn, moment: Moment) -> None:
-    snapshots = beside.snapshots()
-    taken = snapshots.capture(step=str(turn.number), kind="turn")
-    stat = snapshots.diff_stat(turn.before, taken.snapshot)
-    ended = turn._replace(
-        after=taken.snapshot,
-        ended_at=beside.project.app.now(),
-        moment=moment.value,
-        figures=Figures(stat.files, stat.additions, stat.deletions),
-    )
-    beside.journal.append(ended.ends())
-    tidy_store(beside.project)
+    def settle(self) -> None:
+        """Do nothing: a turn has a snapshot of its own before it."""
+
+    def news(self, _before: Reported) -> News:
+        return News("", 0)  # nothing is taken back in a checkout
+
+    def begin(self, now: Reported, said: Report) -> Reported:
+        """Take the snapshot before the turn, and note that it has begun."""
+        turns = self.beside.turns()
+        number = turns[-1].number + 1 if turns else 1
+        taken = self.beside.snapshots().capture(step=f"{number} begins", kind="turn")
+        turn = BesideTurn(
+            number=number,
+            at=self.beside.project.app.now(),
+            agent=self.agent,
+            session=now.session,
+            turn=now.turn if not now.woken_by else said.turn,
+            transcript=now.transcript,
+            # What nobody has typed, such as the news that a shell in the background has ended, goes
+            # on with what was asked before.
+            prompt=now.prompt or said.text,
+            later_prompts=now.besides,
+            branch=self.beside.branch(),
+            before=taken.snapshot,
+            root=str(self.beside.checkout.root),
+        )
+        self.beside.journal.append(turn.begins())
+        return now
+
+    def end(self, before: Reported, said: Report) -> tuple[str, ...]:
+        """Take the snapshot after the turn, and note that it has ended."""
+        turn = self._newest(before.session)
+        if turn is None or turn.after:
+            return ()
+        project, snapshots = self.beside.project, self.beside.snapshots()
+        size = size_of(before.transcript)
+        taken = snapshots.capture(step=str(turn.number), kind="turn")
+        stat = snapshots.diff_stat(turn.before, taken.snapshot)
+        if said.unwritten and is_transcript(project.app, before.transcript):
+            wait_until_written(before.transcript, said.last_words, size)
+        typed = TypedInTurn(project.app, self.adapter, before, project.redaction.text)
+        later = turn.later_prompts if before.woken_by else typed()
+        ended = turn._replace(
+            later_prompts=later,
+            after=taken.snapshot,
+            ended_at=project.app.now(),
+            moment=said.moment.value,
+            figures=Figures(stat.files, stat.additions, stat.deletions),
+        )
+        self.beside.journal.append(ended.ends())
+        tidy_store(project)
+        return typed.next_ones
+
+    def _newest(self, session: str) -> BesideTurn | None:
+        """Return the newest turn of a conversation: no other one of it can be open."""
+        own = (self.agent, session)
+        turns = [each for each in self.beside.turns() if (each.agent, each.session) == own]
+        return turns[-1] if turns else None

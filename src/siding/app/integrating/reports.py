@@ -45,7 +45,7 @@ def reported(app: App, name: str, payload: Mapping[str, Any]) -> Answer:
         return workspace_turn(project, project.tasks.load(task_id), name, adapter, known)
     checkout = project.checkout
     if checkout is not None:
-        checkout_turn(project, checkout, name, known)
+        checkout_turn(project, checkout, name, adapter, known)
     return Answer()
 
 

@@ -9,7 +9,7 @@ from siding.app.recording.freed import SnapshotFreed, freed_record, freed_words
 from siding.app.recording.snapshots import TaskSnapshots, patch_lines
 from siding.errors import NotFound, UsageError
 from siding.namedtuples import NamedTuple
-from siding.runs.reported import first_line
+from siding.runs.reported import title_of as joined
 
 __all__ = ["BesideTurn", "Turns", "title_of", "turns"]
 
@@ -74,5 +74,5 @@ def turns(project: Project) -> Turns:
 
 
 def title_of(turn: BesideTurn) -> str:
-    """Return the first line of what was asked."""
-    return first_line(turn.prompt)
+    """Return the first lines of what was asked."""
+    return joined(turn.prompts)

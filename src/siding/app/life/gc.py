@@ -24,6 +24,7 @@ from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
 from siding.app.life.retention import Retention, plan_retention
+from siding.app.life.sizes import Sizes, Unmeasured
 from siding.app.place.locks import TaskBusy, holding_git, holding_task
 from siding.app.place.project import Project
 from siding.app.unfinished.sandbox_commits import sweep_refused
@@ -91,7 +92,8 @@ class Report(NamedTuple):
     of files that rollbacks had replaced and that the snapshots hold. ``unpacked`` says
     why the packs of the snapshot store were not joined; None if they were or needed no joining.
     ``branches`` are those that were deleted; in a dry run, those that would be. ``thinned`` is what
-    was freed of snapshots; None if nothing was to be.
+    was freed of snapshots; None if nothing was to be. ``unmeasured`` are files and directories that
+    the sizes lack, as they could not be read.
     """
 
     uses: tuple[TaskUse, ...]
@@ -103,6 +105,7 @@ class Report(NamedTuple):
     unpacked: str | None = None
     branches: tuple[BranchFate, ...] = ()
     thinned: Freed | None = None
+    unmeasured: tuple[Unmeasured, ...] = ()
 
 
 class HomeNotWritable(SidingError):
@@ -132,15 +135,16 @@ def gc(
             "written by you",
             hint="make it writable; `siding gc --dry-run` says what would be freed all the same",
         )
-    uses = _uses(project)
+    sizes = Sizes()
+    uses = _uses(project, sizes)
     chosen = _choose(project, uses, budget or 0, older_s)
     done: list[Collected] = []
     swept, unpacked, thinned = 0, None, None
-    displaced = sum(_size(place) for _task_id, place in displaced_places(project))
+    displaced = sum(sizes.of(place) for _task_id, place in displaced_places(project))
     ends = [each for each in sweepable(project) if _is_older(project, each[0], older_s)]
     branches = [fate for _workspace, fate in ends] if dry_run else []
     if not dry_run:
-        swept = sum(_size(path) for path in find_abandoned(project))
+        swept = sum(sizes.of(path) for path in find_abandoned(project))
         sweep_abandoned(project)
         sweep_refused(project)
         displaced = free_displaced(project)
@@ -159,6 +163,7 @@ def gc(
         unpacked=unpacked,
         branches=tuple(branches),
         thinned=thinned,
+        unmeasured=tuple(dict.fromkeys(sizes.unmeasured)),
     )
 
 
@@ -233,7 +238,7 @@ def _join_packs(project: Project) -> str | None:
     return None
 
 
-def _uses(project: Project) -> list[TaskUse]:
+def _uses(project: Project, sizes: Sizes) -> list[TaskUse]:
     names = {task.id: task.name for task in project.tasks.readable()}
     closed = {task.id for task in project.tasks.readable() if task.status is TaskState.CLOSED}
     gone = {each.id: each.name for each in deleted_tasks(project)}
@@ -246,11 +251,11 @@ def _uses(project: Project) -> list[TaskUse]:
                 id=task_id,
                 name=names.get(task_id) or gone.get(task_id) or "",
                 state="deleted" if task_id in gone else "closed" if task_id in closed else "open",
-                workspace=_size(Path(workspace.path)) if workspace else 0,
-                snapshots=_snapshot_size(project, task_id),
-                artifacts=_size(project.task_layout(task_id).root),
-                trash=sum(_size(place) for place in places_in_trash(project, task_id)),
-                archive=_size(archive) if archive else 0,
+                workspace=sizes.of(Path(workspace.path)) if workspace else 0,
+                snapshots=_snapshot_size(project, task_id, sizes),
+                artifacts=sizes.of(project.task_layout(task_id).root),
+                trash=sum(sizes.of(place) for place in places_in_trash(project, task_id)),
+                archive=sizes.of(archive) if archive else 0,
             )
         )
     return found
@@ -318,7 +323,7 @@ def _collect_one(project: Project, use: TaskUse) -> Collected:
     if archive is None:
         return Collected(task=use, freed=0, archive=None, failed="it was reopened meanwhile")
     return Collected(
-        task=use, freed=max(0, use.trash - _size(archive)), archive=archive, failed=None
+        task=use, freed=max(0, use.trash - Sizes().of(archive)), archive=archive, failed=None
     )
 
 
@@ -347,7 +352,7 @@ def _checked_collect(project: Project, task_id: TaskId) -> Path | None:
     return project.layout.root / str(collect(project, workspace).rest["archive"])
 
 
-def _snapshot_size(project: Project, task_id: TaskId) -> int:
+def _snapshot_size(project: Project, task_id: TaskId, sizes: Sizes) -> int:
     """Return the bytes of the objects that the task's snapshots need in addition to its base."""
     store = project.snapshots
     tip = store.tip(task_id) if store.root.is_dir() else None
@@ -357,23 +362,8 @@ def _snapshot_size(project: Project, task_id: TaskId) -> int:
     asked = ["rev-list", "--objects", "--disk-usage", "--missing=allow-any"]
     asked += [tip, "--not", store.base(task_id)]
     done = store.git.attempt(store.place(), asked)
-    return int(output_of(done, doing="measuring snapshots")) if done.returncode == 0 else 0
-
-
-def _size(path: Path) -> int:
-    """Return the bytes on disk of a file or of a whole directory; 0 if it does not exist."""
     try:
-        total = os.lstat(path).st_blocks * 512  # POSIX counts in units of 512 bytes
-    except OSError:
+        return int(output_of(done, doing="measuring snapshots"))
+    except GitError as error:
+        sizes.lacks(f"the snapshots of task {task_id}", error.message)
         return 0
-    waiting = [os.fspath(path)] if path.is_dir() and not path.is_symlink() else []
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-        except OSError:
-            continue  # unreadable, or deleted meanwhile: count nothing
-    return total

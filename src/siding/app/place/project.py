@@ -439,7 +439,7 @@ def _repository_around(app: App) -> RepositoryPaths:
     here = Path(os.path.realpath(app.cwd))
     if not here.is_relative_to(os.path.realpath(app.home.root)):
         return found
-    if found.linked and is_linked(found.worktree or here, found.git_dir, found.common_dir):
+    if found.linked and is_linked(found.worktree or here, found.git_dir):
         return found
     from siding.app.place.workspace_links import repository_of_workspace
 

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from siding.app.place.project_places import place_of
 from siding.app.place.wiring import App
-from siding.git.discovery import RepositoryPaths, find_repository, is_linked
+from siding.git.discovery import RepositoryPaths, find_repository, is_linked, names_record
 from siding.git.errors import NotARepository
 from siding.git.repository import Repository
-from siding.git.roots import are_linked, names_record
 from siding.git.worktrees.moving import repair_links
 from siding.git.worktrees.reattach import is_attached, reattach
 from siding.ids import TaskId, is_fork
@@ -73,7 +72,7 @@ def _mend_pool(
         git_dir = repository.paths.common_dir / "worktrees" / slot.name
         links = [git_dir, *([Path(slot.git_dir)] if slot.git_dir else [])]
         is_ours = any(names_record(here, each) for each in links)
-        if not is_ours or not (git_dir / "HEAD").is_file() or are_linked(here, git_dir):
+        if not is_ours or not (git_dir / "HEAD").is_file() or is_linked(here, git_dir):
             continue
         with changing("linking worktrees of the pool anew"):
             if slot.owner:
@@ -129,7 +128,7 @@ def repository_of_workspace(app: App, found: RepositoryPaths | None) -> Reposito
     around = None if found is None else found.worktree
     if around is not None and around != workspace and around.is_relative_to(workspace):
         return None
-    if found is not None and is_linked(workspace, found.git_dir, found.common_dir):
+    if found is not None and is_linked(workspace, found.git_dir):
         return None
     place = place_of(ProjectLayout(projects / workspace.relative_to(projects).parts[0]))
     if place is None or not place.root:

@@ -21,7 +21,7 @@ from siding.hashing import sha256_hex
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import listed_ids
-from siding.storage.fields import said, text, whole
+from siding.storage.fields import said, text, whole, words
 from siding.storage.journals import Journal
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.registry import Workspace
@@ -48,7 +48,7 @@ class BesideTurn(NamedTuple):
     session: str
     turn: str  # the agent's own id of the prompt
     transcript: str
-    prompt: str
+    prompt: str  # that it began with
     branch: str  # that was checked out; "" for none
     before: Sha  # the snapshot that it began with
     after: Sha = Sha("")
@@ -56,6 +56,12 @@ class BesideTurn(NamedTuple):
     moment: str = ""  # how it ended: stopped, failed, or prompt if the next one came first
     figures: Figures = Figures()
     root: str = ""  # the directory of the checkout, as it was then
+    later_prompts: tuple[str, ...] = ()  # further ones that it began with or that the model got
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """All that was asked in the turn."""
+        return (self.prompt, *self.later_prompts)
 
     def begins(self) -> dict[str, object]:
         """Return the line that says that it has begun."""
@@ -72,6 +78,7 @@ class BesideTurn(NamedTuple):
             "at": self.ended_at,
             "moment": self.moment,
             "after": self.after,
+            **said(later_prompts=self.later_prompts),
             **self.figures._asdict(),
         }
 
@@ -208,6 +215,7 @@ def _begun(record: dict[str, object]) -> BesideTurn:
         branch=text(record.get("branch")),
         before=Sha(text(record.get("before"))),
         root=text(record.get("root")),
+        later_prompts=words(record.get("later_prompts")),
     )
 
 
@@ -218,4 +226,5 @@ def _ended(begun: BesideTurn, record: dict[str, object]) -> BesideTurn:
         ended_at=text(record.get("at")),
         moment=text(record.get("moment")),
         figures=figures,
+        later_prompts=words(record.get("later_prompts")) or begun.later_prompts,
     )

@@ -10,7 +10,7 @@ from siding.app.place.redaction import Redaction
 from siding.app.place.task_workspace import NoWorkspace, require_workspace
 from siding.app.recording.recorder import BaseUnknown, Recorder
 from siding.app.recording.snapshots import root_of
-from siding.git.discovery import is_linked
+from siding.git.discovery import common_directory, is_linked, is_same
 from siding.git.roots import current_root
 from siding.git.snapshots.capture import Capture
 from siding.git.snapshots.coverage import Coverage
@@ -84,8 +84,12 @@ def open_anywhere(
 
 def has_link(project: Project, workspace: Workspace) -> bool:
     """Tell whether git in a workspace works there; entries of other tools do not say."""
-    git_dir = workspace.git_dir
-    return not git_dir or is_linked(Path(workspace.path), Path(git_dir), project.paths.common_dir)
+    if not workspace.git_dir:
+        return True
+    git_dir = Path(workspace.git_dir)
+    if not (git_dir / "HEAD").exists() or not is_linked(Path(workspace.path), git_dir):
+        return False
+    return is_same(common_directory(git_dir), project.paths.common_dir)
 
 
 def _without_workspace(project: Project, task: Task, hold: Hold) -> Recorder:

@@ -9,7 +9,7 @@ from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.recording.steps import InProgress, in_progress, ledger_problems
 from siding.app.unfinished.left_running import StillThere, left_in
-from siding.errors import SidingError
+from siding.errors import SidingError, UnreadableFile
 from siding.git.errors import CommandFailed, GitError
 from siding.ids import Sha
 from siding.ledger.step import Step
@@ -64,6 +64,11 @@ def status(project: Project, named: str | None) -> TaskStatus:
             untold = error.message
         except SidingError as error:
             problems.append(f"{error.message}; {error.hint}" if error.hint else error.message)
+    ports = range(0)
+    try:
+        ports = ports_of(project.app.home, project.layout, task.id)
+    except UnreadableFile as error:
+        problems.append(f"{error.message}; {error.hint}")
     return TaskStatus(
         task=task,
         workspace=workspace,
@@ -76,7 +81,7 @@ def status(project: Project, named: str | None) -> TaskStatus:
         unrecorded=unrecorded,
         holder=holder,
         problems=tuple(problems),
-        ports=ports_of(project.app.home, project.layout, task.id),
+        ports=ports,
         left=tuple(left_in(project, task.id)),
         untold=untold,
     )

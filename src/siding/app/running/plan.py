@@ -16,7 +16,7 @@ from siding.app.running.held import AskSeen, rule_on_traps
 from siding.app.running.request import Reporting, RunRequest
 from siding.app.running.wire import wire_plan_of
 from siding.app.sandbox.sandbox import REFUSED_EXIT, SandboxPlan, plan_sandbox
-from siding.errors import UsageError
+from siding.errors import UnreadableFile, UsageError
 from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
 from siding.process.broker.place import SOCKET_VARIABLE
@@ -124,9 +124,12 @@ def _directory(project: Project, recorder: Recorder, wanted: str | None) -> Path
 def _port_for(project: Project, task_id: TaskId) -> int:
     """Return the first port of a task, which gets its ports now if it has none.
 
-    0 if there are no free ones, or no room to note them: the run does without.
+    0 if there are no free ones, no room to note them, or they cannot be read: the run does without.
     """
-    found = port_of(project.app.home, project.layout, task_id)
+    try:
+        found = port_of(project.app.home, project.layout, task_id)
+    except UnreadableFile:
+        return 0
     if found:
         return found
     from siding.tasks.port_search import assign_block

@@ -26,7 +26,7 @@ def show(project: Project, named: str | None) -> tuple[Task, Workspace | None]:
 
 def ports(project: Project, task: Task) -> range:
     """Return the ports of a task, the first of which is its ``SIDING_PORT``; none before its first
-    run."""
+    run. Raises UnreadableFile."""
     return ports_of(project.app.home, project.layout, task.id)
 
 

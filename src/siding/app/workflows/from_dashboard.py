@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from siding.app.place.project import Project
 from siding.app.workflows.control import request
-from siding.app.workflows.views import RunView
+from siding.app.workflows.views import RunStatus, RunView, way_on
 from siding.errors import SidingError
 from siding.process.capture import run_captured
 
@@ -34,6 +34,9 @@ def refuse_senseless(view: RunView, act: RunAct, agent: int | None) -> None:
         if not view.can_resume:
             raise NothingToDo(
                 f"the run {state.run_id} is {state.status}: there is nothing to resume"
+                if state.status is not RunStatus.FAILED
+                else f"the run {state.run_id} would fail again: its script gets the same answers",
+                hint=way_on(state) or None,
             )
     elif not view.folder.is_live():
         raise NothingToDo(f"no process works on the run {state.run_id}")

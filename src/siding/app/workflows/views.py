@@ -24,6 +24,7 @@ from siding.workflows.events import (
     Logged,
     PhaseDone,
     PhaseStarted,
+    Resumable,
     RunDone,
     RunStarted,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "PhaseRow",
     "PhaseStarted",
     "Problem",
+    "Resumable",
     "RunDone",
     "RunFolder",
     "RunRecord",
@@ -70,6 +72,7 @@ __all__ = [
     "run_view",
     "run_views",
     "summary_of",
+    "way_on",
     "workflow_views",
 ]
 
@@ -96,8 +99,8 @@ class RunView(NamedTuple):
 
     @property
     def can_resume(self) -> bool:
-        """Whether it is of use to resume the run."""
-        return self.state.status in {RunStatus.INTERRUPTED, RunStatus.FAILED, RunStatus.KILLED}
+        """Whether the run can come to another end by being resumed as it is."""
+        return self.state.can_resume
 
 
 def workflow_views(project: Project) -> list[WorkflowView]:
@@ -166,3 +169,20 @@ def _with_record(folder: RunFolder, state: RunState) -> RunView:
     except SidingError:
         record = None
     return RunView(folder=folder, state=state, record=record)
+
+
+def way_on(state: RunState) -> str:
+    """Return what can be done with a run that has not come to its end; "" if there is nothing."""
+    if state.can_resume:
+        return f"`siding workflow resume {state.run_id}` goes on from its record"
+    if state.resumable is Resumable.REPEATS:
+        return (
+            "resumed as it is, it fails again: mend the script, and `siding workflow resume "
+            f"{state.run_id} --script FILE` takes what is recorded; `--anew` asks for all again"
+        )
+    if state.resumable is Resumable.IS_EMPTY:
+        return (
+            "nothing is recorded that a resume could go on from: mend the script or its arguments, "
+            "and run it again (`siding workflow run --help` says how arguments are given)"
+        )
+    return ""

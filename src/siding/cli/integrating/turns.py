@@ -77,8 +77,9 @@ def _show(screen: Screen, found: Turns, turn: BesideTurn) -> None:
         branch = f" on {inert(turn.branch)}" if turn.branch else ""
         screen.print(screen.style(f"turn {turn.number}{branch}, {ago(turn.at)}", "bold"))
         screen.print(f"  {turn.agent}, session {inert(turn.session)}")
-        for line in turn.prompt.splitlines():
-            screen.print(f"  > {inert(line)}")
+        for prompt in turn.prompts:
+            for at, line in enumerate(prompt.splitlines()):
+                screen.print(f"  {' ' if at else '>'} {inert(line)}")
         screen.print(f"  {changes(*turn.figures)}")
         for line in found.patch_lines(turn):
             screen.print(coloured_patch(screen, line))

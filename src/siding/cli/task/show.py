@@ -12,6 +12,7 @@ from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
 from siding.cli.screen.words import local_time, port_range
+from siding.errors import UnreadableFile
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,7 +23,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     task, workspace = show(project, arguments.task)
-    own = ports(project, task)
+    try:
+        own = ports(project, task)
+    except UnreadableFile as error:
+        own = range(0)
+        context.screen.warn(f"{error.message}; {error.hint}")
     place = None if workspace is None else workspace._asdict()
     if arguments.format == "json":
         record = task._asdict()

@@ -18,6 +18,7 @@ from siding.app.workflows.views import (
     RunStatus,
     format_dollars,
     format_token_count,
+    way_on,
 )
 from siding.cli.screen.screen import Screen, inert, shorten
 from siding.cli.screen.words import counted, duration
@@ -76,8 +77,8 @@ class RunLines:
         if state.error:
             where = f"line {state.error_line}: " if state.error_line else ""
             self._screen.note(f"{where}{inert(state.error)}", "red")
-        if state.status in {RunStatus.FAILED, RunStatus.KILLED}:
-            self._screen.note(f"`siding workflow resume {state.run_id}` goes on from its record")
+        if said := way_on(state):
+            self._screen.note(said)
 
 
 def agent_line(agent: AgentState) -> str:

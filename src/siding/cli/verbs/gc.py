@@ -30,6 +30,8 @@ from siding.cli.screen.words import counted, seconds_in, size
 from siding.errors import SidingError, UsageError
 
 RANGES_LISTED = 8
+UNMEASURED_LISTED = 5
+LONGEST_NAME = 200
 
 
 class FreeingNeedsYes(SidingError):
@@ -205,6 +207,7 @@ def _print(context: Context, report: Report, retention: Retention | None, *, dry
         for use in report.uses
     ]
     screen.table(header, rows)
+    _say_unmeasured(screen, report)
     screen.note(f"the snapshot store takes {size(report.store)} in all")
     if dry_run:
         for use in report.chosen:
@@ -229,6 +232,15 @@ def _print(context: Context, report: Report, retention: Retention | None, *, dry
         screen.note("nothing to free")
     elif dry_run:
         _say_would(screen, report, retention)
+
+
+def _say_unmeasured(screen: Screen, report: Report) -> None:
+    for each in report.unmeasured[:UNMEASURED_LISTED]:
+        what = each.what if len(each.what) <= LONGEST_NAME else each.what[:LONGEST_NAME] + "…"
+        screen.warn(f"the sizes lack what cannot be read: {inert(what)} ({inert(each.why)})")
+    if len(report.unmeasured) > UNMEASURED_LISTED:
+        more = len(report.unmeasured) - UNMEASURED_LISTED
+        screen.warn(f"and {counted(more, 'more place')}")
 
 
 def _say_done(screen: Screen, report: Report) -> None:
@@ -311,4 +323,5 @@ def _record(report: Report, retention: Retention | None) -> dict[str, object]:
         "displaced": report.displaced,
         "branches": [each.record() for each in report.branches],
         "unpacked": report.unpacked,
+        "unmeasured": [each._asdict() for each in report.unmeasured],
     }

@@ -6,7 +6,7 @@ RUN is an id, the beginning of one, or `last`.
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
-from siding.app.workflows.views import AgentState, RunView, run_view
+from siding.app.workflows.views import AgentState, RunView, run_view, way_on
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
@@ -62,8 +62,8 @@ def _show(context: Context, view: RunView) -> None:
         screen.print(screen.style(f"{where}{inert(state.error)}", "red"))
     if state.value is not None:
         screen.print(inert(result_text(state.value), lines=True))
-    if view.can_resume:
-        screen.note(f"`siding workflow resume {state.run_id}` goes on from its record")
+    if said := way_on(state):
+        screen.note(said)
 
 
 def _show_agent(context: Context, view: RunView, number: int) -> int:

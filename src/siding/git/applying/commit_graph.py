@@ -49,3 +49,28 @@ def paths_touched(bench: Bench, commits: Iterable[str]) -> set[bytes]:
         stdin="".join(f"{commit}\n" for commit in commits).encode("ascii"),
     )
     return set(output.split(b"\0")[:-1])
+
+
+def links_made(bench: Bench, commits: Iterable[str]) -> dict[bytes, set[str]]:
+    """Return the links to commits of other repositories that these commits make or move: for each
+    path the commits that do."""
+    arguments = ["diff-tree", "--stdin", "-r", "-m", "--root", "--raw", "-z", "--no-renames"]
+    output = bench.git.run(
+        bench.place(),
+        [*arguments, "--no-abbrev"],
+        doing="looking for links to other repositories",
+        stdin="".join(f"{commit}\n" for commit in commits).encode("ascii"),
+    )
+    found: dict[bytes, set[str]] = {}
+    if b" 160000 " not in output:
+        return found
+    fields = iter(output.split(b"\0"))
+    commit = ""
+    for field in fields:
+        if not field.startswith(b":"):
+            commit = field.decode("ascii")
+        else:
+            path = next(fields)
+            if field.split(b" ", 2)[1] == b"160000":
+                found.setdefault(path, set()).add(commit)
+    return found

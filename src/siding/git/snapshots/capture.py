@@ -28,14 +28,14 @@ from siding.git.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.git.snapshots.git_look import GitLook
 from siding.git.snapshots.git_state import GitState, state_in, state_of
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
-from siding.git.snapshots.look_again import looked
+from siding.git.snapshots.look_again import look_through
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.snapshots.modes import Modes, Usual, differ, modes_of, named_in
 from siding.git.snapshots.private_index import PrivateIndex
 from siding.git.snapshots.room import has_room
 from siding.git.snapshots.seeding import sparse_paths
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
-from siding.git.status import ARGUMENTS, EntryKind, StatusEntry, parse
+from siding.git.status import ARGUMENTS, EntryKind, StatusEntry
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 from siding.process.capture import Running
@@ -179,6 +179,7 @@ class CaptureWork:
         self.root = os.fsencode(request.root.path)
         self.index = PrivateIndex(store, self.task, request.root.path, request.keep_fds)
         self.unstable: list[bytes] = []
+        self.unlisted: tuple[bytes, ...] = ()  # there, and not in git's answer
         self.coverage = Coverage()  # of the last look
         self.ignored: tuple[bytes, ...] = ()
         self.looked: Looked | None = None
@@ -244,7 +245,7 @@ class CaptureWork:
         bare = bare_directories(
             (path for path in seen.empty if path not in gitlinks),
             unrecorded=[*ignored, *seen.special],
-            unknown=[*seen.unreadable, *(skipped.path for skipped in made.skipped)],
+            unknown=[*seen.unreadable, *self.unlisted, *(skipped.path for skipped in made.skipped)],
             directories=scan.modes,
         )
         self.looked = look.finish(
@@ -300,28 +301,31 @@ class CaptureWork:
         with suppress(OSError):  # where nothing can be written, as the patterns were
             self.index.renew_excludes()
         place = self.index.place(locks=False)
-        entries = parse(looked(self.git, place, STATUS, self.git.attempt(place, STATUS)))
-        made = self._plan(list(entries), self.index.gitlinks())
-        return len(made.update) + len(made.drop)
+        running = self.git.start(place, STATUS)
+        scan = scan_tree(self.root, self.task.seen, keeps=False)
+        look = look_through(self.index, place, STATUS, running.finish(), scan)
+        made = self._plan(look.entries, look.gitlinks)
+        return len(made.update) + len(made.drop) + len(look.unlisted)
 
-    def _look(self) -> tuple[list[StatusEntry], Scan, dict[bytes, str]]:
+    def _look(self) -> tuple[list[StatusEntry], Scan, Mapping[bytes, str]]:
         """Ask git what changed, and meanwhile look for what git does not show.
 
-        Return also the index entries that stand for submodules. git may refresh the index while it
-        is read, which replaces the file and changes no entry of that kind.
+        Return also the index entries that stand for submodules. Sets `unlisted`.
         """
         place = self.index.place()
         running = self.git.start(place, STATUS, keep_fds=self.request.keep_fds)
         wanted = self._start_wanted_ignored()
         scan = scan_tree(self.root, self.task.seen)
-        gitlinks = self.index.gitlinks()
-        done = running.finish()
-        entries = list(parse(looked(self.git, place, STATUS, done)))
+        look = look_through(self.index, place, STATUS, running.finish(), scan)
+        self.unlisted = look.unlisted
+        if self.unlisted:
+            self.task.seen.unlink(missing_ok=True)  # so that the next look asks for them, too
+        entries = look.entries
         if wanted is not None:
             listed = output_of(wanted.finish(), doing="looking for ignored files to record")
             names = listed.split(b"\0")[:-1]
             entries += [StatusEntry(kind=EntryKind.UNTRACKED, path=name) for name in names]
-        return entries, scan, gitlinks
+        return entries, scan, look.gitlinks
 
     def _start_wanted_ignored(self) -> Running | None:
         """Ask for ignored files that are recorded by configuration and not in the index yet."""
@@ -456,7 +460,8 @@ class CaptureWork:
 
     def _coverage(self, made: IndexPlan, seen: Scan, ignored: Sequence[bytes]) -> Coverage:
         skipped = [*made.skipped]
-        skipped += [Skipped(path=p, reason=Reason.UNREADABLE) for p in seen.unreadable]
+        unread = (*seen.unreadable, *self.unlisted)
+        skipped += [Skipped(path=p, reason=Reason.UNREADABLE) for p in unread]
         foreign: list[bytes] = []
         linked: list[bytes] = []
         notes: tuple[str, ...] = ("the permissions could not be recorded",)

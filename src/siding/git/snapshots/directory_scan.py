@@ -28,6 +28,8 @@ class Scan(NamedTuple):
     """Names relative to the root. ``nested`` are directories with a `.git` of their own.
 
     ``modes`` are the permission bits of every directory, ``foreign`` those of somebody else.
+    ``files`` has the names of files and links in directories that were read, joined by NULs: not of
+    those that are as they were at the look before.
     """
 
     special: list[bytes]
@@ -36,6 +38,7 @@ class Scan(NamedTuple):
     unreadable: list[bytes]
     foreign: list[bytes]
     modes: dict[bytes, int]
+    files: dict[bytes, bytes]
 
     def outside(self, directories: list[bytes]) -> "Scan":
         """Return the scan without what lies in one of the directories."""
@@ -46,17 +49,18 @@ class Scan(NamedTuple):
             [path for path in found if not _within(path, known)] for found in self[:5]
         )
         modes = {path: mode for path, mode in self.modes.items() if not _within(path, known)}
-        return Scan(special, empty, nested, unreadable, foreign, modes)
+        return Scan(special, empty, nested, unreadable, foreign, modes, self.files)
 
 
-def scan_tree(root: bytes, memory: Path | None = None) -> Scan:
+def scan_tree(root: bytes, memory: Path | None = None, *, keeps: bool = True) -> Scan:
     """Look at every directory under `root`, following no link.
 
-    `memory` is a cache file of what was seen; losing it costs only time.
+    `memory` is a cache file of what was seen; losing it costs only time. Without `keeps` it is read
+    and not written.
     """
     known = _recall(memory) if memory else {}
     now: dict[bytes, _Seen] = {}
-    scan = Scan(special=[], empty=[], nested=[], unreadable=[], foreign=[], modes={})
+    scan = Scan(special=[], empty=[], nested=[], unreadable=[], foreign=[], modes={}, files={})
     fresh = _walk(root, known, now, scan)
     for directory, (_, _, _, special, nested, empty) in now.items():
         scan.special.extend(join(directory, name) if directory else name for name in special)
@@ -66,7 +70,7 @@ def scan_tree(root: bytes, memory: Path | None = None) -> Scan:
             scan.empty.append(directory)
     for found in scan[:5]:
         found.sort()
-    if memory and fresh:
+    if memory and fresh and keeps:
         _remember(memory, now)
     return scan
 
@@ -114,8 +118,10 @@ def _walk(root: bytes, known: dict[bytes, _Seen], now: dict[bytes, _Seen], scan:
             if me not in (0, found.st_uid):
                 scan.foreign.append(directory)
             if seen is None:
-                seen = _read(full, found)
+                seen, files = _read(full, found)
                 fresh = True
+                if files:
+                    scan.files[directory] = b"\0".join(files)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError:
@@ -126,22 +132,25 @@ def _walk(root: bytes, known: dict[bytes, _Seen], now: dict[bytes, _Seen], scan:
     return fresh
 
 
-def _read(full: bytes, found: os.stat_result) -> _Seen:
+def _read(full: bytes, found: os.stat_result) -> tuple[_Seen, list[bytes]]:
+    """Read a directory; return what is kept of it, and the names of its files and links."""
     directories: list[bytes] = []
     special: list[bytes] = []
+    files: list[bytes] = []
     nested, empty = False, True
     with os.scandir(full) as entries:
         for entry in entries:
             empty = False
-            if entry.is_file(follow_symlinks=False):
-                nested = nested or entry.name == b".git"
-            elif entry.name == b".git":
+            if entry.name == b".git":
                 nested = True
+            elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                files.append(entry.name)
             elif entry.is_dir(follow_symlinks=False):
                 directories.append(entry.name)
-            elif not entry.is_symlink():
+            else:
                 special.append(entry.name)
-    return found.st_ino, found.st_ctime_ns, directories, special, nested, empty
+    seen = (found.st_ino, found.st_ctime_ns, directories, special, nested, empty)
+    return seen, files
 
 
 def _recall(memory: Path) -> dict[bytes, _Seen]:

@@ -102,10 +102,13 @@ class PrivateIndex:
         if self.sparse and self.git.version() < (2, 36):
             include_present(self.store, self.task, self.root, keep_fds=self.keep_fds)
 
+    def data(self) -> bytes:
+        """Return the bytes of the index file. git replaces the file as a whole."""
+        return read_small(self.task.index_file, _INDEX_LIMIT) or b""
+
     def gitlinks(self) -> dict[bytes, str]:
         """Return the entries that stand for submodules, with the commit each names."""
-        data = read_small(self.task.index_file, _INDEX_LIMIT) or b""
-        return read_gitlinks(data, self.store.repository.hash_size // 2)
+        return read_gitlinks(self.data(), self.store.repository.hash_size // 2)
 
     def open_nested(self, paths: Iterable[bytes]) -> None:
         """Put a file that is not there into each: git then takes it for a plain directory.

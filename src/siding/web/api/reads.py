@@ -109,6 +109,7 @@ def disk(ask: Ask) -> dict[str, Any]:
     return {
         "tasks": [{**use._asdict(), "total": use.total} for use in report.uses],
         "store": report.store,
+        "unmeasured": [each._asdict() for each in report.unmeasured],
     }
 
 

@@ -21,6 +21,7 @@ def use(ask: Ask) -> Page:
         "parts": [(part, sum(getattr(each, part) for each in uses)) for part in _PARTS],
         "freeable": sum(each.trash for each in report.chosen),
         "chosen": len(report.chosen),
+        "unmeasured": report.unmeasured,
     }
     return Page("disk.html", "Disk use", values)
 

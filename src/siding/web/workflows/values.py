@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from siding.app.workflows.views import AgentState, RunState, phases_of
+from siding.app.workflows.views import AgentState, RunState, phases_of, way_on
 from siding.namedtuples import NamedTuple
 from siding.web.workflows.rows import STATUS_TONES, AgentRow, agent_row, phase_key
 from siding.web.workflows.timeline import Timeline, timeline
@@ -59,7 +59,8 @@ def head_values(state: RunState, query: RunQuery) -> dict[str, Any]:
         "query": query,
         "tone": STATUS_TONES[state.status],
         "is_live": state.status == "running",
-        "can_resume": state.status in ("interrupted", "failed", "killed"),
+        "can_resume": state.can_resume,
+        "way_on": way_on(state),
         "took_ms": max(0, state.updated_at - state.started_at) if state.started_at else 0,
         "done": state.counted("done"),
         "running": state.counted("running"),

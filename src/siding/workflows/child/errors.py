@@ -1,10 +1,12 @@
 """What ends a script, or one of its calls."""
 
+SCRIPT = "script"  # the script itself: a mistake in it, or in what it was given
+
 
 class WorkflowError(Exception):
     """A call that the script may not make, or that failed. `kind` is one of the constants below."""
 
-    kind = "script"
+    kind = SCRIPT
 
     def __init__(self, message: str, kind: str = "") -> None:
         super().__init__(message)

@@ -25,6 +25,7 @@ from siding.workflows.child.containment import (
 from siding.workflows.child.errors import (
     FORBIDDEN,
     NOT_DETERMINISTIC,
+    SCRIPT,
     NotDeterministic,
     WorkflowError,
 )
@@ -108,7 +109,7 @@ def _run(wire: Wire, scheduler: Scheduler, calls: Calls, start: dict[str, Any]) 
     except WorkflowError as error:
         return {"t": "failed", "error": str(error), "kind": error.kind, "where": _where(error)}
     except Exception as error:
-        return {"t": "failed", "error": _told(error), "kind": "script", "where": _where(error)}
+        return {"t": "failed", "error": _told(error), "kind": SCRIPT, "where": _where(error)}
 
 
 def _turn(wire: Wire, scheduler: Scheduler, calls: Calls, whole: Future) -> None:
@@ -134,7 +135,7 @@ def _returned(value: Any, calls: Calls) -> dict[str, Any]:
         calls.tell({"t": "warn", "message": said})
     if problem := problem_of(value):
         error = f"the script cannot return its result: {problem}"
-        return {"t": "failed", "error": error, "kind": "script"}
+        return {"t": "failed", "error": error, "kind": SCRIPT}
     return {"t": "done", "value": value}
 
 

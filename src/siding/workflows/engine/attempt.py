@@ -7,7 +7,7 @@ from typing import Any
 
 from siding.workflows.allowed import CPU_S
 from siding.workflows.budget import Account, Budget
-from siding.workflows.child.errors import SILENT
+from siding.workflows.child.errors import FORBIDDEN, SCRIPT, SILENT
 from siding.workflows.engine.agent_run import AgentRuns
 from siding.workflows.engine.answers import Answers
 from siding.workflows.engine.calls import Calls
@@ -17,7 +17,7 @@ from siding.workflows.engine.plan import Ports, RunPlan
 from siding.workflows.engine.ports import CannotRecord
 from siding.workflows.engine.record import RunRecord
 from siding.workflows.engine.silence import Silence
-from siding.workflows.events import Logged, PhaseDone, PhaseStarted, RunDone
+from siding.workflows.events import Logged, PhaseDone, PhaseStarted, Resumable, RunDone
 from siding.workflows.journal.store import JournalWriter, Recorded
 
 GONE = "script-process"  # its process died
@@ -172,12 +172,15 @@ class ScriptAttempt:
             self._record.drop_unreached(self._plan.policy)
             self._finish(RunDone(status="completed", value=message["value"]))
             return
+        # An error of its own comes again; one that a call gave it may not.
+        repeats = message["kind"] in {SCRIPT, FORBIDDEN} and not message["unfinished"]
         self._finish(
             RunDone(
                 status="failed",
                 error=message["error"],
                 line=message.get("where", 0),
                 kind=message["kind"],
+                resumable=self._record.resumable() if repeats else Resumable.CHANGES,
             )
         )
 

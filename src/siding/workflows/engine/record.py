@@ -9,12 +9,14 @@ from typing import Any
 
 from siding.workflows.calls import AgentCall
 from siding.workflows.engine.answers import Answers
-from siding.workflows.events import AgentDone, Emit, Logged, ResumeSummary
+from siding.workflows.events import AgentDone, Emit, Logged, Resumable, ResumeSummary
 from siding.workflows.journal.records import Answer, Begun, Drop, path_order, stands_behind
 from siding.workflows.journal.store import JournalWriter, Recorded
 from siding.workflows.outcome import from_record
 from siding.workflows.resume import Policy, Scope
 from siding.workflows.structured import misfits
+
+_SETTLED = frozenset({"ok", "skipped"})  # results that the next attempt takes from the record
 
 
 class RunRecord:
@@ -32,6 +34,7 @@ class RunRecord:
         self._at_work: dict[str, Begun] = {}
         self._replayed = 0
         self._live = 0
+        self._results: set[str] = set()  # the kinds of all that the script was given
 
     @property
     def is_resumed(self) -> bool:
@@ -75,6 +78,7 @@ class RunRecord:
         tell: Callable[[], None],
     ) -> None:
         """Answer an agent's call, then `tell` of it. Raises NotStorable, and has done nothing."""
+        self._results.add(result["kind"])
         self._answers.record(
             _answer_to(message, result, message["id"]),
             {"path": message["path"], "value": value, "tokens": tokens},
@@ -84,6 +88,7 @@ class RunRecord:
 
     def answer(self, message: Mapping[str, Any], result: Mapping[str, Any], value: Any) -> None:
         """Answer any other call. Raises NotStorable, and has done nothing."""
+        self._results.add(result["kind"])
         self._answers.record(
             _answer_to(message, result), {"path": message["path"], "value": value, "tokens": 0}
         )
@@ -94,6 +99,7 @@ class RunRecord:
         The next attempt makes the call again; it must know that this one went on without it.
         """
         path = message["path"]
+        self._results.add("refused")
         answer = {"path": path, "error": error, "kind": kind}
         if path in self._recorded.answers:
             self._answers.refuse(answer)
@@ -133,6 +139,12 @@ class RunRecord:
         if policy.scope is Scope.ALL and (gone := self._unreached()):
             self._answers.note(Drop(paths=tuple(sorted(gone, key=path_order))))
 
+    def resumable(self) -> Resumable:
+        """Return what comes of resuming a script that raised after all that it was given."""
+        if not self._results:
+            return Resumable.IS_EMPTY
+        return Resumable.REPEATS if self._results <= _SETTLED else Resumable.CHANGES
+
     def _unreached(self) -> set[str]:
         return {*self._recorded.answers, *self._recorded.begun} - self._visited - self._dropped
 
@@ -141,6 +153,8 @@ class RunRecord:
         for path, label, phase in calls:
             self.visit(path)
             answer = self._recorded.answers.get(path)
+            if answer is not None:
+                self._results.add(answer.result["kind"])
             if answer is not None and answer.kind == "agent":
                 self._replayed += 1
                 self._emit(

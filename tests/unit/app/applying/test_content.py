@@ -25,7 +25,7 @@ from siding.ids import Sha
 from .ledgers import Told, last_at
 
 LINK, OTHER_LINK = "12" * 20, "34" * 20
-NO_SNAPSHOT = "no snapshot holds it"
+NO_SNAPSHOT = "no snapshot holds it: too big"
 
 
 def tree_of(told: Told, entries: Mapping[str, str]) -> Sha:
