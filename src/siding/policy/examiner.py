@@ -205,7 +205,8 @@ class Examiner(Effects):
                 self._forget(command.body, state)
                 outputs = [self.script(command.condition, state, stdin)]
                 outputs.append(self.script(command.body, state, stdin))
-                return ANYTHING if any(o.text != "" for o in outputs) else NOTHING
+                printed = ANYTHING if any(o.text != "" for o in outputs) else NOTHING
+                return self._goes_on(command, printed)
             case For():
                 return self._for(command, state, stdin)
             case Case():
@@ -257,6 +258,11 @@ class Examiner(Effects):
             self._merge(state, way)
         return ANYTHING if any(output.text != "" for output in outputs) else NOTHING
 
+    def _goes_on(self, loop: Loop | For, printed: PrintedText) -> PrintedText:
+        from siding.policy.endless import judge_loop  # few commands hold a loop
+
+        return judge_loop(self, loop, printed)
+
     def _for(self, command: For, state: ShellState, stdin: PrintedText) -> PrintedText:
         expander = Expander(self, state)
         if command.arithmetic is not None:
@@ -273,7 +279,7 @@ class Examiner(Effects):
             if command.name:
                 state.variables[command.name] = value
             outputs.append(self.script(command.body, state, stdin))
-        return self._joined(outputs)
+        return self._goes_on(command, self._joined(outputs))
 
     def _define(self, command: Function, state: ShellState) -> PrintedText:
         if self.knows(command.name):

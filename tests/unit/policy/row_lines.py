@@ -26,7 +26,10 @@ BY_ROW: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "velero": (("velero backup get",), ("velero backup delete x", "velero restore create y")),
     "tkn": (("tkn pipelinerun logs x",), ("tkn pipeline start x", "tkn task delete y")),
     "dive": (("dive app:latest",), ()),
-    "ko": (("ko build ./cmd/app",), ("ko apply -f config", "ko delete -f x")),
+    "ko": (
+        ("ko build --local ./cmd/app", "ko build --push=false ."),
+        ("ko build ./cmd/app", "ko apply -f config", "ko delete -f x"),
+    ),
     "colima": (("colima status", "colima start"), ("colima delete", "colima ssh -- rm -rf /srv")),
     "earthly": (("earthly +build",), ("earthly --push +image", "earthly -P +x")),
     "dagger": (("dagger call test",), ("dagger login",)),

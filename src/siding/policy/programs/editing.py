@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from siding.policy.effects import secret_variable
 from siding.policy.fields import ANYTHING, FOUND_BY_NAME, MARKS, UNKNOWN, PrintedText, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
@@ -40,17 +41,20 @@ def awk(examiner: "Examiner", call: "Call") -> PrintedText:
     rest = list(given.operands)
     if not texts and not files and rest:
         texts.append(rest.pop(0))
+    endless = False
     for text in texts:
-        _awk_text(examiner, call, text, rest)
+        endless |= _awk_text(examiner, call, text, rest)
     for operand in rest:
         examiner.reads(operand, call.state)
+    if endless:
+        return PrintedText(endless=True)
     if FOUND_BY_NAME in (call.stdin.text or ""):  # `ps aux | awk '/NAME/ {print $2}'`
         return call.stdin
     return ANYTHING
 
 
-def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -> None:
-    judge_program(examiner, "awk", text, call.state, given)
+def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -> bool:
+    endless = judge_program(examiner, "awk", text, call.state, given)
     for path in re.findall(r">\s*\"((?:[^\"\\]|\\.)*)\"", text):
         if not path.startswith(("/dev/stderr", "/dev/stdout")):
             examiner.writes(path, call.state)
@@ -58,8 +62,12 @@ def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -
         examiner.reads(path, call.state)
     if re.search(r"\|\s*\"(?:/bin/)?(?:ba|da|z|k)?sh\"", text):  # it prints lines for a shell
         examiner.found("code-from-input", text[:120])
+    for name in re.findall(r"\bENVIRON\[\"(\w+)\"\]", text):
+        if secret_variable(name):
+            examiner.found("print-secret", name)
     for word in given if re.search(r"\|\s*ARGV", text) else ():
         examiner.stopped("awk", word, call.state)
+    return endless
 
 
 def sed(examiner: "Examiner", call: "Call") -> PrintedText:

@@ -56,7 +56,10 @@ def _goes_on(call: "Call", given: "Given", how: str) -> bool:
     """Return whether what is printed never ends: a filter goes on as long as its input does."""
     if how in ("input", "part"):
         return reads_without_end(given)
-    return call.stdin.endless and not how and not {"files", "quotes"}.isdisjoint(given.row.always)
+    if how or given.has("bounds"):
+        return False
+    filters = not {"files", "quotes"}.isdisjoint(given.row.always)
+    return reads_without_end(given) or (call.stdin.endless and filters)
 
 
 def _keeps_process(examiner: "Examiner", call: "Call", given: "Given") -> bool:

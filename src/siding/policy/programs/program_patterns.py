@@ -89,6 +89,13 @@ AT_ALL = {
     "kill-all": r"\bkill(?:pg)?\b\W{1,3}-?1\b",
     "siding-itself": r"\bkill\b[^\n]{0,40}\b(?:p?getppid|ppid)\b",
 }
+# A loop that never ends; what ends one, or waits in it; and what writes in it.
+ENDLESS = r"\bwhile\s*\(?\s*(?:[Tt]rue|1)\b\s*\)?|\bfor\s*\(\s*;\s*;\s*\)|\bloop\s*(?:do\b|\{)"
+ENDS = (
+    r"\b(?:break|return|sleep|exit|last|raise|await|accept|recv\w*|input|read\w*|getline|quit|wait\w*"
+    r"|die|yield|poll|select|listen|throw|shift|next|pop)\b"
+)
+GROWS = r"\.write\w*\s*\(|append|\bf?puts?\b|\bprintf?\b[^\n;]*>|\bfwrite\b|\bcopy\w*\s*\("
 FETCHES = (
     r"urlopen|urlretrieve|\b(?:requests|httpx|https?|axios)\.get\b|\brequire\(\"\d+\"\)\.get\b"
     r"|\bfetch\s*\(|URI\.open|open-uri|\bLWP\b"

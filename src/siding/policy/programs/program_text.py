@@ -35,12 +35,17 @@ def judge_program(
     text: str,
     state: "ShellState",
     given: Sequence[str] = (),
-) -> None:
-    """Judge program text by what is plainly seen in it; `given` are the program's arguments."""
+) -> bool:
+    """Judge program text by what is plainly seen in it; `given` are the program's arguments.
+
+    Return whether it goes on without end.
+    """
     examiner.budget.spend(20 + 2 * len(text), "reading program text")
     if not text.strip(MARKS + " \t\n") and set(text) & set(MARKS):
         examiner.found("code-from-input", text)
-    _Text(examiner, language, text, state).judge(given)
+    found = _Text(examiner, language, text, state)
+    found.judge(given)
+    return found.endless
 
 
 class _Text:
@@ -53,6 +58,9 @@ class _Text:
         self.code = self.strings.code
         self.runs = bool(re.search(patterns.RUNS_TEXT, self.code))
         self.fetches = bool(re.search(patterns.FETCHES, self.code))
+        self.endless = bool(re.search(patterns.ENDLESS, self.code)) and not re.search(
+            patterns.ENDS, self.code
+        )
         self.statements = [each[:_LONGEST_STATEMENT] for each in re.split(r"[;\n]", self.code)]
 
     def judge(self, given: Sequence[str]) -> None:
@@ -106,6 +114,8 @@ class _Text:
         for rule, pattern in patterns.AT_ALL.items():
             if re.search(pattern, self.code):
                 self.examiner.found(rule, self.code[:120])
+        if self.endless and re.search(patterns.GROWS, self.code):
+            self.examiner.found("fill-disk", self.code[:120])
         texts = " ".join(self.strings.strings)
         if self.runs and (self.fetches or re.search(r"\bcurl\b|\bwget\b|https?://", texts)):
             self.examiner.found("remote-code", "runs what it fetches")

@@ -93,10 +93,16 @@ def multiplexer(examiner: "Examiner", call: "Call") -> PrintedText:
     for index, word in enumerate(words):
         if word in _RUN_A_COMMAND:
             _screen_command(examiner, call, words[index + 1 :])
+        if word in ("kill-server", "kill-all-sessions", "delete-all-sessions") or (
+            word == "kill-session" and "-a" in words
+        ):
+            examiner.found("kill-all", shown_words(call.words[:6]))
         if word in ("send-keys", "send", "stuff", "source-file", "source", "paste-buffer"):
             examiner.found("code-from-input", shown_words(call.words[:8]))
             examiner.inner_text(call.name, " ".join(words[index + 1 :]), call.state)
-    if call.name == "screen" and words and words[0] not in ("-ls", "-list", "-v"):
+    if call.name == "screen" and words[-1:] == ["quit"] and "-S" not in words:
+        examiner.found("kill-all", shown_words(call.words[:6]))
+    elif call.name == "screen" and words and words[0] not in ("-ls", "-list", "-v"):
         _screen_command(examiner, call, words)
     return ANYTHING
 
