@@ -13,7 +13,7 @@ from siding.policy.budget import LONGEST_LINE, LONGEST_VALUE, Budget, TooMuch
 from siding.policy.call import Call
 from siding.policy.effects import LONGEST_SHOWN, Effects, odd_characters, secret_variable
 from siding.policy.expansion import Expander
-from siding.policy.fields import ANYTHING, MARKS, NOTHING, UNKNOWN, PrintedText, shown_words
+from siding.policy.fields import ANYTHING, MARKS, NOTHING, NUMBER, UNKNOWN, PrintedText, shown_words
 from siding.policy.grammar import Parser, parse
 from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
@@ -267,6 +267,8 @@ class Examiner(Effects):
         expander = Expander(self, state)
         if command.arithmetic is not None:
             expander.subscript(command.arithmetic)
+            for name in NAME.findall(command.arithmetic.text):
+                state.variables[name] = NUMBER
         values = [UNKNOWN]
         if command.words:
             values = expander.fields(command.words) or [UNKNOWN]

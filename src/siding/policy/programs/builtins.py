@@ -172,6 +172,8 @@ def read_variables(examiner: "Examiner", call: "Call") -> PrintedText:
         call.state.variables[name] = _line_of(call.stdin)
         if name in call.state.arrays or given.has("-a") or call.name != "read":
             call.state.arrays[name] = (UNKNOWN,)
+        if name == "PATH":
+            examiner.found("loads-code", shown_words(call.words))
         if name in ("PATH", "IFS"):
             examiner.variable(name, UNKNOWN, call.state, lasting=True)
     for callback in given.values("-C"):

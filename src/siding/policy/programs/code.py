@@ -39,7 +39,7 @@ _ANY_LANGUAGE = (
         -e -c -x -ex -o -g -G --eval -eval -E --execute --command -Command /c /k -r --expr -p
     """),
     ordered("-l --load -require --script -s"),
-    ordered("-t -f -i -q -cp --args"),
+    ordered("-t -f -i -cp --args"),
 )
 
 
@@ -117,6 +117,10 @@ def _module(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText
     if name in ("http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd"):
         _server(examiner, call, words[1:])
         return ANYTHING
+    if name in ("ftplib", "telnetlib", "poplib", "imaplib", "nntplib") and words[1:]:
+        examiner.found("send-data", shown_words(words))
+    if name == "ensurepip" and {"--user", "--root"} & set(words):
+        examiner.found("write-outside", shown_words(words))
     if name in ("timeit", "code", "IPython", "pdb"):
         return _module_with_text(examiner, call, words)
     if name in ("base64", "zipfile", "tarfile"):
@@ -207,7 +211,7 @@ def interpreter(examiner: "Examiner", call: "Call") -> PrintedText:
     endless = False
     for text in texts:
         endless |= _text(examiner, call, text, given.operands)
-    in_place = name == "perl" and any(re.match(r"-[pnlw0]*i", word) for word in words)
+    in_place = name in ("perl", "ruby") and any(re.match(r"-[pnlw0]*i", word) for word in words)
     for operand in given.operands if texts else ():
         examiner.reads(operand, call.state)
         if in_place:

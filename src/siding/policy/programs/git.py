@@ -42,7 +42,7 @@ def git(examiner: "Examiner", call: "Call") -> PrintedText:
         examiner.found("git-unknown", verb)
         return ANYTHING
     _place(examiner, call, verb, words)
-    if verb in ("commit", "push", "merge", "rebase", "am", "cherry-pick"):
+    if verb == "push":
         _hooks_off(examiner, call)
     _words(examiner, call, words, names_only=verb in _NAMING)
     judge = VERBS.get(verb)

@@ -49,7 +49,7 @@ READS_A_FILE = r"\bopen\b|read|load|\brun\b|exec|system|popen"
 DELETES = (
     r"\b(?:rmtree|remove_tree|rm|rmSync|rmdir\w*|unlink\w*|removedirs|rm_rf?|(?<![.\w])remove"
     r"|remove_(?:dir|entry)\w*|removeSync|emptyDir\w*|(?:os|fs|fse|file|Deno)\.remove\w*"
-    r"|remove(?:Item|Dir|File)|(?:File|Files|Dir|FileUtils)\.delete\w*|delete-(?:file|directory)|deleteTree)\b[!?]?"
+    r"|remove(?:Item|Dir|File)|(?:File|Files|Dir|FileUtils)\.delete\w*|delete-(?:file|directory(?:/files)?)|deleteTree)\b[!?]?"
 )
 # A function that deletes is handed to another one: `map(os.remove, …)`, `array_map("3", …)`.
 HANDED_DELETES = rf"(\b(?:map|array_\w+|call_user_func\w*)\(\s*(?:\"(\d+)\"|{DELETES}))\s*,"

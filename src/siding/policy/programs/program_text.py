@@ -93,7 +93,7 @@ class _Text:
                 lines.append(self.strings.strings[int(number)])
             if self.language in patterns.BARE_WORDS:
                 lines += re.findall(rf"{patterns.STARTS}[\s(`]+([^\]}})']+)", statement)
-            if self.language in ("ipython", "gdb", "lldb"):
+            if self.language in ("ipython", "gdb", "lldb", "gnuplot", "r2", "radare2"):
                 lines += re.findall(r"^\s*(?:platform )?(?:!|shell )(.+)", statement)
         for word in given if starts else ():
             self.examiner.stopped(self.language, word if " " in word else "", self.state)

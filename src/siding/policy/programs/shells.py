@@ -26,6 +26,11 @@ def shell(examiner: "Examiner", call: "Call") -> PrintedText:
         if word in ("--rcfile", "--init-file"):
             examiner.found("loads-code", " ".join([word, *words[:1]]))
             words = words[1:]
+        elif call.name == "fish" and word in ("-C", "--init-command", "--command"):
+            examiner.inner_text(call.name, "".join(words[:1]), call.state)
+            if word == "--command":
+                return ANYTHING
+            words = words[1:]
         elif word.startswith("--") or UNKNOWN in word:
             if UNKNOWN in word:
                 examiner.found("code-from-input", word)
