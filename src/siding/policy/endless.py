@@ -22,7 +22,7 @@ from siding.policy.tree import (
 _ENDS = r"(?:break|exit|return|exec|sleep|wait|read|kill|inotifywait|fswatch)\b"
 _ALWAYS = r"(?::|true|false|/bin/true|\[+ *(?:1|true) *\]+|test 1)$"
 # Programs that make a file of another name in each turn, when the name is computed.
-_MAKES = r"(?:cp|dd|mkdir|touch|mktemp|fallocate|truncate|tar|install|git clone)\b.*\$|tee\s+-a\b"
+_MAKES = r"(?:cp|dd|mkdir|touch|fallocate|truncate|tar|install|git clone)\b.*\$|tee\s+-a\b|mktemp\b"
 
 
 def judge_loop(effects: Effects, loop: Loop | For, printed: PrintedText) -> PrintedText:
@@ -60,7 +60,11 @@ def _what_grows(body: Script) -> str:
             each.operator in (">>", "&>>") and not each.target.text.startswith("/dev/")
             for each in command.redirects
         )
-        if appends or re.match(_MAKES, command.text):
+        makes = any(
+            each.operator == ">" and re.search(r"\$|`", each.target.text)
+            for each in command.redirects
+        )
+        if appends or makes or re.match(_MAKES, command.text):
             return command.text
     return ""
 

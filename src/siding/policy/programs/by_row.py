@@ -270,6 +270,8 @@ def _fills_disk(examiner: "Examiner", call: "Call", given: Given) -> None:
     targets = [*given.values("writes"), *given.values("stores"), *given.values("target")]
     if "(target)" in given.places:
         targets += given.operands[-1:]
+    if "writes" in given.places.get("(second)", ()):
+        targets += given.operands[1:2] or ["."]
     for target in targets:
         if examiner.zone(target, call.state) is not Zone.HARMLESS:
             examiner.found("fill-disk", target)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from siding.policy.fields import (
     ANY,
+    ANYTHING,
     FOUND_BY_NAME,
     MARKS,
     NOTHING,
@@ -34,6 +35,8 @@ _PRINTS = {
 def printed(examiner: "Examiner", call: "Call", given: "Given") -> PrintedText:
     """Return what a call prints."""
     (how, *_) = (*given.places.get("(prints)", ()), "")
+    if how == "endless" and given.has("bounds"):
+        return ANYTHING
     if how in _PRINTS:
         return _PRINTS[how]
     stores = "stores" in given.places.get("(operands)", ())
@@ -55,10 +58,11 @@ def printed(examiner: "Examiner", call: "Call", given: "Given") -> PrintedText:
 def _goes_on(call: "Call", given: "Given", how: str) -> bool:
     """Return whether what is printed never ends: a filter goes on as long as its input does."""
     if how in ("input", "part"):
-        return reads_without_end(given)
+        huge = any(fills_disk(bytes_of(value)) for value in given.values("bounds"))
+        return reads_without_end(given) or (call.stdin.endless and huge)
     if how or given.has("bounds"):
         return False
-    filters = not {"files", "quotes"}.isdisjoint(given.row.always)
+    filters = {"text", "project"}.isdisjoint(given.row.always)
     return reads_without_end(given) or (call.stdin.endless and filters)
 
 

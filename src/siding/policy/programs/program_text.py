@@ -58,6 +58,7 @@ class _Text:
         self.code = self.strings.code
         self.runs = bool(re.search(patterns.RUNS_TEXT, self.code))
         self.fetches = bool(re.search(patterns.FETCHES, self.code))
+        self.deletes = bool(re.search(patterns.DELETES, self.code))
         self.endless = bool(re.search(patterns.ENDLESS, self.code)) and not re.search(
             patterns.ENDS, self.code
         )
@@ -134,14 +135,22 @@ class _Text:
             (patterns.COPIES, 1, self._write),
             (patterns.COPIES, 0, self._read),
             (patterns.READS, 0, self._read),
+            (patterns.LINKS, 0, self._link),
+            (patterns.LOADS, 0, self._load),
+            (patterns.LOADS, 1, self._load),
         ):
             for arguments in self._calls(pattern, statement):
                 self._each(arguments[at : at + 1], act)
         self._deletes_otherwise(statement)
+        self._opens(statement)
+
+    def _opens(self, statement: str) -> None:
         for arguments in self._calls(patterns.OPENS, statement):
             given = [text for each in arguments for text in self.strings.values(each)[:1]]
             if any(re.fullmatch(patterns.WRITE_MODE, text) for text in given):
                 self._each(arguments, self._write)  # Perl has the mode before the path …
+            elif given and given[0].startswith("|"):  # Perl pipes into a command
+                self.examiner.stopped(self.language, given[0].lstrip("| "), self.state)
             elif given and given[0].startswith(">"):
                 self._write(given[0].lstrip("> "))  # … or in it
             else:
@@ -164,6 +173,14 @@ class _Text:
                 self._each([rest], self._delete)
         if re.search(patterns.HANDED_BEHIND, statement):  # `[…].forEach(fs.unlinkSync)`
             self._each(re.findall(r'"\d+"', statement), self._delete)
+        if self.deletes:  # what it lists, it may delete
+            for arguments in self._calls(patterns.LISTS, statement):
+                self._each(arguments[:1], self._delete_outside)
+            for before in patterns.LISTED_BEFORE.findall(statement):
+                self._each([patterns.BEFORE_A_PATH.split(before)[-1]], self._delete_outside)
+        if self.language in ("R", "Rscript"):
+            for arguments in self._calls(patterns.WRITES_OF_R, statement):
+                self._each(arguments, self._write)
         if self.language in patterns.BARE_WORDS:
             for path in re.findall(patterns.BARE_DELETES, statement):
                 self._delete(re.sub(r"^~(?=/|$)", self.strings.home, path))
@@ -180,6 +197,22 @@ class _Text:
 
     def _delete(self, path: str) -> None:
         self.examiner.deletes(path, self.state, recursive=True)
+
+    def _delete_outside(self, path: str) -> None:
+        if self.examiner.zone(path, self.state) not in (Zone.INSIDE, Zone.TEMPORARY):
+            self._delete(path)
+
+    def _link(self, path: str) -> None:
+        near = self.examiner.zone(path, self.state) in (Zone.INSIDE, Zone.TEMPORARY)
+        if not near and not self.examiner.is_beside(path, self.state):
+            self.examiner.found("link-outside", path)
+
+    def _load(self, path: str) -> None:
+        if not path.startswith(("/", "..")) or path.startswith(("/usr/", "/lib", "/opt/")):
+            return
+        inside = self.examiner.is_workspace(path, self.state)
+        if not inside and not self.examiner.is_beside(path, self.state):
+            self.examiner.found("run-outside", path)
 
     def _write(self, path: str) -> None:
         self.examiner.writes(path, self.state)
@@ -206,6 +239,16 @@ class _Text:
             if path and self.examiner.zone(path, self.state) is not Zone.UNKNOWN:
                 act(path)
 
+    def _serves(self, statement: str) -> None:
+        """Judge a server that other machines can reach, and code that is loaded from one."""
+        for numbers in re.findall(patterns.SERVES, statement):
+            if self.strings.strings[int("".join(numbers))] in ("", "0.0.0.0", "::"):
+                self.examiner.found("serve-files", statement[:120])
+        for arguments in self._calls(patterns.LOADS, statement):
+            for text in self.strings.values("".join(arguments[:1])):
+                if re.match(r"https?://", text):
+                    self.examiner.found("remote-code", text)
+
     def _network(self, statement: str) -> None:
         texts = self.strings.values(statement)
         sends = re.search(patterns.SENDS, statement)
@@ -214,6 +257,7 @@ class _Text:
                 self.examiner.found("cloud-metadata", address)
             if sends and re.match(r"(?:https?|wss?|ftp)://", address) and is_elsewhere(address):
                 self.examiner.found("send-data", address)
+        self._serves(statement)
         for number in re.findall(patterns.CONNECTS, statement):
             if is_elsewhere(self.strings.strings[int(number)]):
                 self.examiner.found("send-data", self.strings.strings[int(number)])
