@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from siding.policy.effects import secret_variable
 from siding.policy.fields import MARKS, UNKNOWN, known, shown_words
-from siding.policy.hosts import is_elsewhere, is_far, is_metadata
+from siding.policy.hosts import is_elsewhere, is_far, is_local, is_metadata
 from siding.policy.names import names
 from siding.policy.paths import Zone
 from siding.policy.programs.amounts import AMOUNTS
@@ -102,7 +102,7 @@ def asks_for(examiner: "Examiner", call: "Call", value: str) -> None:
     if value.startswith("file:"):
         examiner.reads(value.removeprefix("file:").removeprefix("//"), call.state)
     unknown = re.search(r"[?/=&@.]", value[: value.rfind(UNKNOWN) + 1])
-    if unknown or re.match(_ODD_SCHEME, value):
+    if (unknown and not is_local(value)) or re.match(_ODD_SCHEME, value):
         examiner.found("send-data", value)
 
 
