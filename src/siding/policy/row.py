@@ -36,7 +36,7 @@ KINDS = names("text files project quotes")
 # What the first words of a call may be: letters of options without a dash.
 SHAPES = names("letters")
 PRINTS = names("""
-    nothing number processes endless fetched secrets input part below entries operands
+    nothing number processes endless fetched secrets input part below entries operands setup
 """)
 INPUTS = names("sql line kept variables")
 

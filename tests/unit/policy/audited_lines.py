@@ -439,6 +439,14 @@ LET_THROUGH: dict[str, tuple[str, ...]] = {
         "shuf -r -i 1-9 > x",
         "shuf -re a b > x",
     ),
+    "values that are followed": (
+        'trap "kill $(pgrep -f node)" EXIT',
+        'trap "rm -rf ~/$(date +%s)" EXIT',
+        'find ~ -name x | while read -r f; do rm -rf "$f"; done',
+        "seq 1 1000000 | xargs -P 500 -I{} curl -s 'https://a.example/?q={}'",
+        'for f in ~/*.a; do rm "${f/a/b}"; done',
+        "curl -s https://a.example/users/$ID",
+    ),
 }
 
 # Runs.
@@ -518,5 +526,14 @@ ASKED_ABOUT: dict[str, tuple[str, ...]] = {
         "node -e 'require(\"./dist/a.js\")'",
         'python3 -c \'import pickle; print(pickle.load(open("a.pkl","rb")))\'',
         "node -e 'require(\"http\").createServer(() => {}).listen(3000)'",
+    ),
+    "values that are followed": (
+        'for f in *.jpeg; do mv -- "$f" "${f/jpeg/jpg}"; done',
+        'for i in $(seq 1 20); do touch "f$i.txt"; done',
+        "find src -name '*.py' | while read -r f; do sed -i 's/a/b/' \"$f\"; done",
+        'node server.js & pid=$!; trap "kill $pid" EXIT; npm test',
+        'BRANCH=$(git branch --show-current) && git push -u origin "$BRANCH"',
+        'eval "$(ssh-agent -s)"',
+        "curl -s localhost:3000/users/$ID",
     ),
 }
