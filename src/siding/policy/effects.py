@@ -84,6 +84,7 @@ class Effects:
             resolve=_counted(place.resolve, budget), entries=_listed(place.entries, budget)
         )
         self.home = place.home
+        self.inside = False  # while a command is judged that runs in a container
         self.fetched: set[str] = set()  # files this line takes from the network
         self.made: dict[str, str | None] = {}  # files this line makes: their texts, None: not known
         self._looked_into = self._followed = 0  # directories and links, by `links_below`
@@ -107,9 +108,10 @@ class Effects:
         if in_force is None:
             return
         text = shown(matched[:LONGEST_SHOWN])
-        finding = RuleFinding(
-            rule=rule, action=in_force.action, matched=text, reason=in_force.reason
-        )
+        action = in_force.action
+        if self.inside and action is Action.BLOCK:
+            action = Action.ASK
+        finding = RuleFinding(rule=rule, action=action, matched=text, reason=in_force.reason)
         if not self._open:
             self._parts.append(_OpenPart(text, self._via))
         part = self._open[-1] if self._open else self._parts[-1]
@@ -136,6 +138,17 @@ class Effects:
             yield opened
         finally:
             self._open.pop()
+
+    @contextmanager
+    def in_container(self, *, now: bool) -> Iterator[None]:
+        """Judge a command that, with `now`, runs in a container: what it changes there is a
+        question at most.
+        """
+        before, self.inside = self.inside, self.inside or now
+        try:
+            yield
+        finally:
+            self.inside = before
 
     def drop(self, part: _OpenPart) -> None:
         """Remove a part that has no findings."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from siding.policy.fields import UNKNOWN
 
 _LOCAL = (
-    r"(?i)^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|::1"
+    r"(?i)^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|host\.(?:docker|containers)\.internal|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|::1"
     r"|0x7f|2130706433|0(?=[:/]))(?::|/|$)"
 )
 _HOST = r"(?i)(?:[a-z][\w+.-]*://)?(?:[^/@]*@)?(\[[^\]]*\]|[^/:?]*)"

@@ -5,6 +5,7 @@ docs/policy.md gives the meaning of each word. `row_from` checks a row when it i
 misspelled word is a mistake with a place and not a rule that silently does not hold.
 """
 
+import re
 from collections.abc import Mapping
 
 from siding.namedtuples import NamedTuple
@@ -23,7 +24,7 @@ OF_TEXTS = names("""
     value target line runs program code sql host far database url saves sends reroutes method
     credential header setting variable pattern mount shares copied package module mode process
     computed remote refspec shared-branch template handed library size limit handles attributes
-    replaced machine filter variables carries flake
+    replaced machine filter variables carries flake task stage container exports graphql models
 """)
 TAKES_A_VALUE = OF_PATHS | OF_TEXTS
 # What an option says about the whole call: it only shows something; what stands under `(always)`
@@ -80,7 +81,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
 }
 _OF_ROWS = ("(other)", "(anywhere)")
 KEYS = frozenset({*_ALLOWED, *_OF_ROWS, "(command)", "(like)", "(code)"})
-_LAUNCHES = names("assignments shell here unread package module line")
+_LAUNCHES = names("assignments shell here unread package module line inside script")
 _DEEPEST = 6  # subcommands of subcommands
 
 
@@ -104,6 +105,8 @@ class Launch(NamedTuple):
     package: bool = False  # it is a package, fetched if it is not there
     module: bool = False  # a file of Python is a command too
     line: bool = False  # its words together are a line for a shell, on whatever machine
+    inside: bool = False  # it runs in a container: what it changes there is a question at most
+    script: bool = False  # it is a script of the project, or a tool that it installed
 
 
 class Row:
@@ -122,6 +125,7 @@ class Row:
         "patterns",
         "places",
         "starts",
+        "variables",
     )
 
     def __init__(self, always: Words = ()) -> None:
@@ -133,6 +137,7 @@ class Row:
         self.places: dict[str, Words] = {}  # "(first)" -> words, and the like
         self.commands: dict[str, Row] = {}
         self.starts: list[tuple[str, Row]] = []  # names with ``*`` or ``~`` in them
+        self.variables: dict[str, Words] = {}  # of the environment, that the program reads
         self.anywhere: Row | None = None
         self.code: Words = ()  # a function, and under which name it judges the program
         self.other: Row | None = None
@@ -162,7 +167,7 @@ def _matches(name: str, word: str) -> bool:
 
 
 def _parts(word: str) -> list[str]:
-    return word.lower().replace(":", "-").replace("_", "-").replace(".", "-").split("-")
+    return re.split(r"[-:_.,]", word.lower())
 
 
 def row_from(value: object, where: Words = ()) -> Row:
@@ -204,13 +209,17 @@ def _enter(row: Row, key: str, entry: object, where: Words) -> None:
     elif key[:1] == "(":
         known = ", ".join(sorted(KEYS))
         raise RowMistake(where, f"not a key of a row; there are {known}")
-    elif key[:1] == "-" or key[-1:] == "=":
+    elif key[:1] in ("-", "$") or key[-1:] == "=":
         _options(row, key, entry, where)
     else:
         _commands(row, key, row_from(entry, where), where)
 
 
 def _options(row: Row, key: str, entry: object, where: Words) -> None:
+    if key[0] == "$":
+        words = _words(entry, TAKES_A_VALUE | _RULES | {"spares"}, where)
+        row.variables.update((name.removeprefix("$"), words) for name in key.split())
+        return
     mode = row_from(entry, where) if isinstance(entry, Mapping) and entry else None
     words = mode.places.pop("(itself)", ()) if mode else _words(entry, _OPTION, where)
     for name in key.split():

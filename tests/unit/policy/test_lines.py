@@ -15,6 +15,7 @@ from .benign_lines import ALLOWED
 from .dangerous_lines import ASKED, BLOCKED
 from .everyday_lines import EVERYDAY
 from .program_lines import ORDINARY, PLAINLY_DANGEROUS
+from .service_lines import NOW_ASKED, NOW_RUNS
 from .setting import PLACE, judged, rules_of
 
 LET_THROUGH = {**mistaken_lines.LET_THROUGH, **audited_lines.LET_THROUGH}
@@ -116,6 +117,27 @@ def test_what_was_asked_about_needlessly_runs(kind: str) -> None:
     verdicts = {line: judged(line) for line in ASKED_ABOUT[kind]}
     stopped = {line: rules_of(each) for line, each in verdicts.items() if not each.runs}
     assert stopped == {}
+
+
+@pytest.mark.parametrize("kind", NOW_ASKED)
+def test_what_acts_on_a_service_never_runs_unasked(kind: str) -> None:
+    counted.add(len(NOW_ASKED[kind]))
+    assert [line for line in NOW_ASKED[kind] if judged(line).runs] == []
+
+
+@pytest.mark.parametrize("kind", NOW_RUNS)
+def test_what_only_builds_tests_or_looks_runs(kind: str) -> None:
+    counted.add(len(NOW_RUNS[kind]))
+    verdicts = {line: judged(line) for line in NOW_RUNS[kind]}
+    stopped = {line: rules_of(each) for line, each in verdicts.items() if not each.runs}
+    assert stopped == {}
+
+
+def test_what_is_changed_inside_a_container_is_asked_about_and_not_blocked() -> None:
+    for inside in ("rm -rf /var/www/cache", "chown -R app:app /app", "kill -HUP 1"):
+        for start in ("docker exec web", "docker compose exec web", "kubectl exec web --"):
+            assert judged(f"{start} {inside}").action is Action.ASK, (start, inside)
+    assert judged("docker exec web ls; rm -rf /var/www/cache").action is Action.BLOCK
 
 
 def test_an_ordinary_program_text_runs_unasked() -> None:

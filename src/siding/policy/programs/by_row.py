@@ -1,6 +1,7 @@
 """Judge a program by its row in the table: what its options, operands and subcommands do."""
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import (
@@ -16,9 +17,11 @@ from siding.policy.programs.given import ASSIGNS, Given, split
 from siding.policy.programs.meanings import means, read_as
 from siding.policy.programs.plain import options, reads_all, runner
 from siding.policy.programs.printed import printed, reads_without_end
+from siding.policy.programs.purposes import spares_production
 from siding.policy.programs.requests import judge_requests
+from siding.policy.programs.rows import row_of
 from siding.policy.programs.targets import judge_target
-from siding.policy.row import INPUTS, KINDS, SHAPES, Row, Words
+from siding.policy.row import INPUTS, KINDS, SHAPES, Launch, Row, Words
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -34,6 +37,8 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
     given = split(row, call.arguments)
     shows = _only_shows(given, call)
     looks = shows or "looks" in given.row.always
+    if not shows:
+        _variables(examiner, call, given)
     _options(examiner, call, given, shows=shows, looks=looks)
     if not shows:
         judge_requests(examiner, call, given)
@@ -54,6 +59,18 @@ def _options(examiner: "Examiner", call: "Call", given: Given, *, shows: bool, l
         words, rest = given.in_full(name, before, value)
         spared = shows or (looks if "spares" in words else given.has("spares"))
         means(examiner, call, words, rest or name, spared=spared)
+
+
+def _variables(examiner: "Examiner", call: "Call", given: Given) -> None:
+    """Judge the variables that the program reads: ``PGHOST=db.example.org psql``."""
+    for row in given.rows:
+        for key, words in row.variables.items():
+            name, _, wanted = key.partition("=")
+            value = call.env.get(name, call.state.variables.get(name, ""))
+            builds = "project" in row.always and spares_production(call.arguments, value)
+            if value and wanted in ("", value) and (not builds or "spares" in words):
+                given.words.update(words)
+                means(examiner, call, words, value)
 
 
 # What an option that is known only when it runs may as well say: what is read then is not known.
@@ -88,7 +105,7 @@ def _always(examiner: "Examiner", call: "Call", given: Given) -> None:
     spares = given.has("spares")
     for row in given.rows if not spares else ():
         _rules(examiner, call, row.always)
-    if _bare(given) and "(alone)" in given.places:
+    if _bare(given) and "(alone)" in given.places and not spares:
         _rules(examiner, call, given.places["(alone)"])
     top = given.rows[0]
     if top.anywhere is not None and not spares:
@@ -120,7 +137,8 @@ def _rules(examiner: "Examiner", call: "Call", words: Words) -> None:
 
 def _arguments(examiner: "Examiner", call: "Call", given: Given) -> None:
     kinds = [word for row in given.rows for word in row.always if word in KINDS]
-    if "text" in kinds[-1:] or given.launch is not None or given.command:
+    idle = given.launch is not None and given.launch.script  # `yarn` alone installs
+    if "text" in kinds[-1:] or given.command or (given.launch is not None and not idle):
         return
     if "project" in kinds:
         runner(examiner, call, given.spelled, quotes="quotes" in kinds)
@@ -153,7 +171,7 @@ def _places(examiner: "Examiner", call: "Call", given: Given, *, shows: bool) ->
         _operand(examiner, call, words, operand, shows=shows)
 
 
-_CHANGING = ("writes", "stores", "moves", "deletes", "remote", "refspec", "process")
+_CHANGING = ("writes", "stores", "moves", "deletes", "remote", "refspec", "process", "task")
 
 
 def _operand(examiner: "Examiner", call: "Call", words: Words, value: str, *, shows: bool) -> None:
@@ -209,12 +227,30 @@ def _launched(examiner: "Examiner", call: "Call", given: Given) -> PrintedText:
         if "://" in words[0]:
             examiner.found("remote-code", words[0])
             return ANYTHING
-        if "/" not in words[0] and known(words[0]) and not examiner.knows(words[0]):
-            return runner(examiner, call)  # a script that the project names, or a tool it installed
+    if launch is not None and _is_script(examiner, launch, words):
+        read_as(examiner, call, "task", words[0])
+        return runner(examiner, call, given.spelled)
     if launch is not None and launch.package and _is_fetched(examiner, call, words):
         return runner(examiner, call)
     what = " ".join([call.name, *given.verbs])
-    return examiner.inner(what, tuple(words), call)
+    with examiner.in_container(now=launch is not None and launch.inside):
+        return examiner.inner(what, tuple(words), call)
+
+
+_SCRIPT_NAMES = names("start stop watch migrate open reset sync copy make clear export import")
+
+
+def _is_script(examiner: "Examiner", launch: Launch, words: list[str]) -> bool:
+    """Return whether a name is that of a script of the project, or of a tool that it installed.
+
+    With ``yarn NAME`` the name of a program alone may as well be a script's.
+    """
+    name = words[0]
+    if launch.script:
+        row = row_of(name)
+        acts = len(words) > 1 or (row is not None and "publish" in row.always)
+        return row is None or not acts or name in _SCRIPT_NAMES
+    return launch.module and "/" not in name and known(name) and not examiner.knows(name)
 
 
 def _is_fetched(examiner: "Examiner", call: "Call", words: list[str]) -> bool:
@@ -235,6 +271,12 @@ def _is_fetched(examiner: "Examiner", call: "Call", words: list[str]) -> bool:
 _SCAFFOLDS = names("shadcn shadcn-ui nuxi expo")  # they make files, and are never installed
 
 
+# Images that start a program of their name, whose arguments are what follows.
+_ENTRY_POINTS = names("""
+    aws az gcloud kubectl helm terraform opentofu flyway liquibase migrate dbmate crane skopeo
+""")
+
+
 def _in_container(
     examiner: "Examiner", call: "Call", given: Given, words: list[str]
 ) -> PrintedText:
@@ -249,6 +291,15 @@ def _in_container(
                 source + word[len(target) :] if is_inside else word
                 for word, is_inside in zip(there, inside, strict=True)
             ]
+    if any(re.search(r"(?:^|[\s'\"=<])/(?:var/)?run/secrets\b", word) for word in words):
+        examiner.found("print-secret", shown_words(words))
+    program = given.operands[-1].rpartition("/")[2].partition(":")[0].removesuffix("-cli")
+    starts = [value for name, _, value in given.options if name == "--entrypoint"]
+    starts += [program] if program in _ENTRY_POINTS else []
+    commands = (words, *([start, *words] for start in starts))
+    for line in map(shlex.join, commands):
+        if known(line):
+            examiner.reached(line, call.state)
     if there != words and examiner.knows(words[0]):
         examiner.inner(" ".join([call.name, *given.verbs]), tuple(there), call)
     return ANYTHING

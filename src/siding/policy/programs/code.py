@@ -9,8 +9,10 @@ from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.by_row import judge_row
+from siding.policy.programs.meanings import means
 from siding.policy.programs.plain import runner, setup_script
 from siding.policy.programs.program_text import judge_program
+from siding.policy.programs.purposes import judge_script
 from siding.policy.programs.rows import does_projects_work, row_of
 
 if TYPE_CHECKING:
@@ -91,12 +93,14 @@ def _text_input(examiner: "Examiner", call: "Call") -> None:
 
 # Modules that are programs of another name, or do more than run the project's code.
 _PROGRAMS_AS_MODULES = names("""
-    ansible awscli azure.cli conda coverage flit hatch httpie huggingface_hub keyring mkdocs pip
-    pipx poetry pre_commit pyngrok siding tox twine uv virtualenv
+    alembic ansible awscli azure.cli celery conda coverage django flask flit hatch httpie
+    huggingface_hub invoke keyring mkdocs mlflow nox pdm pip pipx poetry pre_commit pyngrok siding
+    tox twine uv virtualenv wandb
 """)
 _AS_PROGRAM = {
     "awscli": "aws",
     "azure.cli": "az",
+    "django": "django-admin",
     "httpie": "http",
     "huggingface_hub": "huggingface-cli",
     "pyngrok": "ngrok",
@@ -166,16 +170,13 @@ def _server(examiner: "Examiner", call: "Call", words: list[str]) -> None:
 
 def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
     path = words[0]
-    if path.rpartition("/")[2] == "manage.py" and words[1:2]:
-        if words[1] in ("flush", "reset_db") or (words[1] == "migrate" and words[-1] == "zero"):
-            examiner.found("destroy-data", words[1])
-        elif words[1] in ("shell", "shell_plus") and words[2:3] in (["-c"], ["--command"]):
-            _text(examiner, call, "".join(words[3:4]))
-        elif words[1] in ("dbshell", "shell", "shell_plus"):
-            examiner.found("code-from-input", words[1])
-    elif path.rpartition("/")[2] == "artisan":
-        examiner.judges.judge(examiner, call._replace(words=("artisan", *words[1:])))
+    name = path.rpartition("/")[2]
+    if name in ("artisan", "console") or (name == "manage.py" and words[1:2] != ["test"]):
+        examiner.judges.judge(examiner, call._replace(words=(name, *words[1:])))
+        if examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.STEERING):
+            examiner.found("run-outside", path)
         return
+    judge_script(examiner, path)
     text = examiner.made_text(path, call.state)
     if examiner.is_fetched(path, call.state):
         examiner.found("remote-code", path)
@@ -274,8 +275,13 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
     if re.match(r"https?:|file:", verb) or unknown or any(re.match(r"https?:", w) for w in words):
         examiner.found("remote-code", verb)
         return ANYTHING
-    if verb == "publish" and call.name == "deno":
+    if verb in ("publish", "deploy") and call.name == "deno":
         examiner.found("publish", shown_words(call.words[:4]))
+    if verb == "upgrade" and call.name == "deno":
+        examiner.found("write-outside", shown_words(call.words[:4]))
+    if verb == "task" and call.name == "deno":
+        for word in words[words.index(verb) + 1 :]:
+            means(examiner, call, ("task",), word)
     if verb in ("x", "create", "install", "add") and call.name == "deno":
         examiner.found("install-elsewhere", " ".join(words[:4]))
         return ANYTHING

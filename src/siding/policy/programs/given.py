@@ -49,7 +49,7 @@ class Given:
         if len(self.rows) == 1 and not self.patterns:
             return before, value
         words = self.meaning(name)
-        if words is not None and self.patterns:
+        if self.patterns:
             of_values = [pattern for pattern in self.patterns if "=" in pattern[0]]
             found = _matching(of_values, f"{self.whole(name)}={value}")
             if found is not None:
@@ -85,7 +85,7 @@ class Given:
     def option(self, name: str, words: Words, value: str = "") -> None:
         """Enter an option that is given."""
         self.options.append((name, words, value))
-        self.words.update(words)
+        self.words.update(self.in_full(name, words, value)[0] if self.patterns else words)
         if name in _HELP and not self.operands and name not in self.spelled:
             self.helps = True
         mode = self.modes.get(self.whole(name)) if self.modes else None
@@ -117,6 +117,9 @@ def split(row: Row, words: tuple[str, ...]) -> Given:
                 given.command = words[own:]
             else:
                 given.operands += words[at:]
+            break
+        if given.launch is not None and given.launch.unread and given.operands:
+            given.command = words[at - 1 :]  # what follows an image is for its program
             break
         if word[:1] == "-" and word != "-":
             at += _option(given, word, words[at : at + 1])
@@ -193,7 +196,8 @@ def _option(given: Given, word: str, rest: tuple[str, ...]) -> int:
             given.option(word, *found)
             return 0
     if equals and (words is not None or word.startswith("--")):
-        given.option(name, words or (), value)
+        taken_back = words == ("looks",) and value in ("false", "none", "no", "0")
+        given.option(name, () if taken_back else words or (), value)
         return 0
     words = given.meaning(word) if equals else words
     found = _matching(given.patterns, word) if words is None and given.patterns else None

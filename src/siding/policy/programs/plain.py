@@ -160,6 +160,9 @@ def workspace_program(examiner: "Examiner", call: "Call") -> PrintedText:
         setup_script(examiner, call)
         row = row_of(call.name)
         if row is None:
+            from siding.policy.programs.purposes import judge_script  # most programs have a row
+
+            judge_script(examiner, path)
             return runner(examiner, call)
         return runner(examiner, call, row.options, quotes="quotes" in row.always)
     examiner.found("dynamic-command" if zone is Zone.UNKNOWN else "run-outside", path)

@@ -17,6 +17,7 @@ from siding.policy.fields import (
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
+from siding.policy.programs.purposes import judge_script
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -99,6 +100,8 @@ def _with_names(text: str, state: "ShellState") -> str:
 def _script(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
     """Judge a script file: one in the workspace is allowed, unless this line downloaded it."""
     path = words[0]
+    if "-n" not in call.arguments[:2]:  # `bash -n FILE` only reads it
+        judge_script(examiner, path)
     text = examiner.made_text(path, call.state)
     if examiner.is_fetched(path, call.state):
         examiner.found("remote-code", path)

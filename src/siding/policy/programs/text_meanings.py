@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from siding.policy.effects import secret_variable
 from siding.policy.fields import MARKS, UNKNOWN, known, shown_words
-from siding.policy.hosts import is_elsewhere, is_far, is_local, is_metadata
+from siding.policy.hosts import is_far, is_local, is_metadata
 from siding.policy.names import names
 from siding.policy.paths import Zone
 from siding.policy.programs.amounts import AMOUNTS
 from siding.policy.programs.rows import does_projects_work
+from siding.policy.programs.service_meanings import SERVICES, judge_task
 from siding.policy.programs.sql_text import judge_sql
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def _nothing(_examiner: "Examiner", _call: "Call", _value: str) -> None:
 
 def _line(examiner: "Examiner", call: "Call", value: str) -> None:
     if re.fullmatch(r"(?:npm|pnpm|yarn|bun|node):[\w:*-]+", value):
-        return  # a script of the project: `concurrently npm:dev`
+        judge_task(examiner, call, value.partition(":")[2])  # `concurrently npm:dev`
+        return
     examiner.inner_text(call.name, value, call.state)
     if not known(value):
         examiner.found("code-from-input", value)
@@ -70,19 +72,6 @@ def _code(examiner: "Examiner", call: "Call", value: str) -> None:
 
 def _far(examiner: "Examiner", _call: "Call", value: str) -> None:
     if is_far(value):
-        examiner.found("send-data", value)
-
-
-def _host(examiner: "Examiner", _call: "Call", value: str) -> None:
-    _metadata(examiner, value)
-    if is_elsewhere(value):
-        examiner.found("send-data", value)
-
-
-def _database(examiner: "Examiner", _call: "Call", value: str) -> None:
-    """Judge the name or the address of a database."""
-    host = re.search(r"\bhost=(\S+)", value) or re.match(r"([\w-]+(?:\.[\w-]+)+)(?::\d+)?/", value)
-    if ("://" in value and is_elsewhere(value)) or (host and is_elsewhere(host.group(1))):
         examiner.found("send-data", value)
 
 
@@ -177,10 +166,14 @@ _FAR_PACKAGE = (
 )
 
 
+_JAVASCRIPT = names("npm pnpm yarn bun")
+
+
 def _package(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge what a package manager is to install: a package that no registry has is asked about."""
-    own = "://" not in value and examiner.is_workspace(value, call.state)
-    if re.search(_FAR_PACKAGE, value) and not own:
+    own = not re.search(r"[:@]", value) and examiner.is_workspace(value, call.state)
+    of_github = call.name in _JAVASCRIPT and re.fullmatch(r"[\w-]+/[\w.-]+(?:#.*)?", value)
+    if of_github or (re.search(_FAR_PACKAGE, value) and not own):
         examiner.found("install-elsewhere", value)
 
 
@@ -303,8 +296,6 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "runs": runs,
     "sql": _sql,
     "code": _code,
-    "host": _host,
-    "database": _database,
     "url": asks_for,
     "setting": _setting,
     "variable": _variable,
@@ -331,6 +322,7 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "handed": _handed,
     "library": _library,
     **AMOUNTS,
+    **SERVICES,
     "machine": _machine,
     "filter": _filter,
     "variables": _variables,
