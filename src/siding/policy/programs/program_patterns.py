@@ -34,7 +34,10 @@ GOES_TO = r"\bchdir\b"
 GOES_ON = r"([(\[,])\s*\n\s*|\s*\n\s*(?=[)\].])"  # a statement on several lines
 LIST = r"\[\s*(\"\d+\"(?:\s*,\s*\"\d+\")+)"
 # Files and directories that are listed, most often to do something with each.
-LISTS = r"\b(?:walk|listdir|scandir|i?glob|rglob|iterdir|readdir\w*|entries|children)\b"
+LISTS = (
+    r"\b(?:walk|listdir|scandir|i?glob|rglob|iterdir|readdir\w*|entries|children"
+    r"|list\.files|find)\b"
+)
 LISTED_BEFORE = re.compile(r"(.{0,300})\.(?:iterdir|r?glob|walk)\s*\(")
 # Code that is loaded from a path, and links.
 LOADS = (
@@ -71,7 +74,10 @@ WRITES = (
     r"|mkdir\w*|file_put_contents|(?:File|IO|Bun|Files)\.write\w*|touch"
     r"|extract(?:all)?|truncate(?:Sync)?|make_archive|sqlite3\.connect"
     r"|(?:os|fs|File|FileUtils|require\(\"\d+\"\))\.chmod\w*)\b|\bchmod\s+0?\d+\s*,"
+    r"|(?<![.\w])chmod(?=\()|\bos\.l?chown\b"
 )
+GIVES_RIGHTS = r"\bFile\.ch(?:mod|own)\b"  # the path stands behind the rights
+DATABASES = r"psycopg|pymysql|MySQLdb|asyncpg|\bPDO\b|\bClient\b|createConnection|create_engine"
 WRITES_OF_R = r"\b(?:write(?:Lines|\.\w+)?|saveRDS|save|sink|ggsave)(?=\s*\()"
 BARE_DELETES = r"\bfile\s+delete\s+(?:-\w*\s+)*([^\s\]}\"]+)"  # of Tcl, whose texts have no quotes
 _OF_FILES = r"\b(?:shutil|os|fs|fse|fsPromises|FileUtils|Files?)\.|(?<![.\w])"
@@ -100,21 +106,27 @@ RUNS_TEXT = (
 )
 # Rules that a text matches by what stands anywhere in it.
 AT_ALL = {
-    "fork-bomb": r"\bwhile\b[^\n]{0,40}\bfork\b|\bfork\s+while\b",
     "kill-all": r"\bkill(?:pg)?\b\W{1,3}-?1\b|\bkill\b[\s(]*:?\"?\w+\"?\s*,\s*-1\b",
     "siding-itself": (
         r"\bkill(?:pg)?\b[^\n]{0,40}\b(?:p?getppid|ppid|listdir|glob|process_iter)\b"
         r"|\b(?:kill|terminate)\(\)[^\n]{0,80}\bprocess_iter\b"
         r"|\bprocess_iter\b[^\n]{0,80}\.(?:kill|terminate)\("
     ),
+    "fork-bomb": (
+        r"\bwhile\b[^\n]{0,40}\bfork\b|\bfork\s+while\b|\bloop\s*\{\s*fork\b"
+        r"|\bwhile\s+(?:True|1)\s*:\s*(?:os\.)?fork\b"
+    ),
     "change-remote": r"\bboto3\b(?s:.*)\.(?:delete|terminate|put|create|stop|attach)\w*\(",
-    "destroy-data": r"\bdocker\.from_env\b(?s:.*)\.(?:prune|remove|kill|stop)\w*\(",
+    "destroy-data": (
+        r"\.(?:flushall|flushdb|drop_database|dropDatabase)\("
+        r"|\bdocker\.from_env\b(?s:.*)\.(?:prune|remove|kill|stop)\w*\("
+    ),
     "print-secret": r"\bkeyring\.get_(?:password|credential)\(",
     "schedule": r"\bCronTab\(",
 }
 # A loop that never ends; what ends one, or waits in it; and what writes in it.
 ENDLESS = (
-    r"\bitertools\.count\(\s*\)|\bwhile\s*\(?\s*(?:[Tt]rue|1)\b\s*\)?|\bfor\s*\(\s*;\s*;\s*\)"
+    r"\bitertools\.count\(\s*\)|\bwhile\s*\(?\s*(?:[Tt]rue|TRUE|1)\b\s*\)?|\bfor\s*\(\s*;\s*;\s*\)"
     r"|\bloop\s*(?:do\b|\{)"
 )
 ENDS = (
@@ -122,7 +134,7 @@ ENDS = (
     r"|die|yield|poll|select|listen|throw|shift|next|pop)\b"
 )
 GROWS = (
-    r"<<|\bprint\s+\{?\$?[A-Z]+\b|\.write\w*\s*\(|append|\bf?puts?\b|\bprintf?\b[^\n;]*>|\bfwrite\b"
+    r"<<|\bprint\s+\{?\$?[A-Z]+\b|\bwrite\w*\s*\(|append|file_put_contents|\bf?puts?\b|\bprintf?\b[^\n;]*>|\bfwrite\b"
     r"|\bcopy\w*\s*\("
 )
 FETCHES = (
@@ -134,7 +146,7 @@ DECODES = (
     r"|Buffer\.from\b"
 )
 SENDS = (
-    r"\b(?:requests|httpx|session|client|axios|https?|got)\.(?:post|put|patch)\b|\bdata\s*="
+    r"\.(?:post|put|patch)\(|\b(?:requests|httpx|session|client|axios|https?|got)\.(?:post|put|patch)\b|\bdata\s*="
     r"|\bbody\s*:|\b(?:sendall|sendto|sendmail|upload\w*)\b"
 )
 CONNECTS = (

@@ -117,6 +117,9 @@ class _Text:
                 self.examiner.found(rule, self.code[:120])
         if self.endless and re.search(patterns.GROWS, self.code):
             self.examiner.found("fill-disk", self.code[:120])
+        drops = any(re.match(r"(?i)\s*(?:drop|truncate)\s", s) for s in self.strings.strings)
+        if drops and re.search(patterns.DATABASES, self.code):
+            self.examiner.found("destroy-data", self.code[:120])
         texts = " ".join(self.strings.strings)
         if self.runs and (self.fetches or re.search(r"\bcurl\b|\bwget\b|https?://", texts)):
             self.examiner.found("remote-code", "runs what it fetches")
@@ -135,6 +138,7 @@ class _Text:
             (patterns.COPIES, 1, self._write),
             (patterns.COPIES, 0, self._read),
             (patterns.READS, 0, self._read),
+            (patterns.GIVES_RIGHTS, 1, self._write),
             (patterns.LINKS, 0, self._link),
             (patterns.LOADS, 0, self._load),
             (patterns.LOADS, 1, self._load),
@@ -163,7 +167,9 @@ class _Text:
                 "touc": self._write,
             }
             act = acts.get(name[:4], self._delete)
-            self._each([patterns.BEFORE_A_PATH.split(before)[-1]], act)
+            nearest = patterns.BEFORE_A_PATH.split(before)[-1]
+            inner = nearest.rpartition("(")[2]  # `print(path.read_text())`
+            self._each([inner if nearest.count("(") > nearest.count(")") else nearest], act)
 
     def _deletes_otherwise(self, statement: str) -> None:
         """Judge a function that deletes and is handed to another one, and what Tcl deletes."""
@@ -175,7 +181,7 @@ class _Text:
             self._each(re.findall(r'"\d+"', statement), self._delete)
         if self.deletes:  # what it lists, it may delete
             for arguments in self._calls(patterns.LISTS, statement):
-                self._each(arguments[:1], self._delete_outside)
+                self._each(arguments[:2], self._delete_outside)
             for before in patterns.LISTED_BEFORE.findall(statement):
                 self._each([patterns.BEFORE_A_PATH.split(before)[-1]], self._delete_outside)
         if self.language in ("R", "Rscript"):
