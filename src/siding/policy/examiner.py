@@ -13,7 +13,7 @@ from siding.policy.budget import LONGEST_LINE, LONGEST_VALUE, Budget, TooMuch
 from siding.policy.call import Call
 from siding.policy.effects import LONGEST_SHOWN, Effects, odd_characters, secret_variable
 from siding.policy.expansion import Expander
-from siding.policy.fields import ANYTHING, MARKS, NOTHING, UNKNOWN, PrintedText, shown_words
+from siding.policy.fields import ANYTHING, MARKS, NOTHING, NUMBER, UNKNOWN, PrintedText, shown_words
 from siding.policy.grammar import Parser, parse
 from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
@@ -97,8 +97,7 @@ class Examiner(Effects):
         if UNKNOWN in text or any(mark in text for mark in MARKS):
             self.found("code-from-input", text)
             return ANYTHING
-        problem = odd_characters(text)
-        if problem:
+        if problem := odd_characters(text):
             self.found("odd-characters", problem)
         try:
             script = parse(text, self.budget)
@@ -185,6 +184,10 @@ class Examiner(Effects):
         self.budget.spend(4 + len(state.variables) // 16, "judging its commands")
         self.budget.enter()
         output = self._command(command, state, stdin)
+        if isinstance(command, Loop | For):
+            from siding.policy.endless import judge_loop  # few commands hold one
+
+            output = judge_loop(self, command, output)
         self.budget.leave()
         return output
 
@@ -230,8 +233,7 @@ class Examiner(Effects):
         return output_after(self, output, target, state)
 
     def _if(self, command: If, state: ShellState, stdin: PrintedText) -> PrintedText:
-        outputs = []
-        ways = []
+        outputs, ways = [], []
         for condition, body in command.branches:
             outputs.append(self.script(condition, state, stdin))
             way = state.copy()
@@ -244,9 +246,8 @@ class Examiner(Effects):
         return ANYTHING if any(output.text != "" for output in outputs) else NOTHING
 
     def _case(self, command: Case, state: ShellState, stdin: PrintedText) -> PrintedText:
-        expander = Expander(self, state)
+        expander, outputs, ways = Expander(self, state), [], []
         expander.single(command.subject)
-        outputs, ways = [], []
         for patterns, body in command.items:
             for pattern in patterns:
                 expander.single(pattern)
@@ -261,6 +262,7 @@ class Examiner(Effects):
         expander = Expander(self, state)
         if command.arithmetic is not None:
             expander.subscript(command.arithmetic)
+            state.variables.update(dict.fromkeys(NAME.findall(command.arithmetic.text), NUMBER))
         values = [UNKNOWN]
         if command.words:
             values = expander.fields(command.words) or [UNKNOWN]
@@ -453,17 +455,16 @@ class Examiner(Effects):
 
         That the text is not understood is no reason: it may not be for a shell at all.
         """
-        for part in self._probed(text, state) or () if text.strip() else ():
-            for finding in part.findings:
-                if BUILT_IN[finding.rule].group != "unclear":
-                    self.found(finding.rule, f"{what}: {text}")
+        parts = self._probed(text, state) if text.strip() else ()
+        for finding in (f for part in parts or () for f in part.findings):
+            if BUILT_IN[finding.rule].group != "unclear":
+                self.found(finding.rule, f"{what}: {text}")
 
     def reached(self, text: str, state: ShellState) -> None:
         """Record what the command line `text` does beyond the container in which it runs."""
-        for part in self._probed(text, state) or ():
-            for finding in part.findings:
-                if finding.rule == "print-secret" or BUILT_IN[finding.rule].group == "remote":
-                    self.found(finding.rule, finding.matched)
+        for finding in (f for part in self._probed(text, state) or () for f in part.findings):
+            if finding.rule == "print-secret" or BUILT_IN[finding.rule].group == "remote":
+                self.found(finding.rule, finding.matched)
 
     def _probed(self, text: str, state: ShellState) -> tuple[CommandPart, ...] | None:
         """Judge `text` as a command line without recording it; None when it goes too deep."""

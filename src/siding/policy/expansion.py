@@ -300,6 +300,8 @@ def _edited(value: str | None, operator: str, argument: str) -> str:
     """
     if value is None or any(mark in argument for mark in MARKS + "*?["):
         return ANY if value and _one_name(value) and operator[0] in "#%^,~" else UNKNOWN
+    if operator[0] == "/" and "/" not in argument.lstrip("/").partition("/")[2]:
+        return ANY if _one_name(value) and ".." not in argument else UNKNOWN
     if operator in ("%", "%%") and not any(mark in value for mark in MARKS):
         return value.removesuffix(argument)
     if operator in ("#", "##") and not any(mark in value for mark in MARKS):

@@ -72,8 +72,10 @@ def _option(
         name, equals, value = word.partition("=")
         if equals:
             return [(name, value)], 0
-        if any(_is(name, each) for each in with_value):
+        if name in with_value:
             return [(name, rest[0] if rest else None)], 1
+        if any(_is(name, each) for each in with_value):  # it may be another option, without a value
+            return [(name, rest[0] if rest else None)], 0
         return [(name, None)], 0
     if word in with_value:  # also ``-name``, which find, go and java have
         return [(word, rest[0] if rest else None)], 1

@@ -23,8 +23,8 @@ OF_PATHS = names("""
 OF_TEXTS = names("""
     value target line runs program code sql host far database url saves sends reroutes method
     credential header setting variable pattern mount shares copied package module mode process
-    computed remote refspec shared-branch template handed library size limit attributes replaced
-    machine task stage container exports graphql models
+    computed remote refspec shared-branch template handed library size limit handles attributes
+    replaced machine filter variables carries flake task stage container exports graphql models
 """)
 TAKES_A_VALUE = OF_PATHS | OF_TEXTS
 # What an option says about the whole call: it only shows something; what stands under `(always)`
@@ -37,9 +37,9 @@ KINDS = names("text files project quotes")
 # What the first words of a call may be: letters of options without a dash.
 SHAPES = names("letters")
 PRINTS = names("""
-    nothing number processes endless fetched secrets input part below entries operands
+    nothing number processes endless fetched secrets input part below entries operands setup
 """)
-INPUTS = names("sql line")
+INPUTS = names("sql line kept variables")
 
 # The functions that judge programs by code, where a row cannot say what they do; by their modules,
 # so that a run imports only those it needs: all take 10 ms.

@@ -62,6 +62,7 @@ _ALL: tuple[Rule, ...] = (
         ("git-rewrites", "ask", "git changes or removes what is recorded or shared already"),
         ("git-elsewhere", "block", "git changes a repository outside the workspace"),
         ("git-runs-programs", "ask", "git is told to run another program"),
+        ("skips-checks", "ask", "switches off the project's own checks"),
         ("git-unknown", "ask", "a git command that is not known"),
     ),
     *_group(

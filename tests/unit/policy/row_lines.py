@@ -27,7 +27,12 @@ BY_ROW: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "tkn": (("tkn pipelinerun logs x",), ("tkn pipeline start x", "tkn task delete y")),
     "dive": (("dive app:latest",), ()),
     "ko": (
-        ("ko build -L ./cmd/app", "KO_DOCKER_REPO=ko.local ko build ./cmd/app"),
+        (
+            "ko build --local ./cmd/app",
+            "ko build --push=false .",
+            "ko build -L ./cmd/app",
+            "KO_DOCKER_REPO=ko.local ko build ./cmd/app",
+        ),
         ("ko build ./cmd/app", "ko apply -f config", "ko delete -f x"),
     ),
     "colima": (("colima status", "colima start"), ("colima delete", "colima ssh -- rm -rf /srv")),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
 _HUGE = 50 << 30
+_FEW_FILES = 64
 
 
 def bytes_of(value: str) -> int:
@@ -35,6 +36,13 @@ def _size(examiner: "Examiner", call: "Call", value: str) -> None:
 def _limit(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge a limit on processes or files, under which Siding's own record cannot go on."""
     if value[:1] not in ("", "-") and value not in ("unlimited", "hard", "soft"):
+        examiner.found("siding-itself", shown_words(call.words[:6]))
+
+
+def _handles(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge a limit on open files: with a few of them no program can work."""
+    numbers = re.findall(r"\d+", value)
+    if numbers and min(map(int, numbers)) < _FEW_FILES:
         examiner.found("siding-itself", shown_words(call.words[:6]))
 
 
@@ -82,6 +90,7 @@ def _is_own_script(examiner: "Examiner", name: str) -> bool:
 AMOUNTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "size": _size,
     "limit": _limit,
+    "handles": _handles,
     "attributes": _attributes,
     "replaced": _replaced,
     "process": _process,

@@ -142,7 +142,10 @@ def _formatted(words: list[str], budget: "Budget") -> str | None:
     return "".join(text)
 
 
-def _line_of(stdin: PrintedText) -> str:
+def _line_of(stdin: PrintedText, *, alone: bool) -> str:
+    text = (stdin.text or "").rstrip("\n")
+    if alone and text and "\n" not in text and UNKNOWN not in text:
+        return text  # `find … | while read -r f; do …`
     if FOUND_BY_NAME in (stdin.text or ""):  # `pgrep NAME | while read p; do kill $p; done`
         return FOUND_BY_NAME
     return FROM_A_LIST if stdin.listed else UNKNOWN
@@ -169,9 +172,11 @@ def read_variables(examiner: "Examiner", call: "Call") -> PrintedText:
     )
     for name in (*given.operands, *given.values("-a")):
         examiner.named(name, call.state)
-        call.state.variables[name] = _line_of(call.stdin)
+        call.state.variables[name] = _line_of(call.stdin, alone=len(given.operands) == 1)
         if name in call.state.arrays or given.has("-a") or call.name != "read":
             call.state.arrays[name] = (UNKNOWN,)
+        if name == "PATH":
+            examiner.found("loads-code", shown_words(call.words))
         if name in ("PATH", "IFS"):
             examiner.variable(name, UNKNOWN, call.state, lasting=True)
     for callback in given.values("-C"):

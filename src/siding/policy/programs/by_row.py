@@ -182,6 +182,10 @@ def _operand(examiner: "Examiner", call: "Call", words: Words, value: str, *, sh
 
 def _input(examiner: "Examiner", call: "Call", words: Words) -> None:
     stdin = call.stdin
+    if words == ("kept",):  # in files
+        if stdin.endless:
+            examiner.found("fill-disk", shown_words(call.words[:6]))
+        return
     if stdin.remote:
         examiner.found("remote-code", call.name)
     for word in words:
@@ -317,6 +321,8 @@ def _fills_disk(examiner: "Examiner", call: "Call", given: Given) -> None:
     targets = [*given.values("writes"), *given.values("stores"), *given.values("target")]
     if "(target)" in given.places:
         targets += given.operands[-1:]
+    if "writes" in given.places.get("(second)", ()):
+        targets += given.operands[1:2] or ["."]
     for target in targets:
         if examiner.zone(target, call.state) is not Zone.HARMLESS:
             examiner.found("fill-disk", target)

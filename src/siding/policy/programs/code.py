@@ -13,7 +13,7 @@ from siding.policy.programs.meanings import means
 from siding.policy.programs.plain import runner, setup_script
 from siding.policy.programs.program_text import judge_program
 from siding.policy.programs.purposes import judge_script
-from siding.policy.programs.rows import row_of
+from siding.policy.programs.rows import does_projects_work, row_of
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "node": (
         ("-e", "--eval", "-p", "--print", "-pe"),
-        ("-r", "--require", "--import", "--loader", "--experimental-loader", "--inspect-brk"),
+        ("-r", "--require", "--import", "--loader", "--experimental-loader"),
         ("--max-old-space-size", "-C"),
     ),
     "bun": (("-e", "--eval", "-p", "--print"), ("-r", "--preload"), ("--cwd",)),
@@ -41,7 +41,7 @@ _ANY_LANGUAGE = (
         -e -c -x -ex -o -g -G --eval -eval -E --execute --command -Command /c /k -r --expr -p
     """),
     ordered("-l --load -require --script -s"),
-    ordered("-t -f -i -q -cp --args"),
+    ordered("-t -f -i -cp --args"),
 )
 
 
@@ -63,9 +63,10 @@ def python(examiner: "Examiner", call: "Call") -> PrintedText:
     if words and words[0] == "--":
         words.pop(0)
     if words[:1] == ["-c"]:
-        _text(examiner, call, "".join(words[1:2]), words[2:])
+        endless = _text(examiner, call, "".join(words[1:2]), words[2:])
         for word in words[2:]:
             examiner.reads(word, call.state)
+        return PrintedText(endless=endless)
     elif words[:1] == ["-m"]:
         return _module(examiner, call, words[1:])
     elif words and words[0] not in ("-", "/dev/stdin"):
@@ -75,8 +76,8 @@ def python(examiner: "Examiner", call: "Call") -> PrintedText:
     return ANYTHING
 
 
-def _text(examiner: "Examiner", call: "Call", text: str, given: Sequence[str] = ()) -> None:
-    judge_program(examiner, call.name, text, call.state, given)
+def _text(examiner: "Examiner", call: "Call", text: str, given: Sequence[str] = ()) -> bool:
+    return judge_program(examiner, call.name, text, call.state, given)
 
 
 def _text_input(examiner: "Examiner", call: "Call") -> None:
@@ -120,6 +121,10 @@ def _module(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText
     if name in ("http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd"):
         _server(examiner, call, words[1:])
         return ANYTHING
+    if name in ("ftplib", "telnetlib", "poplib", "imaplib", "nntplib") and words[1:]:
+        examiner.found("send-data", shown_words(words))
+    if name == "ensurepip" and {"--user", "--root"} & set(words):
+        examiner.found("write-outside", shown_words(words))
     if name in ("timeit", "code", "IPython", "pdb"):
         return _module_with_text(examiner, call, words)
     if name in ("base64", "zipfile", "tarfile"):
@@ -197,22 +202,42 @@ def interpreter(examiner: "Examiner", call: "Call") -> PrintedText:
     given = arguments(words, (*text_options, *loaders, *with_value), stop_at_operand=True)
     texts = given.values(*text_options)
     _loaders(examiner, call, given.values(*loaders))
+    _debuggers(examiner, name, words)
     if given.has("-S") and name == "php":
-        examiner.found("serve-files", " ".join(given.values("-S")))
+        if not all(re.match(_HERE_ONLY, value) for value in given.values("-S")):
+            examiner.found("serve-files", " ".join(given.values("-S")))
+        return ANYTHING
+    shown = given.values("-p", "--print", "-pe") if name == "node" else []
+    texts = [f"print({text})" if text in shown else text for text in texts]
+    endless = False
     for text in texts:
-        _text(examiner, call, text, given.operands)
-    in_place = name == "perl" and any(re.match(r"-[pnlw0]*i", word) for word in words)
+        endless |= _text(examiner, call, text, given.operands)
+    in_place = name in ("perl", "ruby") and any(re.match(r"-[pnlw0]*i", word) for word in words)
     for operand in given.operands if texts else ():
         examiner.reads(operand, call.state)
         if in_place:
             examiner.writes(operand, call.state)
     if texts or given.has("--version", "-version", "-v", "--help", "-help", "-h", "-V"):
-        return ANYTHING
+        return PrintedText(endless=endless)
     if given.operands and given.operands[0] != "-":
         _script(examiner, call, list(given.operands))
     elif not given.has("--test"):
         _text_input(examiner, call)
     return ANYTHING
+
+
+_HERE_ONLY = r"(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$"
+# `perl -d:NAME` runs with a module that sees all; those that measure are ordinary.
+_DEBUGGERS = r"-dt?:(?!(?:NYTProf|Cover|DProf|Trace|ptkdb)\b)"
+
+
+def _debuggers(examiner: "Examiner", name: str, words: list[str]) -> None:
+    for word in words:
+        debugs = re.match(r"--inspect(?:-brk|-wait)?=(?!\d+$)(.*)", word)
+        if debugs and not re.match(_HERE_ONLY, debugs[1]):
+            examiner.found("serve-files", word)
+        if name == "perl" and re.match(_DEBUGGERS, word):
+            examiner.found("option-runs-program", word)
 
 
 def _loaders(examiner: "Examiner", call: "Call", values: list[str]) -> None:
@@ -245,7 +270,9 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
         for text in [w for w in after if not w.startswith("-")][:1]:
             judge_program(examiner, "node", text, call.state)
         return ANYTHING
-    if re.match(r"https?:|npm:|jsr:|file:", verb) or any(re.match(r"https?:", w) for w in words):
+    packages = [w for w in words if re.match(r"npm:|jsr:", w)]
+    unknown = [w for w in packages if not does_projects_work(re.split(r"[:@]", w)[1])]
+    if re.match(r"https?:|file:", verb) or unknown or any(re.match(r"https?:", w) for w in words):
         examiner.found("remote-code", verb)
         return ANYTHING
     if verb in ("publish", "deploy") and call.name == "deno":

@@ -3,9 +3,10 @@
 import re
 from typing import TYPE_CHECKING
 
+from siding.policy.effects import secret_variable
 from siding.policy.fields import ANYTHING, FOUND_BY_NAME, MARKS, UNKNOWN, PrintedText, shown_words
 from siding.policy.names import names, ordered
-from siding.policy.options import arguments
+from siding.policy.options import Arguments, arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.plain import reader
 from siding.policy.programs.program_text import judge_program
@@ -24,14 +25,7 @@ def awk(examiner: "Examiner", call: "Call") -> PrintedText:
         """),
         stop_at_operand=True,
     )
-    for value in given.values("-i", "--include"):
-        if value == "inplace":
-            for operand in given.operands[1:]:
-                examiner.writes(operand, call.state)
-        else:
-            examiner.found("option-runs-program", value)
-    for value in given.values("-l", "--load"):
-        examiner.found("option-runs-program", value)
+    _awk_options(examiner, call, given)
     files = given.values("-f", "--file", "-E")
     for path in files:
         if examiner.zone(path, call.state) is not Zone.INSIDE:
@@ -40,26 +34,51 @@ def awk(examiner: "Examiner", call: "Call") -> PrintedText:
     rest = list(given.operands)
     if not texts and not files and rest:
         texts.append(rest.pop(0))
+    endless = False
     for text in texts:
-        _awk_text(examiner, call, text, rest)
+        endless |= _awk_text(examiner, call, text, rest)
     for operand in rest:
         examiner.reads(operand, call.state)
+    if endless:
+        return PrintedText(endless=True)
     if FOUND_BY_NAME in (call.stdin.text or ""):  # `ps aux | awk '/NAME/ {print $2}'`
         return call.stdin
     return ANYTHING
 
 
-def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -> None:
-    judge_program(examiner, "awk", text, call.state, given)
+def _awk_options(examiner: "Examiner", call: "Call", given: Arguments) -> None:
+    for value in given.values("-i", "--include"):
+        if value == "inplace":
+            for operand in given.operands[1:]:
+                examiner.writes(operand, call.state)
+        else:
+            examiner.found("option-runs-program", value)
+    for value in given.values("-l", "--load"):
+        examiner.found("option-runs-program", value)
+    for word in call.arguments:
+        written = re.match(r"(?:-[odp]|--(?:profile|pretty-print|dump-variables)=)(.+)", word)
+        if written:
+            examiner.writes(written[1], call.state)
+
+
+def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -> bool:
+    endless = judge_program(examiner, "awk", text, call.state, given)
     for path in re.findall(r">\s*\"((?:[^\"\\]|\\.)*)\"", text):
         if not path.startswith(("/dev/stderr", "/dev/stdout")):
             examiner.writes(path, call.state)
     for path in re.findall(r"getline\s*\w*\s*<\s*\"([^\"]*)\"", text):
         examiner.reads(path, call.state)
-    if re.search(r"\|\s*\"(?:/bin/)?(?:ba|da|z|k)?sh\"", text):  # it prints lines for a shell
+    # It prints lines for a shell, or makes one of what it reads.
+    if re.search(r"\|\s*\"(?:/bin/)?(?:ba|da|z|k)?sh\"", text) or re.search(
+        r"\bsystem\s*\(\s*(?!\"(?:[^\"\\]|\\.)*\"\s*\))", text
+    ):
         examiner.found("code-from-input", text[:120])
+    for name in re.findall(r"\bENVIRON\[\"(\w+)\"\]", text):
+        if secret_variable(name):
+            examiner.found("print-secret", name)
     for word in given if re.search(r"\|\s*ARGV", text) else ():
         examiner.stopped("awk", word, call.state)
+    return endless
 
 
 def sed(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -88,6 +107,7 @@ def sed(examiner: "Examiner", call: "Call") -> PrintedText:
 
 _SED_SUBSTITUTES = r"(?<![\w\\])s([^\w\s\\])((?:\\.|(?!\1)[^\\])*)\1((?:\\.|(?!\1)[^\\])*)\1(\w*)"
 _SED_WRITES = r"(?:^|[;{}\n\d$/,!])[ \t]*[wW][ \t]+([^\n;}]+)"
+_SED_READS = r"(?:^|[;{}\n\d$/,!])[ \t]*[rR][ \t]+([^\n;}]+)"
 _SED_RUNS = r"(?:^|[;{}\n\d$/,!])[ \t]*e(?:[ \t]+([^\n]*)|(?=[;}\n]|$))"
 
 
@@ -107,6 +127,8 @@ def _sed_script(examiner: "Examiner", call: "Call", script: str) -> None:
     rest = re.sub(_SED_SUBSTITUTES, substitutes, script)
     for path in re.findall(_SED_WRITES, rest):
         examiner.writes(path.strip(), call.state)
+    for path in re.findall(_SED_READS, rest):
+        examiner.reads(path.strip(), call.state)
     for line in (*lines, *re.findall(_SED_RUNS, rest)):
         examiner.found("code-unclear", script[:80])
         examiner.inner_text("sed", line, call.state)
@@ -155,6 +177,8 @@ _EDITOR_FILE = r"^:?[\d,$%.]*(?:w(?:q|rite)?|sav\w*|x)!?\s+([^!\s].*)"
 
 
 def _takes_command(name: str, option: str) -> bool:
+    if name == "emacsclient" and option == "-e":
+        return True
     return option in _EDITOR_COMMANDS or bool(name in _VI and re.fullmatch(_JOINED, option))
 
 
@@ -195,6 +219,9 @@ def pager(examiner: "Examiner", call: "Call") -> PrintedText:
                 continue
             if value not in ("cat", "less", "more"):
                 examiner.found("option-runs-program", f"{word} {value}")
+        log = re.match(r"(?:-[oO]|--(?:log|LOG)-file=)(.+)", word)
+        if log and call.name == "less":
+            examiner.writes(log[1], call.state)
         joined = call.name == "man" and re.match(r"-P.|--pager=|--html=|-H.", word)
         if joined and word not in ("--pager=cat", "-Pcat"):
             examiner.found("option-runs-program", word)

@@ -14,6 +14,8 @@ def temporary_file(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge mktemp; return the name that it prints, as far as it is known."""
     given = arguments(call.arguments, ("-p", "--tmpdir", "--suffix"))
     directory = (given.values("-p", "--tmpdir") or ["/tmp"])[0]
+    if directory != "/tmp":
+        examiner.writes_into(directory, call.state)
     for each in given.operands:
         if "/" in each:
             examiner.writes(each, call.state)

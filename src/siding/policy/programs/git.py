@@ -42,6 +42,8 @@ def git(examiner: "Examiner", call: "Call") -> PrintedText:
         examiner.found("git-unknown", verb)
         return ANYTHING
     _place(examiner, call, verb, words)
+    if verb == "push":
+        _hooks_off(examiner, call)
     _words(examiner, call, words, names_only=verb in _NAMING)
     judge = VERBS.get(verb)
     if judge is not None:
@@ -51,6 +53,24 @@ def git(examiner: "Examiner", call: "Call") -> PrintedText:
         selects = any(not word.startswith("-") and word not in (".", "*") for word in words)
         return PrintedText(text=f"{ANY}{ANY}x\n" if selects else f"{ANY}\n")
     return judge_verb(examiner, call, verb, words)
+
+
+# Variables that switch off what runs as the project's hooks: any value, or one that says so.
+_HOOKS_OFF = {
+    "HUSKY": ("0",),
+    "LEFTHOOK": ("0", "false"),
+    "OVERCOMMIT_DISABLE": ("1",),
+    "HUSKY_SKIP_HOOKS": ("1", "true"),
+}
+
+
+def _hooks_off(examiner: "Examiner", call: "Call") -> None:
+    values = {**call.state.variables, **call.env}
+    for name, off in _HOOKS_OFF.items():
+        if values.get(name) in off:
+            examiner.found("skips-checks", f"{name}={values[name]}")
+    if call.env.get("SKIP"):  # of pre-commit: its value names hooks
+        examiner.found("skips-checks", f"SKIP={call.env['SKIP']}")
 
 
 # Verbs that show nothing of the files that they are given.

@@ -47,6 +47,9 @@ def _checkout(examiner: "Examiner", call: "Call", given: Arguments) -> None:
         _discards(examiner, call)
         return
     creates = given.has("-b", "-c", "--create", "--orphan", "--detach", "-d", "-t", "--track")
+    if given.has("--pathspec-from-file"):
+        _discards(examiner, call)
+        return
     separated = "--" in call.arguments
     paths = [w for w in given.operands if w in (".", "..") or _like_path(w)]
     if separated and call.arguments[-len(given.operands) - 1 :][:1] == ("--",):
@@ -122,6 +125,8 @@ def _config(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     named = (*operands, *(value or "" for _, value in given.options))
     if any(re.search(_SECRET_SETTING, word) for word in named):
         examiner.found("print-secret", shown_words(call.words[:6]))
+    if given.has("--remove-section", "--rename-section"):
+        examiner.found("git-rewrites", shown_words(call.words))
     if reads or (len(operands) < 2 and not given.has("--unset", "--unset-all", "--remove-section")):
         return
     for path in given.values("-f", "--file"):
@@ -159,6 +164,8 @@ def _clone(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     for setting in given.values("-c", "--config"):
         key, _, value = setting.partition("=")
         judge_setting(examiner, call, key, value)
+    for directory in given.values("--separate-git-dir"):
+        examiner.writes(directory, call.state)
     for option in given.values("--template", "-u", "--upload-pack"):
         examiner.found("git-runs-programs", option)
     for line in filter(known, given.values("-u", "--upload-pack")):

@@ -190,6 +190,11 @@ def _option(given: Given, word: str, rest: tuple[str, ...]) -> int:
     """Enter the options in one word; return how many of the next words are their values."""
     name, equals, value = word.partition("=")
     words = given.meaning(name)
+    if words is None and word.startswith("--") and given.patterns:
+        found = _matching(given.patterns, word)
+        if found is not None:
+            given.option(word, *found)
+            return 0
     if equals and (words is not None or word.startswith("--")):
         taken_back = words == ("looks",) and value in ("false", "none", "no", "0")
         given.option(name, () if taken_back else words or (), value)
@@ -202,7 +207,8 @@ def _option(given: Given, word: str, rest: tuple[str, ...]) -> int:
     if words is not None or word.startswith("--") or not given.rows[0].joined:
         takes = words is not None and bool(TAKES_A_VALUE.intersection(words))
         given.option(word, words or (), (rest[0] if rest else "") if takes else "")
-        return 1 if takes else 0
+        # What seems to be an abbreviation may be another option, without a value.
+        return 1 if takes and (name in given.spelled or given.whole(name) == name) else 0
     for position in range(1, len(word)):
         name = "-" + word[position]
         words = given.spelled.get(name, ())

@@ -31,6 +31,9 @@ def httpie(examiner: "Examiner", call: "Call") -> PrintedText:
     data = [w for w in words if re.search(r"(?<!=)=(?!=)|:=|@", w)]
     if data or method not in ("", "GET", "HEAD") or call.stdin.text is not None:
         judge_sending(examiner, call, [url])
+    for path in given.values("--session"):
+        if "/" in path:
+            examiner.writes(path, call.state)
     for path in given.values("-o", "--output"):
         examiner.writes(path, call.state)
         examiner.takes(path, call.state)

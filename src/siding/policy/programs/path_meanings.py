@@ -114,8 +114,11 @@ def _dumps(examiner: "Examiner", call: "Call", value: str) -> None:
 
 def _packs(examiner: "Examiner", call: "Call", value: str) -> None:
     examiner.reads(value, call.state)
+    holds = not examiner.is_workspace(value, call.state)
     if examiner.zone(value, call.state) in (Zone.HOME, Zone.SYSTEM):
         examiner.found("read-secret", value)
+    elif holds:
+        examiner.reads_below(value, call.state)
 
 
 _SHOWN = r"(?i)(?:^|/)[^/.]*$|\.(?:html?|pdf|png|jpe?g|gif|svg|webp|md|txt|csv|json|xml|log)$"

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from siding.policy.fields import (
     ANY,
+    ANYTHING,
     FOUND_BY_NAME,
     MARKS,
     NOTHING,
@@ -28,12 +29,17 @@ _PRINTS = {
     "endless": PrintedText(endless=True),
     "fetched": PrintedText(remote=True),
     "secrets": PrintedText(secret=True),
+    "setup": PrintedText(text=":\n"),
 }
 
 
 def printed(examiner: "Examiner", call: "Call", given: "Given") -> PrintedText:
     """Return what a call prints."""
     (how, *_) = (*given.places.get("(prints)", ()), "")
+    if how == "endless" and given.has("bounds"):
+        return ANYTHING
+    if how == "number" and any(word.isdigit() and len(word) > 4 for word in given.operands):
+        return ANYTHING  # `seq 1 1000000`: so many turns are a flood
     if how in _PRINTS:
         return _PRINTS[how]
     stores = "stores" in given.places.get("(operands)", ())
@@ -55,8 +61,12 @@ def printed(examiner: "Examiner", call: "Call", given: "Given") -> PrintedText:
 def _goes_on(call: "Call", given: "Given", how: str) -> bool:
     """Return whether what is printed never ends: a filter goes on as long as its input does."""
     if how in ("input", "part"):
-        return reads_without_end(given)
-    return call.stdin.endless and not how and not {"files", "quotes"}.isdisjoint(given.row.always)
+        huge = any(fills_disk(bytes_of(value)) for value in given.values("bounds"))
+        return reads_without_end(given) or (call.stdin.endless and huge)
+    if how or given.has("bounds"):
+        return False
+    filters = {"text", "project"}.isdisjoint(given.row.always)
+    return reads_without_end(given) or (call.stdin.endless and filters)
 
 
 def _keeps_process(examiner: "Examiner", call: "Call", given: "Given") -> bool:

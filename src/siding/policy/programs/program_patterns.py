@@ -33,12 +33,25 @@ DIRECTORY = rf"\b(?:cwd|chdir|cd)\s*[=:]\s*{STRING}"
 GOES_TO = r"\bchdir\b"
 GOES_ON = r"([(\[,])\s*\n\s*|\s*\n\s*(?=[)\].])"  # a statement on several lines
 LIST = r"\[\s*(\"\d+\"(?:\s*,\s*\"\d+\")+)"
+# Files and directories that are listed, most often to do something with each.
+LISTS = (
+    r"\b(?:walk|listdir|scandir|i?glob|rglob|iterdir|readdir\w*|entries|children"
+    r"|list\.files|find)\b"
+)
+LISTED_BEFORE = re.compile(r"(.{0,300})\.(?:iterdir|r?glob|walk)\s*\(")
+# Code that is loaded from a path, and links.
+LOADS = (
+    r"\b(?:run_path|spec_from_file_location|SourceFileLoader|load_source|CDLL|LoadLibrary|dlopen"
+    r"|dofile|loadfile|require(?:_once)?|include(?:_once)?|import|source|load|dyn\.load"
+    r"|sys\.path\.(?:insert|append))(?=\s*[(\"])"
+)
+LINKS = r"\b(?:s?y?m?link(?:Sync)?)(?=\s*[(\"])"
 COMMAND_BEHIND = rf"{STRING}\s*(?:\.\s*(?:execute\b|!)|!!|\|\s*(?:getline|&))"
 INTERPOLATED = r"[#$]\{[^}]{0,100}\}|(?<!\$)\{[^{} ,]{1,100}\}|%[sd]"
 
 # Each turn ends with a parenthesis, so that a name can be taken in one way only.
 PATH_MAKERS = (
-    r"[\s(\[]*(?:at(?:Path)?:\s*)?(?:(?:new\s+)?[\w.:]*(?:[pP]ath|expanduser|join|resolve|File|glob|normalize|scandir"
+    r"[\s(\[*]*(?:at(?:Path)?:\s*)?(?:(?:new\s+)?[\w.:]*(?:[pP]ath|expanduser|join|resolve|File|glob|normalize|scandir"
     r"|list\w*|readdir\w*)\s*\(\s*|glob\s+)*"
 )
 PATH = re.compile(rf"{PATH_MAKERS}{STRING}((?:\s*[,+/.]\s*{STRING})*)")
@@ -48,8 +61,8 @@ READS_A_FILE = r"\bopen\b|read|load|\brun\b|exec|system|popen"
 
 DELETES = (
     r"\b(?:rmtree|remove_tree|rm|rmSync|rmdir\w*|unlink\w*|removedirs|rm_rf?|(?<![.\w])remove"
-    r"|remove_(?:dir|entry)\w*|removeSync|emptyDir\w*|(?:os|fs|fse|file|Deno)\.remove\w*"
-    r"|remove(?:Item|Dir|File)|(?:File|Files|Dir|FileUtils)\.delete\w*|delete-(?:file|directory)|deleteTree)\b[!?]?"
+    r"|remove_(?:dir|entry)\w*|removeSync|emptyDir\w*|(?:os|fs|fse|file|Deno)\.remove\w*(?:\.all)?"
+    r"|remove(?:Item|Dir|File)|(?:File|Files|Dir|FileUtils)\.delete\w*|delete-(?:file|directory(?:/files)?)|deleteTree)\b[!?]?"
 )
 # A function that deletes is handed to another one: `map(os.remove, …)`, `array_map("3", …)`.
 HANDED_DELETES = rf"(\b(?:map|array_\w+|call_user_func\w*)\(\s*(?:\"(\d+)\"|{DELETES}))\s*,"
@@ -59,14 +72,19 @@ HANDED_BEHIND = (
 WRITES = (
     r"\b(?:write_?[fF]ile\w*|writeTextFile\w*|append_?[fF]ile\w*|createWriteStream|makedirs"
     r"|mkdir\w*|file_put_contents|(?:File|IO|Bun|Files)\.write\w*|touch"
-    r"|extract(?:all)?|truncate(?:Sync)?|(?:os|fs|File|FileUtils)\.chmod\w*)\b"
+    r"|extract(?:all)?|truncate(?:Sync)?|make_archive|sqlite3\.connect"
+    r"|(?:os|fs|File|FileUtils|require\(\"\d+\"\))\.chmod\w*)\b|\bchmod\s+0?\d+\s*,"
+    r"|(?<![.\w])chmod(?=\()|\bos\.l?chown\b"
 )
+GIVES_RIGHTS = r"\bFile\.ch(?:mod|own)\b"  # the path stands behind the rights
+DATABASES = r"psycopg|pymysql|MySQLdb|asyncpg|\bPDO\b|\bClient\b|createConnection|create_engine"
+WRITES_OF_R = r"\b(?:write(?:Lines|\.\w+)?|saveRDS|save|sink|ggsave)(?=\s*\()"
 BARE_DELETES = r"\bfile\s+delete\s+(?:-\w*\s+)*([^\s\]}\"]+)"  # of Tcl, whose texts have no quotes
 _OF_FILES = r"\b(?:shutil|os|fs|fse|fsPromises|FileUtils|Files?)\.|(?<![.\w])"
 COPIES = (
     rf"(?:{_OF_FILES})(?:copy(?:file|tree|File|2)?|cp(?:_r)?|s?y?m?link|move|mv|renames?"
     r"|(?<=os\.)replace)(?:Sync)?\b|\burlretrieve\b|\bdownload_file\b"
-    r"|\b(?:cp|copyFile|rename|symlink)Sync\b"
+    r"|\b(?:cp|copyFile|rename|symlink)Sync\b|\brename\b(?=\s*\")"
 )
 MOVES = rf"(?:{_OF_FILES})(?:move|mv|renames?|(?<=os\.)replace)(?:Sync)?\b|\brenameSync\b"
 METHODS = re.compile(
@@ -75,20 +93,50 @@ METHODS = re.compile(
     r"\s*\("
 )
 BEFORE_A_PATH = re.compile(r"(?<![=!<>])=(?!=)|\b(?:in|return|if)\b|:\s|,\s")
-OPENS = r"\b(?:f?open|popen|file|sysopen)\b"
+OPENS = r"\b(?:f?open|popen|file|sysopen|ZipFile)\b"
 READS = (
     r"\b(?:readFile\w*|File\.read\w*|file_get_contents|createReadStream|readfile|readlines?"
     r"|read_(?:csv|json)|slurp|File)\b"
 )
-WRITE_MODE = r"[rbt]*[wax+][bt+]*|>>?|\+[<>]"
+WRITE_MODE = r"w[:|]\w*|[rbt]*[wax+][bt+]*|>>?|\+[<>]"
 
-RUNS_TEXT = r"(?:(?<![.\w-])(?:exec|eval|Function|compile|loadstring)\b\s*[( ]|\(eval\))"
+RUNS_TEXT = (
+    r"(?:\b(?:pickle|dill)\.loads?\b\s*[(]|(?<![.\w-])(?:exec|eval|Function|compile"
+    r"|loadstring)\b\s*[( ]|\(eval\))"
+)
 # Rules that a text matches by what stands anywhere in it.
 AT_ALL = {
-    "fork-bomb": r"\bwhile\b[^\n]{0,40}\bfork\b|\bfork\s+while\b",
-    "kill-all": r"\bkill(?:pg)?\b\W{1,3}-?1\b",
-    "siding-itself": r"\bkill\b[^\n]{0,40}\b(?:p?getppid|ppid)\b",
+    "kill-all": r"\bkill(?:pg)?\b\W{1,3}-?1\b|\bkill\b[\s(]*:?\"?\w+\"?\s*,\s*-1\b",
+    "siding-itself": (
+        r"\bkill(?:pg)?\b[^\n]{0,40}\b(?:p?getppid|ppid|listdir|glob|process_iter)\b"
+        r"|\b(?:kill|terminate)\(\)[^\n]{0,80}\bprocess_iter\b"
+        r"|\bprocess_iter\b[^\n]{0,80}\.(?:kill|terminate)\("
+    ),
+    "fork-bomb": (
+        r"\bwhile\b[^\n]{0,40}\bfork\b|\bfork\s+while\b|\bloop\s*\{\s*fork\b"
+        r"|\bwhile\s+(?:True|1)\s*:\s*(?:os\.)?fork\b"
+    ),
+    "change-remote": r"\bboto3\b(?s:.*)\.(?:delete|terminate|put|create|stop|attach)\w*\(",
+    "destroy-data": (
+        r"\.(?:flushall|flushdb|drop_database|dropDatabase)\("
+        r"|\bdocker\.from_env\b(?s:.*)\.(?:prune|remove|kill|stop)\w*\("
+    ),
+    "print-secret": r"\bkeyring\.get_(?:password|credential)\(",
+    "schedule": r"\bCronTab\(",
 }
+# A loop that never ends; what ends one, or waits in it; and what writes in it.
+ENDLESS = (
+    r"\bitertools\.count\(\s*\)|\bwhile\s*\(?\s*(?:[Tt]rue|TRUE|1)\b\s*\)?|\bfor\s*\(\s*;\s*;\s*\)"
+    r"|\bloop\s*(?:do\b|\{)"
+)
+ENDS = (
+    r"\b(?:break|return|sleep|exit|last|raise|await|accept|recv\w*|input|read\w*|getline|quit|wait\w*"
+    r"|die|yield|poll|select|listen|throw|shift|next|pop)\b"
+)
+GROWS = (
+    r"<<|\bprint\s+\{?\$?[A-Z]+\b|\bwrite\w*\s*\(|append|file_put_contents|\bf?puts?\b|\bprintf?\b[^\n;]*>|\bfwrite\b"
+    r"|\bcopy\w*\s*\("
+)
 FETCHES = (
     r"urlopen|urlretrieve|\b(?:requests|httpx|https?|axios)\.get\b|\brequire\(\"\d+\"\)\.get\b"
     r"|\bfetch\s*\(|URI\.open|open-uri|\bLWP\b"
@@ -98,13 +146,14 @@ DECODES = (
     r"|Buffer\.from\b"
 )
 SENDS = (
-    r"\b(?:requests|httpx|session|client|axios|https?|got)\.(?:post|put|patch)\b|\bdata\s*="
+    r"\.(?:post|put|patch)\(|\b(?:requests|httpx|session|client|axios|https?|got)\.(?:post|put|patch)\b|\bdata\s*="
     r"|\bbody\s*:|\b(?:sendall|sendto|sendmail|upload\w*)\b"
 )
 CONNECTS = (
-    rf"(?:\b(?:create_)?connect\w*\(\(|\bconnect\(\d+,|Socket\.new\(|\b(?:SMTP|FTP)(?:_\w+)?\()"
+    rf"(?:\bHTTPS?Connection\(|\b(?:create_)?connect\w*\(\(|\bconnect\(\d+,|Socket\.new\(|\b(?:SMTP|FTP)(?:_\w+)?\()"
     rf"\s*{STRING}"
 )
+SERVES = rf"(?:(?:HTTP|TCP)Server\(\(\s*{STRING}|\blisten\(\s*\d+\s*,\s*{STRING})(?=\s*[,)])"
 SHOWS = r"\b(?:print|puts|echo|say|console\.\w+|cat|write|p|dump)\b"
 HOME = (
     r"(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|\bDir\.home\b"
@@ -113,6 +162,6 @@ HOME = (
 HOME_IN_COMMAND = r"[#$]?\{[^{}]{0,60}\b(?:HOME|homedir|home)\b[^{}]{0,20}\}|\$ENV\{HOME\}"
 HOME_IN_STRING = r"^(?:[#$]?\{[^}]*(?:HOME|home)[^}]*\}|\$HOME\b|\$ENV\{HOME\})"
 OF_ENVIRONMENT = (
-    rf"(?:environ(?:\.get)?|ENV|getenv|\benv\.get|process\.env)\W{{1,3}}{STRING}[)\]]?"
+    rf"(?:\bos\.)?(?:environ(?:\.get)?|ENV(?:\.fetch)?|getenv|\$_(?:SERVER|ENV)|\benv\.get|process\.env)\W{{1,3}}{STRING}[)\]]?"
     r"|process\.env\.(\w+)|\$ENV\{(\w+)\}"
 )

@@ -35,12 +35,17 @@ def judge_program(
     text: str,
     state: "ShellState",
     given: Sequence[str] = (),
-) -> None:
-    """Judge program text by what is plainly seen in it; `given` are the program's arguments."""
+) -> bool:
+    """Judge program text by what is plainly seen in it; `given` are the program's arguments.
+
+    Return whether it goes on without end.
+    """
     examiner.budget.spend(20 + 2 * len(text), "reading program text")
     if not text.strip(MARKS + " \t\n") and set(text) & set(MARKS):
         examiner.found("code-from-input", text)
-    _Text(examiner, language, text, state).judge(given)
+    found = _Text(examiner, language, text, state)
+    found.judge(given)
+    return found.endless
 
 
 class _Text:
@@ -53,6 +58,10 @@ class _Text:
         self.code = self.strings.code
         self.runs = bool(re.search(patterns.RUNS_TEXT, self.code))
         self.fetches = bool(re.search(patterns.FETCHES, self.code))
+        self.deletes = bool(re.search(patterns.DELETES, self.code))
+        self.endless = bool(re.search(patterns.ENDLESS, self.code)) and not re.search(
+            patterns.ENDS, self.code
+        )
         self.statements = [each[:_LONGEST_STATEMENT] for each in re.split(r"[;\n]", self.code)]
 
     def judge(self, given: Sequence[str]) -> None:
@@ -85,7 +94,7 @@ class _Text:
                 lines.append(self.strings.strings[int(number)])
             if self.language in patterns.BARE_WORDS:
                 lines += re.findall(rf"{patterns.STARTS}[\s(`]+([^\]}})']+)", statement)
-            if self.language in ("ipython", "gdb", "lldb"):
+            if self.language in ("ipython", "gdb", "lldb", "gnuplot", "r2", "radare2"):
                 lines += re.findall(r"^\s*(?:platform )?(?:!|shell )(.+)", statement)
         for word in given if starts else ():
             self.examiner.stopped(self.language, word if " " in word else "", self.state)
@@ -106,6 +115,11 @@ class _Text:
         for rule, pattern in patterns.AT_ALL.items():
             if re.search(pattern, self.code):
                 self.examiner.found(rule, self.code[:120])
+        if self.endless and re.search(patterns.GROWS, self.code):
+            self.examiner.found("fill-disk", self.code[:120])
+        drops = any(re.match(r"(?i)\s*(?:drop|truncate)\s", s) for s in self.strings.strings)
+        if drops and re.search(patterns.DATABASES, self.code):
+            self.examiner.found("destroy-data", self.code[:120])
         texts = " ".join(self.strings.strings)
         if self.runs and (self.fetches or re.search(r"\bcurl\b|\bwget\b|https?://", texts)):
             self.examiner.found("remote-code", "runs what it fetches")
@@ -124,14 +138,23 @@ class _Text:
             (patterns.COPIES, 1, self._write),
             (patterns.COPIES, 0, self._read),
             (patterns.READS, 0, self._read),
+            (patterns.GIVES_RIGHTS, 1, self._write),
+            (patterns.LINKS, 0, self._link),
+            (patterns.LOADS, 0, self._load),
+            (patterns.LOADS, 1, self._load),
         ):
             for arguments in self._calls(pattern, statement):
                 self._each(arguments[at : at + 1], act)
         self._deletes_otherwise(statement)
+        self._opens(statement)
+
+    def _opens(self, statement: str) -> None:
         for arguments in self._calls(patterns.OPENS, statement):
             given = [text for each in arguments for text in self.strings.values(each)[:1]]
             if any(re.fullmatch(patterns.WRITE_MODE, text) for text in given):
                 self._each(arguments, self._write)  # Perl has the mode before the path …
+            elif given and given[0].startswith("|"):  # Perl pipes into a command
+                self.examiner.stopped(self.language, given[0].lstrip("| "), self.state)
             elif given and given[0].startswith(">"):
                 self._write(given[0].lstrip("> "))  # … or in it
             else:
@@ -144,7 +167,9 @@ class _Text:
                 "touc": self._write,
             }
             act = acts.get(name[:4], self._delete)
-            self._each([patterns.BEFORE_A_PATH.split(before)[-1]], act)
+            nearest = patterns.BEFORE_A_PATH.split(before)[-1]
+            inner = nearest.rpartition("(")[2]  # `print(path.read_text())`
+            self._each([inner if nearest.count("(") > nearest.count(")") else nearest], act)
 
     def _deletes_otherwise(self, statement: str) -> None:
         """Judge a function that deletes and is handed to another one, and what Tcl deletes."""
@@ -154,6 +179,14 @@ class _Text:
                 self._each([rest], self._delete)
         if re.search(patterns.HANDED_BEHIND, statement):  # `[…].forEach(fs.unlinkSync)`
             self._each(re.findall(r'"\d+"', statement), self._delete)
+        if self.deletes:  # what it lists, it may delete
+            for arguments in self._calls(patterns.LISTS, statement):
+                self._each(arguments[:2], self._delete_outside)
+            for before in patterns.LISTED_BEFORE.findall(statement):
+                self._each([patterns.BEFORE_A_PATH.split(before)[-1]], self._delete_outside)
+        if self.language in ("R", "Rscript"):
+            for arguments in self._calls(patterns.WRITES_OF_R, statement):
+                self._each(arguments, self._write)
         if self.language in patterns.BARE_WORDS:
             for path in re.findall(patterns.BARE_DELETES, statement):
                 self._delete(re.sub(r"^~(?=/|$)", self.strings.home, path))
@@ -170,6 +203,22 @@ class _Text:
 
     def _delete(self, path: str) -> None:
         self.examiner.deletes(path, self.state, recursive=True)
+
+    def _delete_outside(self, path: str) -> None:
+        if self.examiner.zone(path, self.state) not in (Zone.INSIDE, Zone.TEMPORARY):
+            self._delete(path)
+
+    def _link(self, path: str) -> None:
+        near = self.examiner.zone(path, self.state) in (Zone.INSIDE, Zone.TEMPORARY)
+        if not near and not self.examiner.is_beside(path, self.state):
+            self.examiner.found("link-outside", path)
+
+    def _load(self, path: str) -> None:
+        if not path.startswith(("/", "..")) or path.startswith(("/usr/", "/lib", "/opt/")):
+            return
+        inside = self.examiner.is_workspace(path, self.state)
+        if not inside and not self.examiner.is_beside(path, self.state):
+            self.examiner.found("run-outside", path)
 
     def _write(self, path: str) -> None:
         self.examiner.writes(path, self.state)
@@ -196,6 +245,16 @@ class _Text:
             if path and self.examiner.zone(path, self.state) is not Zone.UNKNOWN:
                 act(path)
 
+    def _serves(self, statement: str) -> None:
+        """Judge a server that other machines can reach, and code that is loaded from one."""
+        for numbers in re.findall(patterns.SERVES, statement):
+            if self.strings.strings[int("".join(numbers))] in ("", "0.0.0.0", "::"):
+                self.examiner.found("serve-files", statement[:120])
+        for arguments in self._calls(patterns.LOADS, statement):
+            for text in self.strings.values("".join(arguments[:1])):
+                if re.match(r"https?://", text):
+                    self.examiner.found("remote-code", text)
+
     def _network(self, statement: str) -> None:
         texts = self.strings.values(statement)
         sends = re.search(patterns.SENDS, statement)
@@ -204,6 +263,7 @@ class _Text:
                 self.examiner.found("cloud-metadata", address)
             if sends and re.match(r"(?:https?|wss?|ftp)://", address) and is_elsewhere(address):
                 self.examiner.found("send-data", address)
+        self._serves(statement)
         for number in re.findall(patterns.CONNECTS, statement):
             if is_elsewhere(self.strings.strings[int(number)]):
                 self.examiner.found("send-data", self.strings.strings[int(number)])

@@ -1,8 +1,9 @@
 """Judge the requests of a call: what it sends, and to which addresses."""
 
+import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import shown_words
+from siding.policy.fields import UNKNOWN, shown_words
 from siding.policy.hosts import is_local, obeys
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 def judge_requests(examiner: "Examiner", call: "Call", given: "Given") -> None:
     """Judge what options send, or ask for with a method that changes something."""
+    _carried(examiner, call, given)
     asks = (value.upper() in ("GET", "HEAD") for value in given.values("method"))
     if not given.has("sends") and all(asks):
         return
@@ -24,6 +26,26 @@ def judge_requests(examiner: "Examiner", call: "Call", given: "Given") -> None:
         judge_sending(examiner, call, addresses, rerouted=given.has("reroutes"))
     else:  # the program knows where to
         examiner.found("change-remote", shown_words(call.words[:6]))
+
+
+_SECRET_HEADER = r"(?i)(?:proxy-)?authorization:|cookie:|x-api-key:"
+
+
+def _carried(examiner: "Examiner", call: "Call", given: "Given") -> None:
+    """Judge headers: a credential, or what is known only when it runs, goes out with the request.
+
+    A server on this machine may have it.
+    """
+    headers = given.values("header")
+    values = [*headers, *given.values("carries")]
+    unknown = [value for value in values if UNKNOWN in value]
+    unknown += [value for value in headers if value.startswith("@")]  # of a file
+    addresses = [*given.operands, *given.values("url")]
+    if not unknown or (addresses and all(map(is_local, addresses)) and not given.has("reroutes")):
+        return
+    for value in unknown:
+        rule = "print-secret" if re.match(_SECRET_HEADER, value) else "send-data"
+        examiner.found(rule, shown_words(call.words[:6]))
 
 
 def judge_sending(

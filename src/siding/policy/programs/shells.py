@@ -3,7 +3,17 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, ONE, UNKNOWN, PrintedText, known
+from siding.policy.fields import (
+    ANY,
+    ANYTHING,
+    FOUND_BY_NAME,
+    NOTHING,
+    NUMBER,
+    ONE,
+    UNKNOWN,
+    PrintedText,
+    known,
+)
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.purposes import judge_script
@@ -22,6 +32,11 @@ def shell(examiner: "Examiner", call: "Call") -> PrintedText:
         word = words.pop(0)
         if word in ("--rcfile", "--init-file"):
             examiner.found("loads-code", " ".join([word, *words[:1]]))
+            words = words[1:]
+        elif call.name == "fish" and word in ("-C", "--init-command", "--command"):
+            examiner.inner_text(call.name, "".join(words[:1]), call.state)
+            if word == "--command":
+                return ANYTHING
             words = words[1:]
         elif word.startswith("--") or UNKNOWN in word:
             if UNKNOWN in word:
@@ -128,7 +143,10 @@ def trap(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge trap: the shell runs its first operand later."""
     operands = arguments(call.arguments).operands
     if len(operands) > 1 and operands[0] not in ("", "-"):
-        examiner.inner_text("trap", operands[0], call.state)
-        if not known(operands[0]):
-            examiner.found("code-from-input", operands[0])
+        line = operands[0]
+        if FOUND_BY_NAME not in line:  # `trap "kill $pid" EXIT`
+            line = line.replace(NUMBER, "4321")
+        examiner.inner_text("trap", line, call.state)
+        if not known(line):
+            examiner.found("code-from-input", line)
     return NOTHING

@@ -36,6 +36,8 @@ def judge_target(
         emptied = given.has("mirrors") and not is_far(target)
         if emptied and not examiner.is_workspace(target, call.state):
             examiner.deletes(target, call.state, recursive=True)
+        elif emptied and examiner.is_root(target, call.state):
+            examiner.found("delete-all", target)
     if "links" in words:
         _links(examiner, call, sources, targets)
     return sources

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from siding.policy.effects import secret_variable
 from siding.policy.fields import MARKS, UNKNOWN, known, shown_words
-from siding.policy.hosts import is_far, is_metadata
+from siding.policy.hosts import is_far, is_local, is_metadata
 from siding.policy.names import names
 from siding.policy.paths import Zone
 from siding.policy.programs.amounts import AMOUNTS
@@ -91,7 +91,7 @@ def asks_for(examiner: "Examiner", call: "Call", value: str) -> None:
     if value.startswith("file:"):
         examiner.reads(value.removeprefix("file:").removeprefix("//"), call.state)
     unknown = re.search(r"[?/=&@.]", value[: value.rfind(UNKNOWN) + 1])
-    if unknown or re.match(_ODD_SCHEME, value):
+    if (unknown and not is_local(value)) or re.match(_ODD_SCHEME, value):
         examiner.found("send-data", value)
 
 
@@ -114,14 +114,6 @@ def _saves(examiner: "Examiner", call: "Call", value: str) -> None:
 def _credential(examiner: "Examiner", _call: "Call", value: str) -> None:
     if UNKNOWN in value:
         examiner.found("print-secret", value)
-
-
-_SECRET_HEADER = r"(?i)(?:proxy-)?authorization:|cookie:|x-api-key:"
-
-
-def _header(examiner: "Examiner", call: "Call", value: str) -> None:
-    if re.match(_SECRET_HEADER, value):
-        _credential(examiner, call, value)
 
 
 _SHOWS_SECRETS = r"(?i)\.env\b|\{\{\s*json \.\s*\}\}|\.Config\s*\}|secret|password|token"
@@ -209,6 +201,14 @@ def _module(examiner: "Examiner", _call: "Call", value: str) -> None:
         examiner.found("install-elsewhere", value)
 
 
+def _flake(examiner: "Examiner", call: "Call", value: str) -> None:
+    """Judge what nix runs: of the workspace, of the packages that nix comes with, or elsewhere."""
+    path = value.partition("#")[0].removeprefix("path:")
+    ours = path.startswith("nixpkgs") or examiner.is_workspace(path or ".", call.state)
+    if not ours or "://" in path or re.match(r"[a-z]\w*[:/](?!/)", path):
+        examiner.found("install-elsewhere", value)
+
+
 _GIVES_AWAY = (
     r"^0?[2467]\d{3}$|(?:^|,)[ugoa]*[+=][rwx]*s|^[ugoa]*\+[rwxX]*s"  # a set-id bit
     r"|(?:^|,)o(?:ther)?:"  # an entry of an access list, for everybody
@@ -242,8 +242,12 @@ def _remote(examiner: "Examiner", _call: "Call", value: str) -> None:
 def _refspec(examiner: "Examiner", call: "Call", value: str) -> None:
     if value.startswith(("+", ":")) or UNKNOWN in value:
         examiner.found("git-rewrites", shown_words(call.words))
+    if value.rpartition(":")[2].removeprefix("refs/heads/") in _PAGES and "push" in call.words:
+        examiner.found("publish", shown_words(call.words))
 
 
+# What is pushed to branches of these names, a host shows to everybody.
+_PAGES = names("gh-pages pages production prod")
 _SHARED = names("main master trunk develop dev release stable production prod staging HEAD")
 
 
@@ -264,6 +268,25 @@ def _variable(examiner: "Examiner", _call: "Call", value: str) -> None:
         examiner.found("print-secret", value)
 
 
+# A variable of the environment in a filter: `$ENV.NAME`, `env["NAME"]`, `strenv(NAME)`.
+_OF_ENVIRONMENT = r"(?:\$ENV|\benv)(?:\.|\[\"|\.\[\")(\w+)|\b(?:str)?env\((\w+)\)"
+
+
+def _filter(examiner: "Examiner", _call: "Call", value: str) -> None:
+    _shown(examiner, re.findall(_OF_ENVIRONMENT, value))
+
+
+def _variables(examiner: "Examiner", _call: "Call", value: str) -> None:
+    """Judge a text in which variables are put: ``$NAME`` and ``${NAME}``."""
+    _shown(examiner, re.findall(r"\$(\w+)|\$\{(\w+)\}", value))
+
+
+def _shown(examiner: "Examiner", found: list[tuple[str, str]]) -> None:
+    for name in map("".join, found):
+        if secret_variable(name):
+            examiner.found("print-secret", name)
+
+
 TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "value": _nothing,
     "target": _nothing,
@@ -282,12 +305,14 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "reroutes": _reroutes,
     "method": _nothing,
     "credential": _credential,
-    "header": _header,
+    "header": _nothing,
+    "carries": _nothing,
     "mount": _mount,
     "shares": _shares,
     "copied": _copied,
     "package": _package,
     "module": _module,
+    "flake": _flake,
     "mode": _mode,
     "computed": _computed,
     "remote": _remote,
@@ -299,4 +324,6 @@ TEXTS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     **AMOUNTS,
     **SERVICES,
     "machine": _machine,
+    "filter": _filter,
+    "variables": _variables,
 }

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import (
@@ -32,6 +33,8 @@ def xargs(examiner: "Examiner", call: "Call") -> PrintedText:
         stop_at_operand=True,
     )
     listed = call.stdin.listed and not given.has("-a", "--arg-file")
+    for path in given.values("-a", "--arg-file"):
+        examiner.reads(path, call.state)
     items = [FROM_A_LIST if listed else UNKNOWN]
     text = call.stdin.text
     if text is not None and not given.has("-a", "--arg-file"):
@@ -59,6 +62,8 @@ def parallel(examiner: "Examiner", call: "Call") -> PrintedText:
     )
     if given.has("-S", "--sshlogin"):
         examiner.found("change-remote", "parallel -S")
+    for path in given.values("--joblog", "--results"):
+        examiner.writes(path, call.state)
     words = list(given.operands)
     marks = [i for i, word in enumerate(words) if word in (":::", "::::", ":::+", "::::+")]
     command = words[: marks[0]] if marks else words
@@ -67,6 +72,8 @@ def parallel(examiner: "Examiner", call: "Call") -> PrintedText:
     if not marks and call.stdin.text is not None:
         items = call.stdin.text.split("\n")
         items = [item for item in items if item]
+    elif not marks and call.stdin.listed and not given.has("-a", "--arg-file"):
+        items = [FROM_A_LIST]
     for item in items[:12]:
         line = " ".join(command) or item
         # parallel quotes what it puts into a command
@@ -78,6 +85,8 @@ def parallel(examiner: "Examiner", call: "Call") -> PrintedText:
             examiner.inner_text("parallel", filled, call.state)
         else:
             examiner.inner("parallel", tuple(filled.split()), call)
+            if len(command) == 1 and " " in line and known(line):
+                examiner.inner_text("parallel", line.replace("{}", "x"), call.state)
     return ANYTHING
 
 
@@ -90,15 +99,48 @@ _RUN_A_COMMAND = names("""
 def multiplexer(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge tmux and screen: the words at the end are a command."""
     words = list(call.arguments)
+    _own_files(examiner, call)
     for index, word in enumerate(words):
         if word in _RUN_A_COMMAND:
             _screen_command(examiner, call, words[index + 1 :])
+        if word in ("kill-server", "kill-all-sessions", "delete-all-sessions") or (
+            word == "kill-session" and "-a" in words
+        ):
+            examiner.found("kill-all", shown_words(call.words[:6]))
+        if word in _TYPES or (word in ("set", "set-option") and _COMMANDS.intersection(words)):
+            examiner.found("code-from-input", shown_words(call.words[:8]))
+        if word in ("send-keys", "send") and re.fullmatch(_STOPS, words[-1]):
+            continue
         if word in ("send-keys", "send", "stuff", "source-file", "source", "paste-buffer"):
             examiner.found("code-from-input", shown_words(call.words[:8]))
             examiner.inner_text(call.name, " ".join(words[index + 1 :]), call.state)
-    if call.name == "screen" and words and words[0] not in ("-ls", "-list", "-v"):
+    if call.name == "screen" and words[-1:] == ["quit"] and "-S" not in words:
+        examiner.found("kill-all", shown_words(call.words[:6]))
+    elif call.name == "screen" and words and words[0] not in ("-ls", "-list", "-v"):
         _screen_command(examiner, call, words)
     return ANYTHING
+
+
+_STOPS = r"C-[a-z]|q|Escape"  # a key alone: it ends what runs there
+_TYPES = names("set-hook bind bind-key write-chars write command-prompt confirm-before")
+_COMMANDS = names("default-command default-shell editor lock-command copy-command")
+
+
+def _own_files(examiner: "Examiner", call: "Call") -> None:
+    """Judge the files that a multiplexer reads its own commands from, reads or writes."""
+    words = call.arguments
+    for before, word in pairwise(words):
+        if before in ("-f", "-c", "--config", "--layout") and call.name != "dtach":
+            if "/" in word and not examiner.is_workspace(word, call.state):
+                examiner.found("run-outside", word)
+        elif before in ("save-buffer", "saveb", "-Logfile", "hardcopy"):
+            examiner.writes(word, call.state)
+        elif before in ("load-buffer", "loadb"):
+            examiner.reads(word, call.state)
+    if call.name in ("dtach", "abduco"):
+        after = [at for at, word in enumerate(words) if word in ("-n", "-A", "-c", "-N")][:1]
+        for at in after:
+            _screen_command(examiner, call, list(words[at + 2 :]))
 
 
 def _screen_command(examiner: "Examiner", call: "Call", words: list[str]) -> None:

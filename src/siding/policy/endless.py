@@ -1,0 +1,99 @@
+"""Find loops that never end and write something new in each turn: they fill the disk."""
+
+import re
+from collections.abc import Iterator
+
+from siding.policy.effects import Effects
+from siding.policy.fields import PrintedText
+from siding.policy.tree import (
+    Case,
+    Command,
+    Condition,
+    For,
+    Group,
+    If,
+    Loop,
+    Redirected,
+    Script,
+    Simple,
+)
+
+# What ends a loop, or makes its turns so slow that it fills nothing.
+_ENDS = r"(?:break|exit|return|exec|sleep|wait|read|kill|inotifywait|fswatch)\b"
+_ALWAYS = r"(?::|true|false|/bin/true|\[+ *(?:1|true) *\]+|test 1)$"
+# Programs that make a file of another name in each turn, when the name is computed.
+_MAKES = r"(?:cp|dd|mkdir|touch|fallocate|truncate|tar|install|git clone)\b.*\$|tee\s+-a\b|mktemp\b"
+
+
+def judge_loop(effects: Effects, loop: Loop | For, printed: PrintedText) -> PrintedText:
+    """Judge a loop that never ends; return what it prints."""
+    if not _never_ends(loop):
+        return printed
+    grows = _what_grows(loop.body)
+    if grows:
+        effects.found("fill-disk", grows)
+    return printed._replace(endless=printed.text != "")
+
+
+def _never_ends(loop: Loop | For) -> bool:
+    """Return whether a loop certainly goes on: nothing in it ends it, or waits."""
+    if isinstance(loop, For):
+        endless = loop.arithmetic is not None and bool(
+            re.search(r";\s*(?:1\s*)?;", loop.arithmetic.text)
+        )
+    else:
+        (*_, last) = (None, *(c for p in loop.condition.pipelines for c in p.commands))
+        endless = (isinstance(last, Simple) and bool(re.match(_ALWAYS, last.text.strip()))) or (
+            isinstance(last, Condition) and last.arithmetic and last.words[-1:] == _one(last)
+        )
+    return endless and not any(re.match(_ENDS, each.text) for each in _commands(loop.body))
+
+
+def _one(condition: Condition) -> tuple[object, ...]:
+    return tuple(word for word in condition.words[-1:] if word.text.strip() in ("1", "true"))
+
+
+def _what_grows(body: Script) -> str:
+    """Return a command of a loop that writes more in each turn; "" when there is none."""
+    for command in _commands(body):
+        appends = any(
+            each.operator in (">>", "&>>") and not each.target.text.startswith("/dev/")
+            for each in command.redirects
+        )
+        makes = any(
+            each.operator == ">" and re.search(r"\$|`", each.target.text)
+            for each in command.redirects
+        )
+        if appends or makes or re.match(_MAKES, command.text):
+            return command.text
+    return ""
+
+
+def _commands(script: Script) -> Iterator[Simple]:
+    """Yield the simple commands in a script, but for those of functions and substitutions."""
+    waiting: list[Command] = [c for p in script.pipelines for c in p.commands]
+    while waiting:
+        command = waiting.pop()
+        if isinstance(command, Simple):
+            yield command
+        elif isinstance(command, Redirected):
+            waiting.append(command.command)
+        else:
+            waiting += [c for s in _scripts(command) for p in s.pipelines for c in p.commands]
+
+
+def _scripts(command: Command) -> list[Script]:
+    match command:
+        case Group():
+            return [command.script]
+        case If():
+            return [s for branch in command.branches for s in branch] + (
+                [command.otherwise] if command.otherwise else []
+            )
+        case Loop():
+            return [command.condition, command.body]
+        case For():
+            return [command.body]
+        case Case():
+            return [body for _, body in command.items]
+    return []
