@@ -98,6 +98,10 @@ _PROOFS: dict[str, Row] = {
         ("tests/integration/test_restored_homes.py", "tests/integration/test_foreign_files.py"),
         draws=False,
     ),
+    "ended": Row(
+        "what waited for an answer does not run, in whatever way its run, broker or hook ends",
+        ("tests/integration/broker/test_ended_canary.py",),
+    ),
     "failing": Row(
         "a failing disk below the home: every command has its answer, nothing old is lost",
         ("tests/faults/test_failing_disk.py",),

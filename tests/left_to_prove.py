@@ -26,6 +26,7 @@ _CHANGED = "tests/agents/test_changed_here.py::test_"
 _TURNS = "tests/agents/test_conformance.py::TestTurns::test_"
 _VERDICTS = "tests/agents/test_conformance.py::TestVerdicts::test_"
 _INTEGRATED = "tests/agents/test_integrated.py::test_"
+_CANARY = "tests/integration/broker/test_ended_canary.py::test_"
 _TYPED = "tests/agents/test_typed_meanwhile.py::test_what_"
 _CALLS = "tests/agents/calls/test_conformance.py::test_"
 _BROWSER = "tests/browser/test_"
@@ -345,6 +346,9 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     f"{_FAULTS}workflow_state.py::test_one_that_is_written_in_place_would_be_seen": (),
     f"{_FAULTS}undo_planted.py::test_an_act_that_is_not_written_down_first": ("rollback --hard",),
     "tests/integration/sessions/test_faults.py::test_each_planted_fault_is_caught": (),
+    # The suite ends the program that waits in `test_hook_program.py`, and runs in
+    # `test_judged_agents.py`.
+    f"{_CANARY}what_waited_does_not_run": ("TERM group",),
     # Cases of one kind: they go the same way, over other words.
     f"{_INTEGRATION}acts_apart.py::test_the_others_do_not_need_it": ("undo of an apply",),
     f"{_INTEGRATION}gc_older.py::test_only_what_was_removed_longer_ago_is_freed": (
