@@ -51,12 +51,13 @@ SIGNALS = ("TERM", "HUP", "INT")
 WAYS = (
     "stop",
     "stop --now",
-    *(f"{each} host" for each in SIGNALS),
+    *(f"{each} host" for each in (*SIGNALS, "KILL")),
     *(f"{each} hook" for each in SIGNALS),
     *(f"{each} group" for each in SIGNALS),
     "KILL broker",
     "KILL keeper",
     "KILL host and keeper",
+    "KILL all but the agent",
 )
 
 
@@ -109,6 +110,13 @@ def children(pid: int, *named: bytes) -> list[int]:
     return found
 
 
+def descendants(pid: int) -> list[int]:
+    found = [pid]
+    for each in found:
+        found += children(each)
+    return found
+
+
 def ends(sandbox: Sandbox, it: Waiting, way: str) -> None:
     """End the run, or what the hook needs to live, in one of the ways."""
     word, _, whom = way.partition(" ")
@@ -126,6 +134,9 @@ def ends(sandbox: Sandbox, it: Waiting, way: str) -> None:
         "broker": children(host, b"__broker"),
         "keeper": [parent] if parent != host else [],
         "host and keeper": [host, parent],
+        "all but the agent": [
+            each for each in descendants(host) if each not in descendants(it.agent)
+        ],
     }
     if whom == "group":
         os.killpg(os.getpgid(it.agent), number)

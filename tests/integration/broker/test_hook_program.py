@@ -36,6 +36,7 @@ class Twin:
 
     def __init__(self, path: Path, answer: bytes) -> None:
         self.asked: list[bytes] = []
+        self.ends_after = sys.maxsize  # answers
         self._answer = answer
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.bind(str(path))
@@ -48,6 +49,8 @@ class Twin:
                 peer, _address = self._socket.accept()
                 with peer, peer.makefile("rb") as lines:
                     self.asked.append(lines.readline())
+                    if len(self.asked) == self.ends_after:
+                        self._socket.close()
                     peer.sendall(self._answer)
 
     def close(self) -> None:
@@ -196,6 +199,26 @@ def test_who_waits_for_a_person_is_refused_when_that_ends(path: Path, way: str) 
         assert waiting.wait(30) == 2
         assert b"not done" in waiting.stderr.read()
     broker.close()
+
+
+def test_it_refuses_also_if_nobody_reads_why_and_nobody_was_waited_for_long(path: Path) -> None:
+    """A host that is killed takes its broker along, and who read the output of the run."""
+    twin = Twin(path, b"")
+    unread, ours = os.pipe()
+    os.close(unread)
+    twin.ends_after = 1
+    with os.fdopen(ours, "wb") as nobody_reads:
+        done = subprocess.run(
+            [sys.executable, "-S", "-E", "-I", str(PROGRAM), "claude", "--judges"],
+            env={client.VARIABLE: str(path)},
+            input=json.dumps(WORDS).encode(),
+            stdout=subprocess.PIPE,
+            stderr=nobody_reads,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert len(twin.asked) == 1
 
 
 def test_who_only_reports_is_ended_as_any_program(path: Path) -> None:

@@ -12,7 +12,6 @@ const CHANGES = new Set(["bash", "edit", "write", "patch", "apply_patch", "multi
 const LONGEST_TEXT = 16384 // characters of an input's field: a request has a limit
 const PATIENCE_MS = 300_000 // a step of a large workspace takes a while
 // Who waited so long waited for a person. The answer is no if the run ends before they give one.
-const WAITED_MS = 500
 const UNJUDGED =
   "in this run each command and tool is judged first, and Siding did not answer: do not try again"
 
@@ -21,13 +20,16 @@ function report(payload, patienceMs = 0) {
   return new Promise((resolve, reject) => {
     const connection = net.connect(SOCKET)
     let said = ""
+    let reached = false // then somebody may have been asked
+    const gone = (error) => reject(Object.assign(error, { reached }))
     connection.setEncoding("utf8")
     connection.setTimeout(patienceMs, () => connection.destroy(new Error("no answer in time")))
-    connection.on("error", reject)
-    connection.on("close", () => reject(new Error("the broker went away")))
-    connection.on("connect", () =>
-      connection.write(JSON.stringify({ do: "report", agent: "opencode", payload }) + "\n"),
-    )
+    connection.on("error", gone)
+    connection.on("close", () => gone(new Error("the broker went away")))
+    connection.on("connect", () => {
+      reached = true
+      connection.write(JSON.stringify({ do: "report", agent: "opencode", payload }) + "\n")
+    })
     connection.on("data", (piece) => {
       said += piece
       if (!said.includes("\n")) return
@@ -147,13 +149,11 @@ export const Siding = async ({ client, directory }) => {
     "tool.execute.before": async ({ tool, sessionID, callID: call }, { args }) => {
       if (!WANTED.has("judges")) return
       const does = { tool, given: short(args ?? null), cwd: args?.workdir || directory }
-      const begun = Date.now()
       let verdict
       try {
         verdict = await report({ moment: "tool", session: await root(sessionID), call, ...does })
       } catch (error) {
-        const waited = Date.now() - begun > WAITED_MS
-        if (WANTED.has("closed") || waited) throw new Error(`${UNJUDGED} (${error.message})`)
+        if (WANTED.has("closed") || error.reached) throw new Error(`${UNJUDGED} (${error.message})`)
         return
       }
       if (verdict.deny) throw new Error(verdict.deny)

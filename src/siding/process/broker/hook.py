@@ -4,9 +4,10 @@
 
 The agent's words are JSON on standard input. If the broker cannot be reached, or does not answer as
 a broker does, nothing is printed and the agent goes on; with `--closed` the exit status is 2, which
-keeps the agent from what it was about to do. So it is with `--judges`, too, once a person is waited
-for: agents take a hook that a signal has ended for one that has no objection, and would do at the
-end of a run what nobody has allowed. Nothing but the interpreter is needed.
+keeps the agent from what it was about to do. So it is with `--judges`, too, if the run ends once it
+was asked: a person may be waited for. Agents take a hook that ends in any other way for one that
+has no objection, and would do at the end of a run what nobody has allowed. Nothing but the
+interpreter is needed.
 """
 
 import json
@@ -14,12 +15,10 @@ import os
 import select
 import signal
 import sys
-import time
 
 _CLOSED = 2
 _LONGEST_TEXT = 16 << 10  # characters
 _TRIES = 3  # a broker that was killed is started again for who comes next
-_WAITED_S = 0.5  # who waited so long for an answer waited for a person
 _LOOK_S = 1.0  # between looks whether the agent is still there
 _UNJUDGED = (
     "in this run each command and tool is judged first, and Siding did not answer: do not try again"
@@ -45,8 +44,7 @@ def main(words: list[str]) -> int:
     except BaseException as error:  # noqa: BLE001 - whatever it is, there was no verdict
         if closed or (judges and isinstance(error, RunOver)):
             why = _ENDED if isinstance(error, RunOver) else f"{_UNJUDGED} ({error})"
-            sys.stderr.write(f"{why}\n")
-            return _CLOSED
+            _end_closed(why)
         return 0
     sys.stdout.write(output)
     sys.stdout.flush()
@@ -55,8 +53,15 @@ def main(words: list[str]) -> int:
 
 def _refuse(_number: int, _frame: object) -> None:
     """Refuse at once: whoever ends the agent ends this as well."""
-    os.write(2, f"{_ENDED}\n".encode())
-    os._exit(_CLOSED)
+    _end_closed(_ENDED)
+
+
+def _end_closed(why: str) -> None:
+    """End with the status that refuses. Who reads what is said may be gone with the run."""
+    try:
+        os.write(2, f"{why}\n".encode())
+    finally:
+        os._exit(_CLOSED)
 
 
 def _without_contents(payload: object) -> object:
@@ -91,21 +96,23 @@ def _answer(head: bytes, said: str, *, closed: bool) -> "tuple[str, int]":
     if closed and not (isinstance(payload, dict) and "tool_name" in payload):
         raise ValueError("no tool is named")
     line = head + b', "payload": ' + json.dumps(payload).encode() + b"}"
-    begun = time.monotonic()
+    reached = False
     for left in range(_TRIES - 1, -1, -1):
         try:
             connection = client.connect(os.environ.get(client.VARIABLE, ""))
+        except OSError as error:
+            if reached:  # a broker comes again as long as its run lives
+                raise RunOver from error
+            raise
+        reached = True
+        try:
             client.send(connection, line)
             _wait_for(connection.fileno())
             answer = json.loads(client.received_line(connection))
             break
-        except client.NoBroker:
+        except (client.NoBroker, ConnectionError):
             if left == 0:
                 raise
-        except OSError as error:
-            if time.monotonic() - begun > _WAITED_S:
-                raise RunOver from error
-            raise
     if answer["ok"] is not True and answer["error"]["code"] == "run_over":
         raise RunOver
     result = answer["result"]
