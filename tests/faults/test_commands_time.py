@@ -9,7 +9,7 @@ import pytest
 
 from golden import make_home
 from siding.app.life.start import start_task
-from siding.app.place import project as project_module
+from siding.app.place import new_project
 from siding.app.place.project import Project, ensure_project
 from siding.app.place.wiring import App, open_app
 from siding.app.running.checkpoint import checkpoint
@@ -97,7 +97,7 @@ def test_a_file_system_that_cannot_be_relied_on_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     fresh(tmp_path)
-    monkeypatch.setattr(project_module, "unsupported_reason", lambda _path: reason)
+    monkeypatch.setattr(new_project, "unsupported_reason", lambda _path: reason)
     with pytest.raises(SidingError, match="locks and flushes") as raised:
         ensure_project(app_in(tmp_path))
     assert reason in raised.value.message
