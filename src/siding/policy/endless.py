@@ -24,8 +24,9 @@ _ALWAYS = r"(?::|true|false|/bin/true|\[+ *(?:1|true) *\]+|test 1)$"
 # What succeeds in each turn, so that a loop goes on; what asks another machine; many turns.
 _SUCCEEDS = r"(?:echo|printf|cat|cp|mv|dd|date|seq)\b"
 _HERE = r"(?:https?://)?(?:localhost|127\.|\[::1\]|0\.0\.0\.0|host\.docker\.internal)"
-_ASKS = rf"(?:curl|wget|http|xh|ab|wrk|hey)\b(?!.*[\s'\"]{_HERE}).*\s\S*\w[./]"
-_THOUSANDS = r"\bseq\b[^|)]*\b\d{4,}\b|\.\.\d{4,}\}|<=?\s*\d{4,}\b"
+_ASKS = r"(?:curl|wget|http|xh|ab|wrk|hey)\b"
+_NAMES_A_HOST = r"://|\w\.[a-z]{2}"
+_THOUSANDS = r"\bseq\b[^|)]{0,80}\b\d{4,}\b|\.\.\d{4,}\}|<=?\s*\d{4,}\b"
 # Programs that make a file of another name in each turn, when the name is computed.
 _MAKES = r"(?:cp|dd|mkdir|touch|fallocate|truncate|tar|install|git clone)\b.*\$|tee\s+-a\b|mktemp\b"
 
@@ -43,9 +44,16 @@ def judge_loop(effects: Effects, loop: Loop | For, printed: PrintedText) -> Prin
     if jobs:
         effects.found("fork-bomb", jobs)
     for command in _commands(loop.body):
-        if re.match(_ASKS, command.text):
+        if _asks_another(command.text):
             effects.found("flood", command.text)
     return printed._replace(endless=printed.text != "")
+
+
+def _asks_another(text: str) -> bool:
+    """Return whether a command sends a request to another machine."""
+    if not re.match(_ASKS, text) or re.search(rf"[\s'\"]{_HERE}", text):
+        return False
+    return bool(re.search(_NAMES_A_HOST, text))
 
 
 def _never_ends(loop: Loop | For) -> bool:

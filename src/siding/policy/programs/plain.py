@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
 
 _RUNS_A_PROGRAM = (
-    r"(?i)^-{1,2}(?:[\w-]+[-.])?(?:exec(?:ute)?|command|cmd|program|shell|pager|editor|pre|rsh"
+    r"(?i)^(?!--no-)-{1,2}(?:[\w-]+[-.])?(?:exec(?:ute)?|command|cmd|program|shell|pager|editor|pre|rsh"
     r"|plugins?|wrapper|askpass|hooks?|hook-?path|preload|require|loader|import|eval|script-shell"
     r"|toolexec|vettool|runner|launcher|init-script|agentpath|agentlib|javaagent|override-ini"
     r"|use-compress-program|compress-program|to-command|checkpoint-action|hostname-bin|filter"

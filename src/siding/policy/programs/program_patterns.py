@@ -125,9 +125,9 @@ AT_ALL = {
     ),
     "print-secret": (
         r"\bkeyring\.get_(?:password|credential)\(|\bget_(?:frozen_)?credentials\(|\bget_session_token\("
-        r"|\b(?:get_secret_value|getSecretValue|GetSecretValue|access_?[sS]ecret_?[vV]ersion)\b"
+        r"|\b(?:get_secret_value|getSecretValue|GetSecretValue\w*|read_secret_version|access_?[sS]ecret_?[vV]ersion)\b"
         r"|\bWithDecryption\s*=\s*True|\bCredential\(\)\.get_token\(|\bfromNodeProviderChain\b"
-        r"|\w+Credential\(\)\.get_?[tT]oken\(|\bdefaultProvider\(\)|\bgoogle\.auth\.default\((?s:.*)\.token\b"
+        r"|\b\w+Credential\(\)\.get_?[tT]oken\(|\bdefaultProvider\(\)|\bgoogle\.auth\.default\((?s:.*)\.token\b"
         r"|\bnetrc\.netrc\(|\bcredentials\.secret_access_key\b"
     ),
     "schedule": r"\bCronTab\(",
@@ -162,13 +162,16 @@ CONNECTS = (
     rf"\s*{STRING}"
 )
 # A path below the home that is put together, whatever is done with it, and what deletes.
-AFTER_HOME = rf"((?:[\s+.,/*<>~)]|\bstr\b)*{STRING})+"
+AFTER_HOME = (
+    rf"((?:[\s+.,/*<>~)]|\bstr\b|\.(?:appendingPathComponent|resolve|join(?:path)?)\()*{STRING})+"
+)
 ANY_DELETES = (
-    r"(?i)\b(?:[\w.:]*(?:rm_?rf|rmtree|removedir|remove_?(?:all|item|file|dir\w*)|deletedir|delete_?(?:file|tree|dir\w*)"
-    r"|rimraf)\w*!?|(?:os|fs|File|file|Deno)\.(?:remove|delete|rm)\w*!?|delete-(?:file|directory|tree)|unlink|rmdir|rm)\b"
+    r"(?i)rm_?rf|rmtree|remove_?(?:all|item|file|dir)|delete_?(?:dir|file|tree)|deleterecursively"
+    r"|rimraf|\b(?:os|fs|file|deno)\.(?:remove|delete|rm)|delete-(?:file|directory|tree)"
+    r"|\b(?:unlink|rmdir|rm)\b"
 )
 ONLY_LOOKS = (
-    r"\b(?:exists\??|isfile|isdir|is_file|is_dir|access|l?stat(?:Sync)?|file_exists|existsSync"
+    r"\b(?:exists?|isfile|isdir|is_file|is_dir|access|l?stat(?:Sync)?|file_exists|existsSync"
     r"|isFile)\b"
 )
 # The whole environment, and a pattern for names between slashes.
@@ -184,7 +187,8 @@ HUGE = (
 )
 # So many bytes: a text that is repeated, a place in a file, or turns of a loop that writes.
 ASTRONOMIC = (
-    rf"\"\d+\"\s*(?:\*|\bx)\s*{HUGE}|\b(?:seek|f?truncate\w*|\w*fallocate)\([^\n;]{{0,80}}?\b{HUGE}"
+    rf"\"\d+\"\s*(?:\*|\bx)\s*{HUGE}"
+    rf"|\b(?:seek|f?truncate\w*|\w*fallocate|alloc\w*)[( ][^\n;]{{0,80}}?\b{HUGE}"
 )
 MANY_TURNS = rf"(?:\brange\(|<=?\s*|\.\.){HUGE}|\b{HUGE}\.times\b"
 SERVES = rf"(?:(?:HTTP|TCP)Server\(\(\s*{STRING}|\blisten\(\s*\d+\s*,\s*{STRING})(?=\s*[,)])"
@@ -192,15 +196,16 @@ SHOWS = r"\b(?:print|puts|echo|say|console\.\w+|cat|write|p|dump)\b"
 HOME = (
     r"\bSystem\.user_home!?(?:\(\))?|\bNSHomeDirectory\(\)|\bgetHomeDir(?:ectory)?\b(?:\(\))?"
     r"|(?:\bSystem\.Directory\.)?\bgetHomeDirectory\b|\bos\.UserHomeDir\(\)|File::HomeDir->my_home\b"
-    r"|(?:\b\w+::)*\bhome_dir\(\)(?:\.unwrap\(\))?|\bhomeDirectoryForCurrentUser\b(?:\.path)?"
+    r"|(?:\b\w+::){0,3}\bhome_dir\(\)(?:\.unwrap\(\))?|\bhomeDirectoryForCurrentUser\b(?:\.path)?"
     r"|\$env\(HOME\)|\bPath\.home\b(?!\()"
+    r"|(?:\bEnvironment\.|\[Environment\]::)GetFolderPath\([^()]*\)"
     r"|(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|\bDir\.home\b"
     r"|(?:\brequire\(\"\d+\"\)\.|\b\w+\.)?\bhomedir\(\)|\bprocess\.env\.HOME\b|\$?ENV\{HOME\}"
 )
 HOME_IN_COMMAND = r"[#$]?\{[^{}]{0,60}\b(?:HOME|homedir|home)\b[^{}]{0,20}\}|\$ENV\{HOME\}"
 HOME_IN_STRING = r"^(?:\$env\(HOME\)|[#$]?\{[^}]*(?:HOME|home)[^}]*\}|\$HOME\b|\$ENV\{HOME\})"
 OF_ENVIRONMENT = (
-    rf"(?:\b(?:os|[sS]ystem|Sys|Deno|std|env|java\.lang\.System)(?:\.|::|/))*"
-    rf"(?:environ(?:\.get)?|ENV(?:IRON|\.fetch)?|[gG]etenv|get_env|fetch_env!|getProperty|var|\$_(?:SERVER|ENV)|\benv\.get|process\.env)\W{{1,3}}{STRING}[)\]]?"
+    rf"(?:\b(?:os|[sS]ystem|Sys|Deno|std|env|java\.lang\.System)(?:\.|::|/)){{0,3}}"
+    rf"(?:environ(?:\.get)?|ENV(?:IRON|\.fetch)?|[gG]etenv|get_env|fetch_env!|getProperty|properties|sys\.env|var|\$_(?:SERVER|ENV)|\benv\.get|process\.env)\W{{1,3}}{STRING}[)\]]?"
     r"|process\.env\.(\w+)|\$ENV\{(\w+)\}"
 )

@@ -29,7 +29,7 @@ class ProgramStrings:
         """Remember the path that a statement gives a name to, if it does."""
         found = patterns.BOUND.search(statement)
         if found and not re.search(patterns.READS_A_FILE, found[2]):
-            path = self.path(found[2])
+            path = self.path(found[2]) or (*self.homely(found[2]), "")[0]
             if path:
                 self.bound[found[1]] = path
 
