@@ -350,6 +350,24 @@ def secret_variable(name: str) -> bool:
     return bool(_SECRET_VARIABLE.search(name)) and not _NAMES_ONLY.search(name)
 
 
+_OF_A_SERVICE = (
+    r"(?i)(?:aws|azure|gcp|stripe|github|gh|gitlab|openai|anthropic|gemini|slack|twilio|sendgrid"
+    r"|datadog|sentry|heroku|cloudflare|vault|supabase|firebase|vercel|netlify|paypal|mailgun|hf)_"
+)
+_PART_OF_A_NAME = r"(?i)_?(?:api_?)?(?:key|secret|token|pass(?:wo?r?d?)?|pw|cred(?:ential)?)s?_?"
+
+
+def seeks_secrets(pattern: str) -> bool:
+    """Return whether a pattern for names of variables finds those of credentials."""
+    names = (each.strip("^$=.*\\ ") for each in re.split(r"[|()/]", pattern))
+    return any(
+        secret_variable(name)
+        or re.fullmatch(_OF_A_SERVICE, name)
+        or re.fullmatch(_PART_OF_A_NAME, name)
+        for name in names
+    )
+
+
 def odd_characters(text: str) -> str:
     """Return a description of the first control or invisible character; "" when there is none."""
     for found in _MAYBE_ODD.finditer(text):

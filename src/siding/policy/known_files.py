@@ -122,7 +122,7 @@ KEPT = ordered("""
 """)
 _SYSTEM_SECRETS = (
     r"^/(?:etc/(?:shadow|gshadow|sudoers|ssh/ssh_host|master\.passwd"
-    r"|krb5\.keytab)|proc/[^/]+/(?:environ|mem|fd)|root(?:/|$)"
+    r"|krb5\.keytab|ssl/private/|letsencrypt/(?:live|archive|keys)/|wireguard/)|proc/[^/]+/(?:environ|mem|fd)|root(?:/|$)"
     r"|run/secrets|var/run/secrets)"
 )
 SECRET_NAMES = ("shadow", "gshadow", "environ", "sudoers", "krb5.keytab", "master.passwd")

@@ -31,7 +31,7 @@ TAKES_A_VALUE = OF_PATHS | OF_TEXTS
 # and beside other options does not hold; the operands are files that it changes; it stands in
 # place of the first operand; the target loses what the sources do not have; what is read ends;
 # what comes next is a command; links are followed.
-OF_CALLS = names("looks spares in-place as-first mirrors bounds command follows")
+OF_CALLS = names("looks spares in-place as-first mirrors bounds unbounded command follows")
 # How the arguments are read that no other entry of the row is about.
 KINDS = names("text files project quotes")
 # What the first words of a call may be: letters of options without a dash.

@@ -95,6 +95,7 @@ _ALL: tuple[Rule, ...] = (
         ("change-remote", "ask", "changes something on another machine or service"),
         ("destroy-data", "ask", "deletes data of a database, a container or a service"),
         ("publish", "ask", "publishes something"),
+        ("flood", "ask", "asks another machine for something without end"),
     ),
     *_group(
         "house",

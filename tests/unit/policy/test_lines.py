@@ -10,7 +10,7 @@ from siding.policy.grammar import parse
 from siding.policy.verdict import Action
 from siding.policy.words import NotUnderstood
 
-from . import audited_lines, mistaken_lines
+from . import audited_lines, family_lines, mistaken_lines
 from .benign_lines import ALLOWED
 from .dangerous_lines import ASKED, BLOCKED
 from .everyday_lines import EVERYDAY
@@ -18,8 +18,9 @@ from .program_lines import ORDINARY, PLAINLY_DANGEROUS
 from .service_lines import NOW_ASKED, NOW_RUNS
 from .setting import PLACE, judged, rules_of
 
-LET_THROUGH = {**mistaken_lines.LET_THROUGH, **audited_lines.LET_THROUGH}
-ASKED_ABOUT = {**mistaken_lines.ASKED_ABOUT, **audited_lines.ASKED_ABOUT}
+LISTS = (mistaken_lines, audited_lines, family_lines)
+LET_THROUGH = {kind: lines for each in LISTS for kind, lines in each.LET_THROUGH.items()}
+ASKED_ABOUT = {kind: lines for each in LISTS for kind, lines in each.ASKED_ABOUT.items()}
 
 
 def _rows(table: Mapping[str, tuple[str, ...]]) -> list[tuple[str, str]]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 def alias(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge alias: the command it stands for, and whether it hides a known program."""
 
+    if {"-s", "--save"} & set(call.arguments):  # of fish: it lasts
+        examiner.found("write-outside", " ".join(call.words[:6]))
     for word in call.arguments:
         name, equals, value = word.partition("=")
         if not equals:
@@ -250,6 +252,8 @@ def settings(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow set, shopt, enable, bind, complete, compgen, hash."""
     words = list(call.arguments)
     if call.name == "set":
+        if any(re.fullmatch(r"-\w*U\w*|--universal", word) for word in words):
+            examiner.found("write-outside", shown_words(call.words[:6]))  # of fish: it lasts
         while words and words[0][:1] in "-+" and words[0] not in ("--", "-"):
             words = words[2:] if words.pop(0)[1:] == "o" and words else words
         if words:

@@ -35,6 +35,8 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
     if row.has_commands or (row.launch is not None and not row.launch.here):
         call = call._replace(state=call.state.copy())
     given = split(row, call.arguments)
+    if call.stdin.remote:
+        _unpacks(examiner, call, given)
     shows = _only_shows(given, call)
     looks = shows or "looks" in given.row.always
     if not shows:
@@ -50,6 +52,13 @@ def judge_row(examiner: "Examiner", call: "Call", row: Row) -> PrintedText:
     if (given.launch is not None or given.command) and not shows:
         return _launched(examiner, call, given)
     return printed(examiner, call, given)
+
+
+def _unpacks(examiner: "Examiner", call: "Call", given: Given) -> None:
+    """Remember where what is fetched may be unpacked: ``curl URL | tar -xz -C DIR``."""
+    for directory in given.values("writes-into") or (".",):
+        if not examiner.is_workspace(directory, call.state):
+            examiner.takes(directory, call.state)
 
 
 def _options(examiner: "Examiner", call: "Call", given: Given, *, shows: bool, looks: bool) -> None:

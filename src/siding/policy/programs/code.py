@@ -217,12 +217,28 @@ def interpreter(examiner: "Examiner", call: "Call") -> PrintedText:
         examiner.reads(operand, call.state)
         if in_place:
             examiner.writes(operand, call.state)
+    if name == "ruby" and "-run" in words:
+        return _ruby_program(examiner, call, texts, given.operands)
     if texts or given.has("--version", "-version", "-v", "--help", "-help", "-h", "-V"):
         return PrintedText(endless=endless)
-    if given.operands and given.operands[0] != "-":
+    piped = name == "php" and words[:1] == ["--"]  # what follows are arguments
+    if given.operands and given.operands[0] != "-" and not piped:
         _script(examiner, call, list(given.operands))
     elif not given.has("--test"):
         _text_input(examiner, call)
+    return ANYTHING
+
+
+def _ruby_program(
+    examiner: "Examiner", call: "Call", texts: list[str], given: Sequence[str]
+) -> PrintedText:
+    """Judge ``ruby -run -e httpd``: a library of Ruby that has httpd, rm, cp and the like."""
+    words = (*texts[:1], *(word for word in given if word != "--"))
+    if words[:1] != ("httpd",):
+        return examiner.inner("ruby -run", words, call)
+    bound = re.search(r"--bind-address[= ](\S+)", " ".join(call.arguments))
+    if not bound or not re.match(_HERE_ONLY, bound[1]):
+        examiner.found("serve-files", shown_words(call.words[:6]))
     return ANYTHING
 
 
@@ -270,6 +286,9 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
         for text in [w for w in after if not w.startswith("-")][:1]:
             judge_program(examiner, "node", text, call.state)
         return ANYTHING
+    if "-" in words and verb in ("run", ""):
+        _text_input(examiner, call)
+        return ANYTHING
     packages = [w for w in words if re.match(r"npm:|jsr:", w)]
     unknown = [w for w in packages if not does_projects_work(re.split(r"[:@]", w)[1])]
     if re.match(r"https?:|file:", verb) or unknown or any(re.match(r"https?:", w) for w in words):
@@ -286,4 +305,6 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
         examiner.found("install-elsewhere", " ".join(words[:4]))
         return ANYTHING
     like_npm = row_of("npm") if call.name == "bun" else None
-    return runner(examiner, call) if like_npm is None else judge_row(examiner, call, like_npm)
+    if like_npm is None:
+        return runner(examiner, call, ("--filter",))
+    return judge_row(examiner, call, like_npm)

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.effects import secret_variable
+from siding.policy.effects import secret_variable, seeks_secrets
 from siding.policy.fields import ANYTHING, FOUND_BY_NAME, MARKS, UNKNOWN, PrintedText, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
@@ -63,6 +63,7 @@ def _awk_options(examiner: "Examiner", call: "Call", given: Arguments) -> None:
 
 def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -> bool:
     endless = judge_program(examiner, "awk", text, call.state, given)
+    _sought(examiner, call, text)
     for path in re.findall(r">\s*\"((?:[^\"\\]|\\.)*)\"", text):
         if not path.startswith(("/dev/stderr", "/dev/stdout")):
             examiner.writes(path, call.state)
@@ -79,6 +80,12 @@ def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -
     for word in given if re.search(r"\|\s*ARGV", text) else ():
         examiner.stopped("awk", word, call.state)
     return endless
+
+
+def _sought(examiner: "Examiner", call: "Call", text: str) -> None:
+    """Judge the patterns between slashes, if the variables of the environment are the input."""
+    if call.stdin.secret and any(map(seeks_secrets, re.findall(r"/([^/]+)/", text))):
+        examiner.found("print-secret", text[:120])
 
 
 def sed(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -124,6 +131,7 @@ def _sed_script(examiner: "Examiner", call: "Call", script: str) -> None:
             lines.append(found[3])
         return "1w" if "w" in found[4] else "1"
 
+    _sought(examiner, call, script)
     rest = re.sub(_SED_SUBSTITUTES, substitutes, script)
     for path in re.findall(_SED_WRITES, rest):
         examiner.writes(path.strip(), call.state)

@@ -19,4 +19,7 @@ def temporary_file(examiner: "Examiner", call: "Call") -> PrintedText:
     for each in given.operands:
         if "/" in each:
             examiner.writes(each, call.state)
-    return PrintedText(text=f"{directory}/{NUMBER}\n")
+    name = f"{directory}/{NUMBER}"
+    if given.has("-d", "--directory") and directory == "/tmp":
+        examiner.makes(name, "", call.state)
+    return PrintedText(text=name + "\n")

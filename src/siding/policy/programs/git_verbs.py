@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import MARKS, NUMBER, UNKNOWN, PrintedText, known, shown_words
-from siding.policy.names import ordered
+from siding.policy.names import names, ordered
 from siding.policy.options import Arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.by_row import judge_row
@@ -99,10 +99,14 @@ def _like_path(word: str) -> bool:
     )
 
 
+_SHARED = names("HEAD @ main master develop origin/main origin/master origin/develop")
+
+
 def _restore(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     if given.has("-S", "--staged") and not given.has("-W", "--worktree"):
         return
-    odd = given.has("-s", "--source", "--pathspec-from-file", "-p", "--ours", "--theirs")
+    odd = given.has("--pathspec-from-file", "-p", "--ours", "--theirs")
+    odd = odd or not _SHARED.issuperset(given.values("-s", "--source"))
     if odd or not given.operands or not _named(examiner, call, list(given.operands)):
         _discards(examiner, call)
 
@@ -173,8 +177,8 @@ def _clone(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     if len(given.operands) > 1:
         examiner.writes(given.operands[-1], call.state)
     if given.operands and _elsewhere(given.operands[0]):
-        name = given.operands[-1].rstrip("/").rpartition("/")[2].removesuffix(".git")
-        examiner.takes(name, call.state)
+        name = given.operands[0].rstrip("/").rpartition("/")[2].removesuffix(".git")
+        examiner.takes((*given.operands, name)[1], call.state)
 
 
 VALUES: dict[str, tuple[str, ...]] = {

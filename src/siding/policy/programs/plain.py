@@ -12,15 +12,15 @@ from siding.policy.fields import (
 )
 from siding.policy.names import ordered
 from siding.policy.paths import Zone
+from siding.policy.programs.arguments import dangerous_argument
 from siding.policy.programs.rows import row_of
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
     from siding.policy.examiner import Examiner
-    from siding.policy.state import ShellState
 
 _RUNS_A_PROGRAM = (
-    r"(?i)^-{1,2}(?:[\w-]+[-.])?(?:exec(?:ute)?|command|cmd|program|shell|pager|editor|pre|rsh"
+    r"(?i)^(?!--no-)-{1,2}(?:[\w-]+[-.])?(?:exec(?:ute)?|command|cmd|program|shell|pager|editor|pre|rsh"
     r"|plugins?|wrapper|askpass|hooks?|hook-?path|preload|require|loader|import|eval|script-shell"
     r"|toolexec|vettool|runner|launcher|init-script|agentpath|agentlib|javaagent|override-ini"
     r"|use-compress-program|compress-program|to-command|checkpoint-action|hostname-bin|filter"
@@ -32,11 +32,6 @@ _OUTPUT_OPTION = (
     r"|coverage-?dir|tmp-?dir|destdir|prefix|install-dir)|DESTDIR|PREFIX|-d|-B|-p|-g)$"
 )
 _URL = re.compile(r"^[A-Za-z][\w+.-]*://|^(?:git|file|data|http)[:@]")
-_DANGER_WORDS = (
-    r"(?:^|[\s;&|(`'\"!=/])(?:rm|rmdir|unlink|shred|dd|mkfs[.\w]*|wipefs|sudo|su|doas|chmod|chown|mv"
-    r"|sh|bash|zsh|dash|ksh|fish|eval|exec|source|curl|wget|nc|ncat|socat|ssh|scp|python[\d.]*|perl"
-    r"|ruby|node|php|find|xargs|kill|pkill|killall|shutdown|reboot|crontab|git|tee|cp|ln)(?:\s|$)"
-)
 
 
 def runner(
@@ -55,6 +50,8 @@ def runner(
         examiner.found("remote-code", call.words[0])
     if call.state.cwd is None or not examiner.is_workspace(".", call.state):
         zones = examiner.zone(".", call.state)
+        if call.state.cwd is not None and examiner.made_text(".", call.state) is not None:
+            return ANYTHING  # a directory that this line made
         if zones is not Zone.WORKSPACE or call.state.cwd is None:
             examiner.found("run-outside", call.state.cwd or "an unknown directory")
     return ANYTHING
@@ -69,6 +66,8 @@ def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> No
         if word.startswith((prefix + "/", prefix + "..")):
             option, word = prefix, word[2:]
     if _URL.match(word):
+        return
+    if _made_here(examiner, call, word):
         return
     if not word.startswith(("/", "../")) and "/../" not in word and word != "..":
         return
@@ -85,6 +84,18 @@ def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> No
     if zone in (Zone.STEERING, Zone.REPOSITORY):
         return
     examiner.found("run-outside", word)
+
+
+def _made_here(examiner: "Examiner", call: "Call", path: str) -> bool:
+    """Judge the text of a file that this line wrote; return whether it made the path."""
+    text = examiner.made_text(path, call.state)
+    if text is None or examiner.is_fetched(path, call.state):
+        return False
+    if text:
+        from siding.policy.programs.program_text import judge_program  # few lines write one
+
+        judge_program(examiner, call.name, text, call.state)
+    return True
 
 
 def options(
@@ -122,15 +133,6 @@ def _output_option(examiner: "Examiner", call: "Call", before: str, word: str) -
             examiner.writes(value, call.state)
     elif before in _WRITTEN_NEXT and word != "-":
         examiner.writes(word, call.state)
-
-
-def dangerous_argument(examiner: "Examiner", word: str, state: "ShellState") -> None:
-    """Record `dangerous-argument` if an argument, read as a command line, would be blocked."""
-    for text in {word, word.partition("=")[2], word.partition("!")[2]}:
-        spoken = text and " " in text and known(text) and re.search(_DANGER_WORDS, text)
-        if spoken and examiner.would_block(text, state):
-            examiner.found("dangerous-argument", text)
-            return
 
 
 def paths_in(word: str) -> set[str]:

@@ -36,7 +36,7 @@ LIST = r"\[\s*(\"\d+\"(?:\s*,\s*\"\d+\")+)"
 # Files and directories that are listed, most often to do something with each.
 LISTS = (
     r"\b(?:walk|listdir|scandir|i?glob|rglob|iterdir|readdir\w*|entries|children"
-    r"|list\.files|find)\b"
+    r"|list\.files|find)\b|\bDir(?=\[)"
 )
 LISTED_BEFORE = re.compile(r"(.{0,300})\.(?:iterdir|r?glob|walk)\s*\(")
 # Code that is loaded from a path, and links.
@@ -56,7 +56,9 @@ PATH_MAKERS = (
 )
 PATH = re.compile(rf"{PATH_MAKERS}{STRING}((?:\s*[,+/.]\s*{STRING})*)")
 NAMED_PATH = re.compile(rf"{PATH_MAKERS}[$@]?([A-Za-z_]\w*)((?:\s*[,+/.]\s*{STRING})*)")
-BOUND = re.compile(r"[$@]?\b([A-Za-z_]\w*)\s*(?:=(?!=)|:=|\bin\b|\bof\b)\s*(.+)", re.DOTALL)
+BOUND = re.compile(
+    r"[$@]?\b([A-Za-z_]\w*)(?:,\s*(?:_|err))?\s*(?:=(?!=)|:=|\bin\b|\bof\b)\s*(.+)", re.DOTALL
+)
 READS_A_FILE = r"\bopen\b|read|load|\brun\b|exec|system|popen"
 
 DELETES = (
@@ -121,7 +123,13 @@ AT_ALL = {
         r"\.(?:flushall|flushdb|drop_database|dropDatabase)\("
         r"|\bdocker\.from_env\b(?s:.*)\.(?:prune|remove|kill|stop)\w*\("
     ),
-    "print-secret": r"\bkeyring\.get_(?:password|credential)\(",
+    "print-secret": (
+        r"\bkeyring\.get_(?:password|credential)\(|\bget_(?:frozen_)?credentials\(|\bget_session_token\("
+        r"|\b(?:get_secret_value|getSecretValue|GetSecretValue\w*|read_secret_version|access_?[sS]ecret_?[vV]ersion)\b"
+        r"|\bWithDecryption\s*=\s*True|\bCredential\(\)\.get_token\(|\bfromNodeProviderChain\b"
+        r"|\b\w+Credential\(\)\.get_?[tT]oken\(|\bdefaultProvider\(\)|\bgoogle\.auth\.default\((?s:.*)\.token\b"
+        r"|\bnetrc\.netrc\(|\bcredentials\.secret_access_key\b"
+    ),
     "schedule": r"\bCronTab\(",
 }
 # A loop that never ends; what ends one, or waits in it; and what writes in it.
@@ -153,15 +161,51 @@ CONNECTS = (
     rf"(?:\bHTTPS?Connection\(|\b(?:create_)?connect\w*\(\(|\bconnect\(\d+,|Socket\.new\(|\b(?:SMTP|FTP)(?:_\w+)?\()"
     rf"\s*{STRING}"
 )
+# A path below the home that is put together, whatever is done with it, and what deletes.
+AFTER_HOME = (
+    rf"((?:[\s+.,/*<>~)]|\bstr\b|\.(?:appendingPathComponent|resolve|join(?:path)?)\()*{STRING})+"
+)
+ANY_DELETES = (
+    r"(?i)rm_?rf|rmtree|remove_?(?:all|item|file|dir)|delete_?(?:dir|file|tree)|deleterecursively"
+    r"|rimraf|\b(?:os|fs|file|deno)\.(?:remove|delete|rm)|delete-(?:file|directory|tree)"
+    r"|\b(?:unlink|rmdir|rm)\b"
+)
+ONLY_LOOKS = (
+    r"\b(?:exists?|isfile|isdir|is_file|is_dir|access|l?stat(?:Sync)?|file_exists|existsSync"
+    r"|isFile)\b"
+)
+# The whole environment, and a pattern for names between slashes.
+WHOLE_ENVIRONMENT = (
+    r"\benviron(?:\.(?:items|keys|copy)\b|\)|\s+if\b)|\bprocess\.env\b(?![.\[])|%ENV\b|\bENVIRON\b(?!\[\")"
+    r"|\bENV\.(?:each\w*|select|filter\w*|to_a|to_h|map|sort\w*|find_all|reject|grep)\b|\bgetenv\(\s*\)"
+    r"|\benv\.toObject\b|\$_(?:ENV|SERVER)\b(?!\[)|\bget_env\(\s*\)|\bos\.Environ\(\)|\benv::vars\b"
+)
+BETWEEN_SLASHES = r"/([^/\n]{2,60})/"
+HUGE = (
+    r"(?:10\s*\*\*\s*(?:1[1-9]|[2-9]\d)|[1-9]e(?:1[1-9]|[2-9]\d)|[1-9](?:_?\d){11,}"
+    r"|\d+\s*<<\s*(?:3[6-9]|[4-9]\d)|2\s*\*\*\s*(?:3[6-9]|[4-9]\d)|1024\s*\*\*\s*[4-9])\b"
+)
+# So many bytes: a text that is repeated, a place in a file, or turns of a loop that writes.
+ASTRONOMIC = (
+    rf"\"\d+\"\s*(?:\*|\bx)\s*{HUGE}"
+    rf"|\b(?:seek|f?truncate\w*|\w*fallocate|alloc\w*)[( ][^\n;]{{0,80}}?\b{HUGE}"
+)
+MANY_TURNS = rf"(?:\brange\(|<=?\s*|\.\.){HUGE}|\b{HUGE}\.times\b"
 SERVES = rf"(?:(?:HTTP|TCP)Server\(\(\s*{STRING}|\blisten\(\s*\d+\s*,\s*{STRING})(?=\s*[,)])"
 SHOWS = r"\b(?:print|puts|echo|say|console\.\w+|cat|write|p|dump)\b"
 HOME = (
-    r"(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|\bDir\.home\b"
+    r"\bSystem\.user_home!?(?:\(\))?|\bNSHomeDirectory\(\)|\bgetHomeDir(?:ectory)?\b(?:\(\))?"
+    r"|(?:\bSystem\.Directory\.)?\bgetHomeDirectory\b|\bos\.UserHomeDir\(\)|File::HomeDir->my_home\b"
+    r"|(?:\b\w+::){0,3}\bhome_dir\(\)(?:\.unwrap\(\))?|\bhomeDirectoryForCurrentUser\b(?:\.path)?"
+    r"|\$env\(HOME\)|\bPath\.home\b(?!\()"
+    r"|(?:\bEnvironment\.|\[Environment\]::)GetFolderPath\([^()]*\)"
+    r"|(?:\b__import__\(\"\d+\"\)\.|\b\w+\.)?\bPath\.home\(\)|\bDir\.home\b"
     r"|(?:\brequire\(\"\d+\"\)\.|\b\w+\.)?\bhomedir\(\)|\bprocess\.env\.HOME\b|\$?ENV\{HOME\}"
 )
 HOME_IN_COMMAND = r"[#$]?\{[^{}]{0,60}\b(?:HOME|homedir|home)\b[^{}]{0,20}\}|\$ENV\{HOME\}"
-HOME_IN_STRING = r"^(?:[#$]?\{[^}]*(?:HOME|home)[^}]*\}|\$HOME\b|\$ENV\{HOME\})"
+HOME_IN_STRING = r"^(?:\$env\(HOME\)|[#$]?\{[^}]*(?:HOME|home)[^}]*\}|\$HOME\b|\$ENV\{HOME\})"
 OF_ENVIRONMENT = (
-    rf"(?:\bos\.)?(?:environ(?:\.get)?|ENV(?:\.fetch)?|getenv|\$_(?:SERVER|ENV)|\benv\.get|process\.env)\W{{1,3}}{STRING}[)\]]?"
+    rf"(?:\b(?:os|[sS]ystem|Sys|Deno|std|env|java\.lang\.System)(?:\.|::|/)){{0,3}}"
+    rf"(?:environ(?:\.get)?|ENV(?:IRON|\.fetch)?|[gG]etenv|get_env|fetch_env!|getProperty|properties|sys\.env|var|\$_(?:SERVER|ENV)|\benv\.get|process\.env)\W{{1,3}}{STRING}[)\]]?"
     r"|process\.env\.(\w+)|\$ENV\{(\w+)\}"
 )

@@ -18,7 +18,8 @@ class ProgramStrings:
         code = re.sub(patterns.JOINED, self._join, code)
         code = re.sub(patterns.HOME, lambda _: self._number(home), code)
         code = re.sub(patterns.GOES_ON, r"\1", code)
-        self.code = re.sub(patterns.OF_ENVIRONMENT, self._variable, code)
+        code = re.sub(patterns.OF_ENVIRONMENT, self._variable, code)
+        self.code = re.sub(r"(\"\d+\")\s*>>=\s*\\(\w+)\s*->", r"\2 = \1;", code)
 
     def values(self, code: str) -> list[str]:
         """Return the strings in a piece of the code."""
@@ -28,7 +29,7 @@ class ProgramStrings:
         """Remember the path that a statement gives a name to, if it does."""
         found = patterns.BOUND.search(statement)
         if found and not re.search(patterns.READS_A_FILE, found[2]):
-            path = self.path(found[2])
+            path = self.path(found[2]) or (*self.homely(found[2]), "")[0]
             if path:
                 self.bound[found[1]] = path
 
@@ -68,7 +69,26 @@ class ProgramStrings:
     def _variable(self, found: re.Match[str]) -> str:
         """Return the code for a variable of the environment: that of the home is the home."""
         name = found[2] or found[3] or self.strings[int(found[1])]
-        return self._number(self.home) if name == "HOME" else found[0]
+        return self._number(self.home) if name in _HOMES else found[0]
+
+    def homely(self, statement: str) -> list[str]:
+        """Return the paths below the home that a statement puts together, in any language."""
+        found = []
+        for start in re.finditer(r"\"(\d+)\"|[$@]?\b([A-Za-z_]\w*)\b", statement):
+            first = self.strings[int(start[1])] if start[1] else self.bound.get(start[2], "")
+            first = re.sub(patterns.HOME_IN_STRING, lambda _: self.home, first)
+            if first == "~" or first.startswith("~/"):
+                first = self.home + first[1:]
+            if not f"{first}/".startswith(f"{self.home}/") or "\n" in first:
+                continue
+            after = re.match(patterns.AFTER_HOME, statement[start.end() :])
+            bare = re.match(r"/[\w./-]+", statement[start.end() :])  # Tcl has no quotes
+            parts = self.values(after[0]) if after else [bare[0]] if bare else []
+            found.append("/".join((first, *parts)))
+        return found
+
+
+_HOMES = ("HOME", "USERPROFILE", "UserProfile", "user.home")
 
 
 def arguments_in(code: str) -> list[str]:

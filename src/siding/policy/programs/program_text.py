@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from siding.policy import paths
-from siding.policy.effects import secret_variable
+from siding.policy.effects import secret_variable, seeks_secrets
 from siding.policy.fields import MARKS, UNKNOWN
 from siding.policy.hosts import is_elsewhere, is_metadata
 from siding.policy.paths import Zone
 from siding.policy.programs import program_patterns as patterns
-from siding.policy.programs.plain import dangerous_argument
+from siding.policy.programs.arguments import dangerous_argument
 from siding.policy.programs.program_strings import ProgramStrings, arguments_in
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class _Text:
         self.code = self.strings.code
         self.runs = bool(re.search(patterns.RUNS_TEXT, self.code))
         self.fetches = bool(re.search(patterns.FETCHES, self.code))
-        self.deletes = bool(re.search(patterns.DELETES, self.code))
+        removes = any(re.match(r"\s*rm(?:\s|$)", text) for text in self.strings.strings)
+        self.deletes = removes or bool(re.search(patterns.DELETES, self.code))
         self.endless = bool(re.search(patterns.ENDLESS, self.code)) and not re.search(
             patterns.ENDS, self.code
         )
@@ -115,7 +116,15 @@ class _Text:
         for rule, pattern in patterns.AT_ALL.items():
             if re.search(pattern, self.code):
                 self.examiner.found(rule, self.code[:120])
-        if self.endless and re.search(patterns.GROWS, self.code):
+        grows = bool(re.search(patterns.GROWS, self.code))
+        if re.search(patterns.ASTRONOMIC, self.code) or (
+            grows and re.search(patterns.MANY_TURNS, self.code)
+        ):
+            self.examiner.found("fill-disk", self.code[:120])
+        names = [*self.strings.strings, *re.findall(patterns.BETWEEN_SLASHES, self.code)]
+        if re.search(patterns.WHOLE_ENVIRONMENT, self.code) and any(map(seeks_secrets, names)):
+            self.examiner.found("print-secret", self.code[:120])
+        if self.endless and grows:
             self.examiner.found("fill-disk", self.code[:120])
         drops = any(re.match(r"(?i)\s*(?:drop|truncate)\s", s) for s in self.strings.strings)
         if drops and re.search(patterns.DATABASES, self.code):
@@ -147,6 +156,19 @@ class _Text:
                 self._each(arguments[at : at + 1], act)
         self._deletes_otherwise(statement)
         self._opens(statement)
+        self._below_home(statement)
+
+    def _below_home(self, statement: str) -> None:
+        """Judge paths below the home by what they are, whichever function they are given to."""
+        texts = self.strings.values(statement)
+        deletes = any(re.match(r"\s*rm\s", text) for text in texts) or re.search(
+            patterns.ANY_DELETES, statement
+        )
+        for path in self.strings.homely(statement):
+            if deletes:
+                self._delete_outside(path)
+            elif not re.search(patterns.ONLY_LOOKS, statement):
+                self.examiner.reads(path, self.state)
 
     def _opens(self, statement: str) -> None:
         for arguments in self._calls(patterns.OPENS, statement):

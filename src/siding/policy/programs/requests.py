@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 def judge_requests(examiner: "Examiner", call: "Call", given: "Given") -> None:
     """Judge what options send, or ask for with a method that changes something."""
     _carried(examiner, call, given)
+    goes_on = given.has("unbounded") and not given.has("bounds")
+    if goes_on and not all(map(is_local, given.operands)):
+        examiner.found("flood", shown_words(call.words[:6]))
     asks = (value.upper() in ("GET", "HEAD") for value in given.values("method"))
     if not given.has("sends") and all(asks):
         return

@@ -82,8 +82,9 @@ def _with_names(text: str, state: "ShellState") -> str:
     The names become a variable, so that ``rm {}`` is judged like ``rm *``. A name between single
     quotes is put between double ones; one that stays inside them cannot be followed.
     """
-    names = set(re.findall(f"[{ANY}{ONE}x./]*[{ANY}{ONE}][{ANY}{ONE}x]*", text))
-    if len(names) != 1 or UNKNOWN in text or NUMBER in text:
+    marks = ANY + ONE + NUMBER
+    names = set(re.findall(f"[{marks}x./]*[{marks}][{marks}x]*", text))
+    if len(names) != 1 or UNKNOWN in text or FOUND_BY_NAME in text:
         return text
     (name,) = names
     line = text.replace(f"'{name}'", f'"{name}"')

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.effects import secret_variable
+from siding.policy.effects import secret_variable, seeks_secrets
 from siding.policy.fields import MARKS, UNKNOWN, known, shown_words
 from siding.policy.hosts import is_far, is_local, is_metadata
 from siding.policy.names import names
@@ -259,7 +259,7 @@ def _shared_branch(examiner: "Examiner", call: "Call", value: str) -> None:
 
 def _pattern(examiner: "Examiner", call: "Call", value: str) -> None:
     """Judge what is searched for in the input, which may hold credentials with their names."""
-    if call.stdin.secret and secret_variable(value.strip("^=")):
+    if call.stdin.secret and seeks_secrets(value):
         examiner.found("print-secret", value)
 
 
@@ -272,8 +272,10 @@ def _variable(examiner: "Examiner", _call: "Call", value: str) -> None:
 _OF_ENVIRONMENT = r"(?:\$ENV|\benv)(?:\.|\[\"|\.\[\")(\w+)|\b(?:str)?env\((\w+)\)"
 
 
-def _filter(examiner: "Examiner", _call: "Call", value: str) -> None:
+def _filter(examiner: "Examiner", call: "Call", value: str) -> None:
     _shown(examiner, re.findall(_OF_ENVIRONMENT, value))
+    if call.stdin.secret and re.search(r"\.Config\b(?!\.(?!Env)\w)|\bEnv\b", value):
+        examiner.found("print-secret", value)  # of a container
 
 
 def _variables(examiner: "Examiner", _call: "Call", value: str) -> None:

@@ -78,6 +78,11 @@ _SWITCHES = (
     (r"UV_(?:BREAK_SYSTEM_PACKAGES|SYSTEM_PYTHON)$", _ON, "install-elsewhere"),
     (r"GIT_SSL_NO_VERIFY$", _ON, "skips-checks"),
     (r"(?:NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY)$", r"0$", "skips-checks"),
+    (r"GOOSE_MODE$", r"auto$", "unguarded-agent"),
+    (r"OPENCODE_PERMISSION$", r".*\ballow", "unguarded-agent"),
+    (r"GEMINI_SANDBOX$", r"(?:false|0|no)$", "unguarded-agent"),
+    (r"AIDER_YES(?:_ALWAYS)?$|CODEX_UNSAFE_\w+$", _ON, "unguarded-agent"),
+    (r"\w+_(?:SKIP_PERMISSIONS|AUTO_APPROVE|YOLO)$", _ON, "unguarded-agent"),
     (r"TF_CLI_ARGS(?:_\w+)?$", r".*(?:auto-approve|destroy)", "change-remote"),
 )
 _OPTIONS = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from siding.policy.fields import (
     ANYTHING,
+    FOUND_BY_NAME,
     FROM_A_LIST,
     NOTHING,
     UNKNOWN,
@@ -16,6 +17,7 @@ from siding.policy.fields import (
 )
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
+from siding.policy.paths import Zone
 
 if TYPE_CHECKING:
     from siding.policy.call import Call
@@ -32,9 +34,11 @@ def xargs(examiner: "Examiner", call: "Call") -> PrintedText:
         """),
         stop_at_operand=True,
     )
-    listed = call.stdin.listed and not given.has("-a", "--arg-file")
-    for path in given.values("-a", "--arg-file"):
+    lists = given.values("-a", "--arg-file")
+    for path in lists:
         examiner.reads(path, call.state)
+    near = all(examiner.zone(path, call.state) is Zone.INSIDE for path in lists)
+    listed = near if lists else call.stdin.listed
     items = [FROM_A_LIST if listed else UNKNOWN]
     text = call.stdin.text
     if text is not None and not given.has("-a", "--arg-file"):
@@ -114,7 +118,11 @@ def multiplexer(examiner: "Examiner", call: "Call") -> PrintedText:
         if word in ("send-keys", "send", "stuff", "source-file", "source", "paste-buffer"):
             examiner.found("code-from-input", shown_words(call.words[:8]))
             examiner.inner_text(call.name, " ".join(words[index + 1 :]), call.state)
-    if call.name == "screen" and words[-1:] == ["quit"] and "-S" not in words:
+    if call.name == "screen" and {"-ls", "-list"} & set(words):
+        return PrintedText(text=FOUND_BY_NAME + "\n")
+    ends = words[-1:] == ["quit"] or "kill-session" in words
+    listed = [word for word in words if UNKNOWN in word or FOUND_BY_NAME in word]
+    if ends and (listed or (call.name == "screen" and "-S" not in words)):
         examiner.found("kill-all", shown_words(call.words[:6]))
     elif call.name == "screen" and words and words[0] not in ("-ls", "-list", "-v"):
         _screen_command(examiner, call, words)
