@@ -322,9 +322,13 @@ class Effects:
         self.budget.spend(4 + len(self.made) // 8, "looking at its paths")
         resolved = self.place.resolve(paths.absolute(path, state.cwd) or path)
         if resolved in self.made:
-            return self.made[resolved]
-        within = any(resolved.startswith(each + "/") for each in self.made)
-        return "" if within else None
+            return None if self._holds_fetched(resolved) else self.made[resolved]
+        above = (each for each in self.made if resolved.startswith(each + "/"))
+        return "" if any(not self._holds_fetched(each) for each in above) else None
+
+    def _holds_fetched(self, directory: str) -> bool:
+        """Return whether something was downloaded into a directory: it may be unpacked there."""
+        return any(each.startswith(directory + "/") for each in self.fetched)
 
     def project_rules(self, text: str, words: tuple[str, ...]) -> None:
         """Match a command against the project's own rules, as written and as expanded.
