@@ -18,7 +18,6 @@ from siding.policy.grammar import Parser, parse
 from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 from siding.policy.redirections import judge_redirects, output_after
-from siding.policy.rules import BUILT_IN
 from siding.policy.scan import assigned, multiplies
 from siding.policy.state import ShellState
 from siding.policy.tree import (
@@ -447,26 +446,10 @@ class Examiner(Effects):
 
         A text whose words cannot be expanded within the limits counts as blocked.
         """
-        parts = self._probed(text, state)
+        parts = self.probed(text, state)
         return parts is None or worst(part.action for part in parts) is Action.BLOCK
 
-    def stopped(self, what: str, text: str, state: ShellState) -> None:
-        """Record why `text`, which the program `what` seems to hand to a shell, would not run.
-
-        That the text is not understood is no reason: it may not be for a shell at all.
-        """
-        parts = self._probed(text, state) if text.strip() else ()
-        for finding in (f for part in parts or () for f in part.findings):
-            if BUILT_IN[finding.rule].group != "unclear":
-                self.found(finding.rule, f"{what}: {text}")
-
-    def reached(self, text: str, state: ShellState) -> None:
-        """Record what the command line `text` does beyond the container in which it runs."""
-        for finding in (f for part in self._probed(text, state) or () for f in part.findings):
-            if finding.rule == "print-secret" or BUILT_IN[finding.rule].group == "remote":
-                self.found(finding.rule, finding.matched)
-
-    def _probed(self, text: str, state: ShellState) -> tuple[CommandPart, ...] | None:
+    def probed(self, text: str, state: ShellState) -> tuple[CommandPart, ...] | None:
         """Judge `text` as a command line without recording it; None when it goes too deep."""
         policy = self.policy._replace(rules=())
         probe = Examiner(policy, self.place, self.env, self.judges, self.budget)

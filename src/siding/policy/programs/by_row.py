@@ -13,6 +13,7 @@ from siding.policy.fields import (
 )
 from siding.policy.names import names
 from siding.policy.paths import Zone
+from siding.policy.probing import reached
 from siding.policy.programs.given import ASSIGNS, Given, split
 from siding.policy.programs.meanings import means, read_as
 from siding.policy.programs.plain import options, reads_all, runner
@@ -308,7 +309,7 @@ def _in_container(
     commands = (words, *([start, *words] for start in starts))
     for line in map(shlex.join, commands):
         if known(line):
-            examiner.reached(line, call.state)
+            reached(examiner, line, call.state)
     if there != words and examiner.knows(words[0]):
         examiner.inner(" ".join([call.name, *given.verbs]), tuple(there), call)
     return ANYTHING

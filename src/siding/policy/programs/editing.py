@@ -8,6 +8,7 @@ from siding.policy.fields import ANYTHING, FOUND_BY_NAME, MARKS, UNKNOWN, Printe
 from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
 from siding.policy.paths import Zone
+from siding.policy.probing import stopped
 from siding.policy.programs.plain import reader
 from siding.policy.programs.program_text import judge_program
 
@@ -78,7 +79,7 @@ def _awk_text(examiner: "Examiner", call: "Call", text: str, given: list[str]) -
         if secret_variable(name):
             examiner.found("print-secret", name)
     for word in given if re.search(r"\|\s*ARGV", text) else ():
-        examiner.stopped("awk", word, call.state)
+        stopped(examiner, "awk", word, call.state)
     return endless
 
 

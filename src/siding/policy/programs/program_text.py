@@ -17,6 +17,7 @@ from siding.policy.effects import secret_variable, seeks_secrets
 from siding.policy.fields import MARKS, UNKNOWN
 from siding.policy.hosts import is_elsewhere, is_metadata
 from siding.policy.paths import Zone
+from siding.policy.probing import stopped
 from siding.policy.programs import program_patterns as patterns
 from siding.policy.programs.arguments import dangerous_argument
 from siding.policy.programs.program_strings import ProgramStrings, arguments_in
@@ -98,12 +99,12 @@ class _Text:
             if self.language in ("ipython", "gdb", "lldb", "gnuplot", "r2", "radare2"):
                 lines += re.findall(r"^\s*(?:platform )?(?:!|shell )(.+)", statement)
         for word in given if starts else ():
-            self.examiner.stopped(self.language, word if " " in word else "", self.state)
+            stopped(self.examiner, self.language, word if " " in word else "", self.state)
         lines += re.findall(r"(?:\bqx|%x)[({\[]([^)}\]]*)", self.code)
         for line in dict.fromkeys(lines[:_MOST_STRINGS]):
             homely = re.sub(patterns.HOME_IN_COMMAND, lambda _: self.strings.home, line)
             plain = re.sub(patterns.INTERPOLATED, "x", homely)
-            self.examiner.stopped(self.language, plain, self.state)
+            stopped(self.examiner, self.language, plain, self.state)
         lists = map(self.strings.values, re.findall(patterns.LIST, self.code))
         for text in (*map(shlex.join, lists), *self.strings.strings) if starts else ():
             if " " in text and text not in lines and "\n" not in text.strip():
@@ -176,7 +177,7 @@ class _Text:
             if any(re.fullmatch(patterns.WRITE_MODE, text) for text in given):
                 self._each(arguments, self._write)  # Perl has the mode before the path …
             elif given and given[0].startswith("|"):  # Perl pipes into a command
-                self.examiner.stopped(self.language, given[0].lstrip("| "), self.state)
+                stopped(self.examiner, self.language, given[0].lstrip("| "), self.state)
             elif given and given[0].startswith(">"):
                 self._write(given[0].lstrip("> "))  # … or in it
             else:
