@@ -52,7 +52,7 @@ def alive(pid: int) -> bool:
     """Return whether a process is there and is more than a zombie nobody has collected."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may go as it is read
         return False
     return stat.rpartition(")")[2].split()[0] != "Z"
 
