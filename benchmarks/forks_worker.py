@@ -15,13 +15,13 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 
-from siding.app.forks.forks import Fork, ForkRequest, drop, fork
-from siding.app.forks.state import ForkState, recorded
-from siding.app.forks.sweep import sweep
-from siding.app.forks.views import View, view
-from siding.app.place.project import Project, require_project
-from siding.app.place.selection import resolve
-from siding.app.place.wiring import open_app
+from siding.forks.forks import Fork, ForkRequest, drop, fork
+from siding.forks.state import ForkState, recorded
+from siding.forks.sweep import sweep
+from siding.forks.views import View, view
+from siding.record.place.project import Project, require_project
+from siding.record.place.selection import resolve
+from siding.record.place.wiring import open_app
 
 AT_ONCE, CALLS = 16, 96
 Samples = dict[str, list[tuple[float, float]]]

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from benchmarks.bench import Bench
-from siding.files.durable import make_dirs
-from siding.ids import TaskId, new_task_id, step_id
-from siding.ledger.store import Ledger
-from siding.storage.documents import read_document, write_document
-from siding.storage.layout import ProjectLayout
-from siding.tasks.store import TaskStore
+from siding.ground.files.durable import make_dirs
+from siding.ground.ids import TaskId, new_task_id, step_id
+from siding.ground.storage.documents import read_document, write_document
+from siding.ground.storage.layout import ProjectLayout
+from siding.record.ledger.store import Ledger
+from siding.record.tasks.store import TaskStore
 
 FILES = 200  # in the repository: reading commands ask git one question of the active workspace
 ACTIVE_SHARE = 2  # the active task has every second step: a long ledger beside many short ones

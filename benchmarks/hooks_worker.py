@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter_ns
 
 from benchmarks.measure import Run, Sample, side_by_side, timed
-from siding.process.broker import client
+from siding.ground.process.broker import client
 
 EDITED = 10  # files
 WARM_UPS = 2

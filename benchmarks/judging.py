@@ -33,7 +33,7 @@ def _measure(bench: Bench) -> Iterator[Row]:
     import shlex
 
     from benchmarks.verdicts_worker import PLACE
-    from siding.policy.engine import check_line
+    from siding.shellguard.engine import check_line
 
     for name, line in LINES.items():
         runs = [_often(partial(check_line, line, PLACE)), _often(partial(shlex.split, line))]

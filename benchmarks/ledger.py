@@ -60,7 +60,7 @@ def _tail(bench: Bench, path: Path, steps: int) -> Row:
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from siding.ledger.store import Ledger\n"
+        "from siding.record.ledger.store import Ledger\n"
         "assert len(Ledger(Path(sys.argv[1])).tail(20)) == 20"
     )
     ours, floor = side_by_side(

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 
-from siding.ledger.anchor import TaskIdentity
-from siding.ledger.anchor_keeper import AnchorKeeper
-from siding.ledger.store import Ledger
+from siding.record.ledger.anchor import TaskIdentity
+from siding.record.ledger.anchor_keeper import AnchorKeeper
+from siding.record.ledger.store import Ledger
 
 RECORD = {
     "kind": "run",

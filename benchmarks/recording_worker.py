@@ -30,17 +30,17 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.measure import Sample, settle_disk
-from siding.app.acts.skeleton import Act, Done, Ended, Work, perform
-from siding.app.place.project import Project, require_project
-from siding.app.place.selection import select
-from siding.app.place.wiring import open_app
-from siding.app.running.checkpoint import checkpoint
-from siding.git.snapshots.capture import STATUS, CaptureWork
-from siding.git.snapshots.heads import MovedHeads
-from siding.git.snapshots.private_index import PrivateIndex
-from siding.ledger.draft import Draft
-from siding.ledger.intents import Intent
-from siding.tasks.task import Task
+from siding.record.acts.skeleton import Act, Done, Ended, Work, perform
+from siding.record.ledger.draft import Draft
+from siding.record.ledger.intents import Intent
+from siding.record.place.project import Project, require_project
+from siding.record.place.selection import select
+from siding.record.place.wiring import open_app
+from siding.record.snapshots.capture import STATUS, CaptureWork
+from siding.record.snapshots.heads import MovedHeads
+from siding.record.snapshots.private_index import PrivateIndex
+from siding.record.tasks.task import Task
+from siding.running.checkpoint import checkpoint
 
 EDITED = 10  # files
 WARM_UPS = 2  # rounds that are not counted

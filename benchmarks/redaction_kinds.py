@@ -47,7 +47,9 @@ def ordinary() -> dict[str, bytes]:
         b"\x1b[2K[%d/900] \x1b[36mCXX\x1b[0m a%d.o\n" % (n, n, n, n)
         for n in range(3000)
     )
-    source = b"".join(path.read_bytes() for path in sorted((ROOT / "src/siding/git").glob("*.py")))
+    source = b"".join(
+        path.read_bytes() for path in sorted((ROOT / "src/siding/ground/git").glob("*.py"))
+    )
     return {
         "prose": b"".join(prose),
         "log lines": log_lines(),

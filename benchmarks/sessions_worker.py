@@ -10,7 +10,7 @@ from time import perf_counter_ns, process_time_ns
 
 def live(path: Path, _: str) -> None:
     """Open the live end and find the active chain."""
-    from siding.sessions.reading.transcript import Transcript
+    from siding.agents.transcripts.reading.transcript import Transcript
 
     with Transcript.live(path) as transcript:
         assert transcript.chain()
@@ -18,7 +18,7 @@ def live(path: Path, _: str) -> None:
 
 def read(path: Path, _: str) -> None:
     """The same, and every record of the chain."""
-    from siding.sessions.reading.transcript import Transcript
+    from siding.agents.transcripts.reading.transcript import Transcript
 
     with Transcript.live(path) as transcript:
         assert sum(1 for _ in transcript.records(transcript.chain()))
@@ -48,8 +48,8 @@ def whole(path: Path, _: str) -> None:
 
 def append(path: Path, count: str) -> None:
     """Add prompts, each stored before the next; prints how long the appends alone took."""
-    from siding.sessions.store import SessionStore
-    from siding.sessions.writing.writer import Stamp
+    from siding.agents.transcripts.store import SessionStore
+    from siding.agents.transcripts.writing.writer import Stamp
 
     numbers = iter(range(10**9))
     with SessionStore(path.parent).writer(
@@ -78,8 +78,8 @@ _PROMPT = {"role": "user", "content": "lorem ipsum " * 20}
 
 def index(path: Path, _: str) -> None:
     """Make the full-text index of a directory of sessions, or bring it up to date."""
-    from siding.sessions.search import SearchIndex, files_of
-    from siding.sessions.store import SessionStore
+    from siding.agents.transcripts.search import SearchIndex, files_of
+    from siding.agents.transcripts.store import SessionStore
 
     store = SessionStore(path)
     with SearchIndex(path) as found:
@@ -88,8 +88,8 @@ def index(path: Path, _: str) -> None:
 
 def search(path: Path, words: str) -> None:
     """Look for words, the way the command does."""
-    from siding.sessions.search import SearchIndex, files_of
-    from siding.sessions.store import SessionStore
+    from siding.agents.transcripts.search import SearchIndex, files_of
+    from siding.agents.transcripts.store import SessionStore
 
     store = SessionStore(path)
     with SearchIndex(path) as found:

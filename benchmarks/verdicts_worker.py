@@ -2,10 +2,10 @@
 
 import sys
 
-from siding.adapters.agents.table import BY_PROGRAM, OBEYED
-from siding.policy.agents import KnownAgents
-from siding.policy.engine import check_line
-from siding.policy.paths import JudgingPlace
+from siding.agents.table import BY_PROGRAM, OBEYED
+from siding.shellguard.agents import KnownAgents
+from siding.shellguard.engine import check_line
+from siding.shellguard.paths import JudgingPlace
 
 PLACE = JudgingPlace(
     cwd="/repos/proj",

@@ -12,7 +12,7 @@ from time import perf_counter_ns
 from benchmarks.bench import Bench, Figure, Goal, Row
 from benchmarks.measure import Sample, command, side_by_side
 from benchmarks.wire_worker import EVENT, head_of
-from siding.wire.spec import Route, Spec
+from siding.sandbox.wire.spec import Route, Spec
 
 OVER_MS = 5
 START_MS = 400
@@ -122,7 +122,7 @@ def _proxy(bench: Bench, port: int) -> Iterator[int]:
     )
     told = Spec(str(bench.directory / "r1.wire"), reading, (route,)).encoded()
     process = subprocess.Popen(
-        [bench.python, "-m", "siding.wire.program"],
+        [bench.python, "-m", "siding.sandbox.wire.program"],
         stdin=subprocess.PIPE,
         env=dict(bench.env),
         pass_fds=(reading, listener.fileno()),

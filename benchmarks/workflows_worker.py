@@ -18,8 +18,8 @@ from textwrap import dedent
 from time import perf_counter_ns
 from typing import Any
 
-from siding.process.programs.linked import start_linked
-from siding.storage.journals import Journal
+from siding.ground.process.programs.linked import start_linked
+from siding.ground.storage.journals import Journal
 from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine
 from siding.workflows.engine.plan import Ports, RunPlan

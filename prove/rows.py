@@ -172,7 +172,7 @@ _PROOFS: dict[str, Row] = {
     ),
     "vectors": Row(
         "a hostile repository: no command runs a program that git's files plant",
-        ("tests/faults/test_commands_hostile.py", "tests/unit/git/test_hostile.py"),
+        ("tests/faults/test_commands_hostile.py", "tests/unit/record/git/test_hostile.py"),
         variables={"SIDING_FAULTS": "full", **A_HALF},
     ),
     "escapes": Row(
@@ -197,10 +197,10 @@ _PROOFS: dict[str, Row] = {
     "corpora": Row(
         "policy lines, secrets, conversations: the verdict on each",
         (
-            "tests/unit/policy/test_lines.py",
-            "tests/unit/policy/test_differential.py",
-            "tests/unit/redaction/test_cases.py",
-            "tests/unit/sessions/test_cases.py",
+            "tests/unit/shellguard/test_lines.py",
+            "tests/unit/shellguard/test_differential.py",
+            "tests/unit/secretmask/test_cases.py",
+            "tests/unit/agents/transcripts/test_cases.py",
         ),
         draws=False,
     ),
@@ -218,7 +218,7 @@ _PROOFS: dict[str, Row] = {
             "tests/faults/test_workflow_journal.py",
             "tests/faults/test_workflow_state.py",
             "tests/integration/sessions/test_faults.py",
-            "tests/unit/storage/test_kills.py",
+            "tests/unit/ground/storage/test_kills.py",
         ),
         only=(
             *PLANTED,

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from uuid import UUID
 
-REAL = Path(__file__).parent / "unit/sessions/real"
+REAL = Path(__file__).parent / "unit/agents/transcripts/real"
 SOURCES = {
     "claude": ("claude-code-2.1.197.jsonl", "f0da2612-e2d6-4522-b89d-8136cac40894"),
     "codex": ("codex-0.169.0.jsonl", "01a1ff89-92f3-7423-bc64-2bf12cae83c7"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from siding.files import exchange
+from siding.ground.files import exchange
 
 Call = tuple[str, tuple[int, int]]  # what, and the (device, inode) it was done to
 

@@ -32,7 +32,7 @@ LENGTH = struct.Struct("!Q")  # of the marshalled request, sent with the streams
 _PROMISE = 3  # the stream of a traced command for what it promises
 
 # The dashboard's server and what it stands on: no command but `siding ui` loads it.
-_LEFT_TO_THEMSELVES = ("siding.web", "siding.__main__")
+_LEFT_TO_THEMSELVES = ("siding.faces.web", "siding.__main__")
 
 
 class Request(NamedTuple):
@@ -72,7 +72,7 @@ def load_all() -> None:
             import_module(module.name)
     if sys.platform == "linux":
         import_module("faults.ptrace")  # for commands that are traced
-    for kind in vars(import_module("siding.namedtuples"))["_Fields"].__subclasses__():
+    for kind in vars(import_module("siding.ground.namedtuples"))["_Fields"].__subclasses__():
         inspect.signature(kind)  # compiles what every command would compile again
     _look_once()
     gc.collect()
@@ -85,8 +85,8 @@ def _look_once() -> None:
 
     Nothing of a home or a repository is looked at, as what a command finds must be its own.
     """
-    from siding.cli.main import main
-    from siding.hashing import new_digest
+    from siding.faces.cli.main import main
+    from siding.ground.hashing import new_digest
 
     for algorithm in ("sha1", "sha256"):
         new_digest(algorithm, 0)
@@ -199,7 +199,7 @@ def _command(request: Request) -> int:
         import planted
 
         planted.plant(request.mistake)
-    from siding.cli.main import main
+    from siding.faces.cli.main import main
 
     sys.argv = ["siding", *request.words]
     return main(list(request.words))

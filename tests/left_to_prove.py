@@ -294,11 +294,11 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     "tests/integration/sync/test_as_git.py::test_it_comes_to_what_git_comes_to": (),
     "tests/integration/web/test_hostile_requests.py::"
     "test_a_head_and_a_body_have_to_come_in_time": (),
-    f"{_UNIT}policy/test_differential.py::test_what_harms_the_canary_was_not_allowed": ("few",),
-    f"{_UNIT}process/test_keeper.py::test_a_killed_host_takes_everything_with_it": (
+    f"{_UNIT}shellguard/test_differential.py::test_what_harms_the_canary_was_not_allowed": ("few",),
+    f"{_UNIT}ground/process/test_keeper.py::test_a_killed_host_takes_everything_with_it": (
         *("pty-early", "piped-late"),
     ),
-    f"{_UNIT}process/test_tree.py::test_a_timeout_ends_daemons_whatever_they_forgot": (
+    f"{_UNIT}ground/process/test_tree.py::test_a_timeout_ends_daemons_whatever_they_forgot": (
         *("False-pty", "True-piped"),
     ),
     f"{_FAULTS}paused_runs.py::test_without_a_next_command_their_host_lets_them_go_on": (),
@@ -374,13 +374,13 @@ _BY_KIND: Mapping[str, Collection[str]] = {
         *("git merge aside", "git checkout -q --detach aside", "echo n >n; git add -N n"),
         *("git branch -m renamed", "rm $(git rev-parse --git-dir)/index"),
     ),
-    f"{_UNIT}process/test_kill.py::test_a_recovery_killed_at_any_call_is_repeated": (
+    f"{_UNIT}ground/process/test_kill.py::test_a_recovery_killed_at_any_call_is_repeated": (
         *("1", "3", "7", "13", "19", "26", "34", "42", "49"),
     ),
-    f"{_UNIT}redaction/test_bounds.py::test_what_is_made_to_be_slow": (
+    f"{_UNIT}secretmask/test_bounds.py::test_what_is_made_to_be_slow": (
         *("b'-----BEGIN PRIVATE KEY-----'", "b'://a:b@'"),
     ),
-    f"{_UNIT}storage/test_kills.py::test_every_change_may_be_the_last": (
+    f"{_UNIT}ground/storage/test_kills.py::test_every_change_may_be_the_last": (
         *("append-to-torn", "move_file"),
     ),
     # One of each way to be contained: the audit hook, the kernel, the built-ins, the bounds.
@@ -389,9 +389,9 @@ _BY_KIND: Mapping[str, Collection[str]] = {
         *("update_wrapper", "format by name", "the clock by min", "an address in a prompt"),
         *("reads without end", "a deep result", "an error that cannot be told", "exit at once"),
     ),
-    f"{_UNIT}storage/test_kills.py::test_the_gate_catches_a_planted_fault": (),
+    f"{_UNIT}ground/storage/test_kills.py::test_the_gate_catches_a_planted_fault": (),
     # All of them are planted together in `test_no_command_runs_any_of_it`.
-    "tests/unit/git/test_hostile.py::test_nothing_planted_runs": (
+    "tests/unit/record/git/test_hostile.py::test_nothing_planted_runs": (
         *("fsmonitor", "hook-post-checkout", "clean-filter", "smudge-filter", "filter-process"),
         *("textconv", "diff-command", "merge-driver", "pager", "editor", "gpg", "evil-submodule"),
     ),

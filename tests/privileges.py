@@ -11,7 +11,7 @@ from typing import TypeVar
 import pytest
 
 from sandbox import SIDING, Sandbox
-from siding.process.capture import run_captured
+from siding.ground.process.capture import run_captured
 
 T = TypeVar("T")
 

@@ -2,9 +2,9 @@
 
     .venv/bin/python -m tools.known_tools
 
-`process/broker/tools_front.py` answers from the file, so that the library is loaded when a tool is
-called. Run it when the tools, their descriptions or the versions of the protocol have changed: a
-test compares, and fails until then.
+`ground/process/broker/tools_front.py` answers from the file, so that the library is loaded when a
+tool is called. Run it when the tools, their descriptions or the versions of the protocol have
+changed: a test compares, and fails until then.
 """
 
 import json
@@ -15,10 +15,10 @@ from typing import Any
 
 from siding import __version__
 
-KNOWN = Path(__file__).parents[1] / "src" / "siding" / "app" / "broker" / "known_tools.json"
+KNOWN = Path(__file__).parents[1] / "src" / "siding" / "broker" / "known_tools.json"
 NEW_VERSION = "2026-07-28"
 OLD_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-_SERVER = "from siding.app.broker.tools import tools; tools(lambda: None, patience_s=1).run()"
+_SERVER = "from siding.broker.tools import tools; tools(lambda: None, patience_s=1).run()"
 _META = "io.modelcontextprotocol/"
 _ABOUT = {"name": "somebody", "version": "1"}
 _LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")

@@ -2,6 +2,6 @@
 
 import sys
 
-from siding.cli.main import main
+from siding.faces.cli.main import main
 
 sys.exit(main())

@@ -13,7 +13,7 @@ from agents.conftest import AgentAtWork, agent_named
 from bwrap import bwrap_problem, needs_bwrap
 from integration.escapes.world import landlock_version, without_bwrap
 from sandbox import Sandbox
-from siding.tasks.names import name_after_command
+from siding.record.tasks.names import name_after_command
 
 
 def judge(task: Sandbox, rules: str = "") -> None:

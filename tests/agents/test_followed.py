@@ -24,7 +24,7 @@ import pytest
 from agents.models import ModelServer
 from bwrap import bwrap_problem
 from sandbox import SIDING, Sandbox
-from siding.process.broker import client
+from siding.ground.process.broker import client
 
 TWIN = Path(__file__).with_name("aider_twin.py")
 FOLLOW = Path(client.__file__).with_name("follow.py")

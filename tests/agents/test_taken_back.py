@@ -6,7 +6,7 @@ from pathlib import Path
 from agents.conftest import AgentAtWork, ClaudeAtWork
 from agents.models import Answer
 from bwrap import bwrap_problem
-from siding.adapters.agents.table import BY_NAME
+from siding.agents.table import BY_NAME
 
 WORDS = ("aardvark", "buffalo", "cormorant", "dromedary", "echidna")  # of prompts, in this order
 

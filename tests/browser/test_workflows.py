@@ -11,7 +11,7 @@ from browser.test_accessible import LOOKS, look, show, violations
 from dashboards import Dashboard
 from integration.workflows.conftest import AtWork
 from sandbox import Sandbox
-from siding.app.workflows.views import run_view
+from siding.workflows.acts.views import run_view
 from siding.workflows.state import RunStatus
 
 SCRIPT = """

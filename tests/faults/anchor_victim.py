@@ -8,9 +8,9 @@ Prints the number of lines once they are anchored.
 import sys
 from pathlib import Path
 
-from siding.ledger.anchor import TaskIdentity
-from siding.ledger.anchor_keeper import AnchorKeeper
-from siding.ledger.store import Ledger
+from siding.record.ledger.anchor import TaskIdentity
+from siding.record.ledger.anchor_keeper import AnchorKeeper
+from siding.record.ledger.store import Ledger
 
 LEDGER, HEAD = Path("ledger.jsonl"), Path("store/ledger-head")
 TASK = TaskIdentity("abcd2345", "parser", "main", "c" * 40, "siding/parser-abcd2345")

@@ -8,15 +8,15 @@ import os
 import sys
 from pathlib import Path
 
-from siding.app.forks.bring_back import bring_back
-from siding.app.forks.children import forks_of
-from siding.app.forks.forks import ForkRequest, drop, fork, reopened
-from siding.app.forks.state import recorded
-from siding.app.forks.views import view
-from siding.app.place.project import Project, require_project
-from siding.app.place.selection import resolve
-from siding.app.place.wiring import open_app
-from siding.errors import SidingError
+from siding.forks.bring_back import bring_back
+from siding.forks.children import forks_of
+from siding.forks.forks import ForkRequest, drop, fork, reopened
+from siding.forks.state import recorded
+from siding.forks.views import view
+from siding.ground.errors import SidingError
+from siding.record.place.project import Project, require_project
+from siding.record.place.selection import resolve
+from siding.record.place.wiring import open_app
 
 
 def work(project: Project, what: str) -> None:

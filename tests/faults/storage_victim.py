@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from siding.errors import SidingError
-from siding.files.durable import create_bytes, make_dirs, move_aside, remove_file
-from siding.storage.documents import migrate_document, read_document, write_document
-from siding.storage.journals import Journal
-from siding.storage.locks import FileLock
+from siding.ground.errors import SidingError
+from siding.ground.files.durable import create_bytes, make_dirs, move_aside, remove_file
+from siding.ground.storage.documents import migrate_document, read_document, write_document
+from siding.ground.storage.journals import Journal
+from siding.ground.storage.locks import FileLock
 
 JOURNAL, COUNT, OLD_FORMAT = Path("steps.jsonl"), Path("count.json"), Path("old.json")
 FILLER = "x" * 3000

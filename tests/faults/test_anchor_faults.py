@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.place.project import Project, require_project
-from siding.app.place.wiring import open_app
-from siding.app.recording.recorder import AnchorNotWritten
-from siding.app.recording.verify import verify
-from siding.app.running.checkpoint import checkpoint
-from siding.ledger import anchor_keeper
-from siding.ledger.anchor import read_anchor
-from siding.ledger.store import Ledger
-from siding.storage.errors import DamagedFile
+from siding.ground.storage.errors import DamagedFile
+from siding.record.ledger import anchor_keeper
+from siding.record.ledger.anchor import read_anchor
+from siding.record.ledger.store import Ledger
+from siding.record.place.project import Project, require_project
+from siding.record.place.wiring import open_app
+from siding.record.recording.recorder import AnchorNotWritten
+from siding.record.recording.verify import verify
+from siding.running.checkpoint import checkpoint
 
 from . import anchor_victim
 from .arena import Command, GateFailed, Setup, depth

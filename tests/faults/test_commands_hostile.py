@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unit.git.test_hostile import VECTORS, Vector
+from unit.record.git.test_hostile import VECTORS, Vector
 
 from .arena import FULL, Command, resolve
 from .commands import GATE, act, changed, workspace_of

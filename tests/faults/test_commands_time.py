@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from golden import make_home
-from siding.app.life.start import start_task
-from siding.app.place import new_project
-from siding.app.place.project import Project, ensure_project
-from siding.app.place.wiring import App, open_app
-from siding.app.running.checkpoint import checkpoint
-from siding.errors import SidingError
+from siding.ground.errors import SidingError
+from siding.record.place import new_project
+from siding.record.place.project import Project, ensure_project
+from siding.record.place.wiring import App, open_app
+from siding.running.checkpoint import checkpoint
+from siding.tasks.start import start_task
 
 from .arena import resolve
 from .commands import GATE, act, answer, assert_whole, board, fresh, steps, task_files

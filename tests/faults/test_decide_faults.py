@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from siding.app.decisions.answer import answer
-from siding.app.decisions.lookup import get, list_decisions
-from siding.app.decisions.question import ask
-from siding.app.place.project import Project, ensure_project
-from siding.app.place.wiring import open_app
-from siding.decisions.record import Via
-from siding.decisions.states import AlreadyClosed
+from siding.asking.answer import answer
+from siding.asking.decisions.record import Via
+from siding.asking.decisions.states import AlreadyClosed
+from siding.asking.lookup import get, list_decisions
+from siding.asking.question import ask
+from siding.record.place.project import Project, ensure_project
+from siding.record.place.wiring import open_app
 
 from .arena import Command, GateFailed
 from .commands import GATE, act

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 import installed
-from siding.app.forks.bring_back import BroughtBack, bring_back
-from siding.app.forks.children import forks_of
-from siding.app.forks.forks import drop, fork, reopened
-from siding.app.forks.state import recorded
-from siding.app.forks.sweep import sweep as sweep_forks
-from siding.app.forks.views import view
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.app.recording.verify import verify
-from siding.errors import SidingError
-from siding.tasks.states import TaskState
+from siding.forks.bring_back import BroughtBack, bring_back
+from siding.forks.children import forks_of
+from siding.forks.forks import drop, fork, reopened
+from siding.forks.state import recorded
+from siding.forks.sweep import sweep as sweep_forks
+from siding.forks.views import view
+from siding.ground.errors import SidingError
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
+from siding.record.recording.verify import verify
+from siding.record.tasks.states import TaskState
 
 from . import tracer
 from .arena import Check, Command, Setup

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from siding.app.acts import pausing
-from siding.app.back import restore_act
-from siding.app.back.rollback import RollbackRequest, rollback
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.process.pausing import pauser as processes
-from siding.process.pausing import threads
+from siding.ground.process.pausing import pauser as processes
+from siding.ground.process.pausing import threads
+from siding.record.acts import pausing
+from siding.record.back import restore_act
+from siding.record.back.rollback import RollbackRequest, rollback
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
 
 TICKING = "(echo $$ >inner; while :; do echo x >>ticks; sleep .003; done) & wait"
 

@@ -1,4 +1,4 @@
-"""What `siding.storage` promises holds at every call under every fault; each gate sees a bug."""
+"""What `ground.storage` promises holds at every call under every fault; each gate sees a bug."""
 
 import json
 from collections.abc import Callable
@@ -8,12 +8,18 @@ from typing import NamedTuple
 import pytest
 
 from planted import planted
-from siding.errors import UnreadableFile
-from siding.files.durable import TEMPORARY_PREFIX, create_bytes, make_dirs, move_aside, remove_file
-from siding.files.stale import remove_if_stale, stale_temporaries
-from siding.storage.documents import migrate_document, read_document, write_document
-from siding.storage.journals import TORN, Journal
-from siding.storage.locks import FileLock
+from siding.ground.errors import UnreadableFile
+from siding.ground.files.durable import (
+    TEMPORARY_PREFIX,
+    create_bytes,
+    make_dirs,
+    move_aside,
+    remove_file,
+)
+from siding.ground.files.stale import remove_if_stale, stale_temporaries
+from siding.ground.storage.documents import migrate_document, read_document, write_document
+from siding.ground.storage.journals import TORN, Journal
+from siding.ground.storage.locks import FileLock
 
 from . import storage_victim, tracer
 from .arena import Check, Command, GateFailed, Setup, depth

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.back.rollback import RollbackRequest, rollback
-from siding.app.life.reopen import reopen
-from siding.app.place.project import Project, require_project
-from siding.app.place.wiring import open_app
-from siding.app.recording.verify import verify
-from siding.app.running.checkpoint import checkpoint
-from siding.app.syncing.sync import SyncRequest, sync
-from siding.app.undo import undo as undoing
-from siding.app.undo.undo import redo, undo
-from siding.errors import UsageError
+from siding.ground.errors import UsageError
+from siding.record.back.rollback import RollbackRequest, rollback
+from siding.record.place.project import Project, require_project
+from siding.record.place.wiring import open_app
+from siding.record.recording.verify import verify
+from siding.running.checkpoint import checkpoint
+from siding.syncing.sync import SyncRequest, sync
+from siding.tasks.reopen import reopen
+from siding.undo import undo as undoing
+from siding.undo.undo import redo, undo
 
 from . import tracer
 from .arena import Command

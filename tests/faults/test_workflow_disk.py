@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.place.project import Project, require_project
-from siding.app.place.wiring import open_app
-from siding.app.workflows.running import folders
+from siding.record.place.project import Project, require_project
+from siding.record.place.wiring import open_app
+from siding.workflows.acts.running import folders
 
 from . import tracer, workflow_task_victim
 from .arena import Command, depth

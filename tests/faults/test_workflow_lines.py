@@ -18,12 +18,12 @@ import pytest
 
 import counted
 from sandbox import Sandbox
-from siding.app.place.project import Project, require_project
-from siding.app.place.wiring import open_app
-from siding.app.workflows.agents import make_agents
-from siding.app.workflows.finding import inline
-from siding.app.workflows.request import ResumeRequest, WorkflowOptions
-from siding.app.workflows.running import WorkflowRequest, carry_out, prepare, prepare_again
+from siding.record.place.project import Project, require_project
+from siding.record.place.wiring import open_app
+from siding.workflows.acts.agents import make_agents
+from siding.workflows.acts.finding import inline
+from siding.workflows.acts.request import ResumeRequest, WorkflowOptions
+from siding.workflows.acts.running import WorkflowRequest, carry_out, prepare, prepare_again
 from siding.workflows.journal.store import read_journal
 from siding.workflows.store import RunFolder
 

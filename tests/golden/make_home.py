@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from siding.storage.layout import project_dir_name
+from siding.ground.storage.layout import project_dir_name
 
 VERSION = 1
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from sandbox import Sandbox
-from siding.cli.table import BELOW, GROUPS, HIDDEN, VERBS
+from siding.faces.cli.table import BELOW, GROUPS, HIDDEN, VERBS
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import Sandbox
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.app.recording.verify import Proof, verify
-from siding.ledger.anchor import Anchor
+from siding.record.ledger.anchor import Anchor
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
+from siding.record.recording.verify import Proof, verify
 
 TASK = "demo"
 STEPS = (

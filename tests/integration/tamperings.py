@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable
 from hashlib import sha256
 
-from siding.ledger.anchor import Anchor
+from siding.record.ledger.anchor import Anchor
 
 from .recorded_home import GONE, Home, as_line
 

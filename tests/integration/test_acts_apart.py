@@ -13,17 +13,17 @@ from sandbox import Sandbox
 
 WITHOUT = (
     "import sys; sys.modules[sys.argv.pop(1)] = None; "
-    "from siding.cli.main import main; sys.exit(main())"
+    "from siding.faces.cli.main import main; sys.exit(main())"
 )
 # Of each act: its module, and a command line that does it. In an order in which all can be done.
 ACTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "run": ("siding.app.running.act", ("run", "--", "sh", "-c", "echo run > run")),
-    "checkpoint": ("siding.app.running.checkpoint", ("checkpoint", "-m", "so far")),
-    "phase move": ("siding.app.phases.move_act", ("phase", "start", "flow-design", "begin")),
-    "rollback": ("siding.app.back.rollback", ("rollback", "--base")),
-    "undo": ("siding.app.undo.undo", ("undo",)),
-    "apply": ("siding.app.applying.apply", ("apply", "--no-close")),
-    "undo of an apply": ("siding.app.applying.reversal", ("undo",)),
+    "run": ("siding.running.act", ("run", "--", "sh", "-c", "echo run > run")),
+    "checkpoint": ("siding.running.checkpoint", ("checkpoint", "-m", "so far")),
+    "phase move": ("siding.phases.move_act", ("phase", "start", "flow-design", "begin")),
+    "rollback": ("siding.record.back.rollback", ("rollback", "--base")),
+    "undo": ("siding.undo.undo", ("undo",)),
+    "apply": ("siding.applying.apply", ("apply", "--no-close")),
+    "undo of an apply": ("siding.applying.reversal", ("undo",)),
 }
 # What an act needs of another one that is not there.
 NEEDS = {"undo": {"rollback"}, "undo of an apply": {"apply", "undo"}, "apply": set()}

@@ -12,7 +12,7 @@ import pytest
 from integration.test_many_runs import living, wait_until
 from prepared import prepared
 from sandbox import Sandbox
-from siding.storage.locks import FileLock
+from siding.ground.storage.locks import FileLock
 
 WAITS = "touch ready; while [ ! -e go ]; do sleep .4; done"  # takes next to nothing
 NO_QUIET_S = 6  # more than a quiet moment and a second look take

@@ -17,10 +17,10 @@ import pytest
 
 from prepared import prepared
 from sandbox import SIDING, Sandbox, alive
-from siding.app.acts import pausing
-from siding.app.acts.pause import BesideRuns
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
+from siding.record.acts import pausing
+from siding.record.acts.pause import BesideRuns
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
 from terminal import Terminal
 
 PAUSED = b" was paused and goes on"
@@ -578,7 +578,7 @@ def test_what_somebody_else_moves_beside_a_run_still_is(ahead: Sandbox) -> None:
 # Siding that dies where it would anchor the line number N that it has appended.
 DIES_UNANCHORED = """
 import os, sys
-from siding.ledger import anchor_keeper
+from siding.record.ledger import anchor_keeper
 left = int(sys.argv.pop(1))
 real = anchor_keeper.write_anchor
 def write_anchor(*given):
@@ -586,7 +586,7 @@ def write_anchor(*given):
     left -= 1
     os._exit(9) if left == 0 else real(*given)
 anchor_keeper.write_anchor = write_anchor
-from siding.cli.main import main
+from siding.faces.cli.main import main
 sys.exit(main())
 """
 

@@ -15,8 +15,8 @@ import pytest
 from bwrap import bwrap_problem
 from integration.escapes.world import landlock_version, without_bwrap
 from sandbox import Sandbox
-from siding.process.limits import Limits
-from siding.process.sandbox.cgroup import Delegation, RunGroup, delegation_here, make_group
+from siding.ground.process.limits import Limits
+from siding.sandbox.engines.cgroup import Delegation, RunGroup, delegation_here, make_group
 
 HERE = delegation_here()
 pytestmark = pytest.mark.skipif(HERE.place is None, reason=f"no delegated cgroup v2: {HERE.reason}")

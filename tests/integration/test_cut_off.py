@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from sandbox import SIDING, Sandbox
-from siding.app.life import binding
-from siding.app.life.start import start_task
-from siding.app.place.project import ensure_project
-from siding.app.place.wiring import open_app
+from siding.record.place.project import ensure_project
+from siding.record.place.wiring import open_app
+from siding.record.workspaces import binding
+from siding.tasks.start import start_task
 
 
 def slow_git(sandbox: Sandbox, word: str, *, after: bool = False) -> Path:

@@ -11,7 +11,7 @@ from shutil import which
 import pytest
 
 from sandbox import SIDING, Sandbox, alive
-from siding.storage.locks import FileLock
+from siding.ground.storage.locks import FileLock
 
 INNER = shlex.join(SIDING)
 

@@ -178,13 +178,13 @@ def test_the_act_that_is_killed_leaves_one_state_inside_and_outside(
 
 KILLED = """
 import os, signal
-from siding.git.quarantine import living
-from siding.git.returning import carry_out
-from siding.git.applying import checkout
+from siding.record.quarantine import living
+from siding.record.returning import carry_out
+from siding.record.moving import checkout
 def die(*arguments, **more):
     os.kill(os.getpid(), signal.SIGKILL)
 {where}
-from siding.cli.main import main
+from siding.faces.cli.main import main
 main()
 """
 MOMENTS = {

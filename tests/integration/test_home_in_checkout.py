@@ -6,9 +6,9 @@ import pytest
 
 from integration.undo.desk import Desk
 from sandbox import Sandbox
-from siding.app.life.start import StartRequest, start
-from siding.app.place.project import ensure_project
-from siding.app.place.wiring import open_app
+from siding.record.place.project import ensure_project
+from siding.record.place.wiring import open_app
+from siding.tasks.start import StartRequest, start
 
 
 def with_home_at(tmp_path: Path, place: str) -> Sandbox:

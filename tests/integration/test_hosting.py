@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox, alive
-from siding.app.place.listeners import Heard
-from siding.app.place.project import Project, require_project
-from siding.app.place.step_events import StepRecorded
-from siding.app.place.wiring import open_app
-from siding.app.running.act import Cancelled
-from siding.app.running.hosting import (
+from siding.record.place.listeners import Heard
+from siding.record.place.project import Project, require_project
+from siding.record.place.step_events import StepRecorded
+from siding.record.place.wiring import open_app
+from siding.running.act import Cancelled
+from siding.running.hosting import (
     Began,
     Hosted,
     InputClosed,
@@ -28,7 +28,7 @@ from siding.app.running.hosting import (
     RunEvent,
     host,
 )
-from siding.app.running.request import RunRequest
+from siding.running.request import RunRequest
 
 
 @pytest.fixture
@@ -208,10 +208,10 @@ def test_fifty_runs_at_once_cancelled_at_random(task: Sandbox) -> None:
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.app.running.hosting import host
-from siding.app.running.request import RunRequest
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
+from siding.running.hosting import host
+from siding.running.request import RunRequest
 import os
 project = require_project(open_app(env=os.environ, cwd=Path.cwd()))
 source = '''

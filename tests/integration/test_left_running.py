@@ -14,11 +14,11 @@ import pytest
 from bwrap import needs_bwrap
 from dashboards import Dashboard
 from sandbox import SIDING, Sandbox, alive
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.app.running.hosting import host
-from siding.app.running.request import RunRequest
-from siding.app.running.stop import stop
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
+from siding.running.hosting import host
+from siding.running.request import RunRequest
+from siding.running.stop import stop
 from terminal import Terminal
 
 # Each way leaves a process that writes its number into `pid`, and works on.

@@ -15,7 +15,7 @@ import pytest
 
 from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox, alive
-from siding.storage.locks import FileLock
+from siding.ground.storage.locks import FileLock
 
 UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"
 
@@ -229,9 +229,9 @@ def test_stop_ends_everything_that_a_run_started(task: Sandbox) -> None:
 def test_stop_kills_a_host_that_does_not_react(
     task: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from siding.app.place.project import require_project
-    from siding.app.place.wiring import open_app
-    from siding.app.running import stop
+    from siding.record.place.project import require_project
+    from siding.record.place.wiring import open_app
+    from siding.running import stop
 
     monkeypatch.setattr(stop, "_PATIENCE_S", 0.2)
     with living(task, "--", "sh", "-c", "echo $$ >p; mv p pid; sleep 300") as first:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox
-from siding.storage.layout import project_dir_name
+from siding.ground.storage.layout import project_dir_name
 
 
 def run_and_record(sandbox: Sandbox, *, cwd: Path | None = None) -> list[str]:

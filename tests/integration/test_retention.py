@@ -12,12 +12,12 @@ import pytest
 from integration.test_many_runs import UNTIL_GO, living, wait_until
 from prepared import prepared
 from sandbox import SIDING, Sandbox
-from siding.app.life.freeing import holding_everything
-from siding.app.place.project import find_project
-from siding.app.place.wiring import open_app
-from siding.ledger.anchor import Anchor
-from siding.ledger.chain import link
-from siding.storage.locks import FileLock
+from siding.ground.storage.locks import FileLock
+from siding.record.ledger.anchor import Anchor
+from siding.record.ledger.chain import link
+from siding.record.place.project import find_project
+from siding.record.place.wiring import open_app
+from siding.tasks.freeing import holding_everything
 from terminal import Terminal
 
 AGE = "1s"  # every step of these tests is older than that when it is looked at

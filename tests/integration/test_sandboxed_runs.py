@@ -17,7 +17,7 @@ import pytest
 from bwrap import bwrap_problem, needs_bwrap
 from integration.escapes.world import landlock_version, without_bwrap
 from sandbox import SIDING, Sandbox
-from siding.process.sandbox.cgroup import delegation_here
+from siding.sandbox.engines.cgroup import delegation_here
 from terminal import Terminal
 
 bwrap = needs_bwrap

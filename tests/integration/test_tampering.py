@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox import Sandbox
-from siding.errors import SidingError
+from siding.ground.errors import SidingError
 
 from .recorded_home import GONE, STEPS, TASK, Home
 from .tamperings import DECLARED, FOUND, last_command

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-import siding.git.snapshots.store
+import siding.record.snapshots.store
 from sandbox import Sandbox
-from siding.app.life.start import start_task
-from siding.app.place.project import ensure_project
-from siding.app.place.wiring import open_app
-from siding.app.recording.verify import verify
-from siding.app.running.checkpoint import checkpoint
-from siding.files.durable import TEMPORARY_PREFIX
+from siding.ground.files.durable import TEMPORARY_PREFIX
+from siding.record.place.project import ensure_project
+from siding.record.place.wiring import open_app
+from siding.record.recording.verify import verify
+from siding.running.checkpoint import checkpoint
+from siding.tasks.start import start_task
 
 
 def test_packs_are_joined_and_nothing_is_lost(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(siding.git.snapshots.store, "PACKS_BEFORE_TIDYING", 5)
+    monkeypatch.setattr(siding.record.snapshots.store, "PACKS_BEFORE_TIDYING", 5)
     project, _made = ensure_project(open_app(env=sandbox.env, cwd=sandbox.repo))
     started = start_task(project, name="busy", base=None)
     assert started.workspace is not None

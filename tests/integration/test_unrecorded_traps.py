@@ -12,11 +12,11 @@ import pytest
 
 from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox
-from siding.app.forks.forks import fork
-from siding.app.forks.state import recorded
-from siding.app.place.project import require_project
-from siding.app.place.selection import select
-from siding.app.place.wiring import open_app
+from siding.forks.forks import fork
+from siding.forks.state import recorded
+from siding.record.place.project import require_project
+from siding.record.place.selection import select
+from siding.record.place.wiring import open_app
 
 pytestmark = needs_bwrap
 IGNORED = "node_modules\n.envrc\n.venv\n.idea\nlinks\n*.code-workspace\n"

@@ -36,7 +36,7 @@ def test_it_holds_every_file_of_the_package_and_no_other() -> None:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
         about = {name.partition("/")[2] for name in wheel.namelist() if ".dist-info/" in name}
     assert names == source
-    rooms = ("decisions", "git", "ledger", "phases", "sessions", "storage", "tasks")
+    rooms = ("record/ledger", "record/snapshots", "agents/transcripts", "ground/storage")
     assert {"siding/py.typed", *(f"siding/{room}/FORMAT.md" for room in rooms)} <= names
     assert {Path(name).suffix for name in names} >= {".html", ".js", ".mjs", ".css", ".svg"}
     assert about == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
@@ -68,14 +68,14 @@ def test_a_first_tour(user: Sandbox) -> None:
 
 def test_the_dashboard_has_its_pages_and_files(user: Sandbox) -> None:
     user.siding("task", "start", "look at me")
-    static = {path.name for path in (SOURCE / "siding/web/static").iterdir()}
+    static = {path.name for path in (SOURCE / "siding/faces/web/static").iterdir()}
     with Dashboard(user) as dashboard:
         assert b"/static/siding.js" in dashboard.get("/")[1]
         assert b"look at me" in dashboard.get("/view/")[1]
         assert dashboard.get("/view/inbox")[0] == 200
         for name in sorted(static):
             status, body = dashboard.get(f"/static/{name}")
-            assert (status, body) == (200, (SOURCE / "siding/web/static" / name).read_bytes())
+            assert (status, body) == (200, (SOURCE / "siding/faces/web/static" / name).read_bytes())
 
 
 def test_no_file_of_the_checkout_is_loaded_by_a_victim(user: Sandbox) -> None:

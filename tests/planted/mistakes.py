@@ -46,7 +46,7 @@ def _one_write(_old: Any) -> Any:
 
 def _rewrite_in_place(_old: Any) -> Any:
     def rewrite(*places: Any, mode: int = 0o600) -> None:
-        from siding.files import durable, regular
+        from siding.ground.files import durable, regular
 
         *_temporary, path, data = places
         fd = regular.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
@@ -92,8 +92,8 @@ def _interrupt_is_an_error(old: Any) -> Any:
 
 def _overwrite_record(_old: Any) -> Any:
     def create(_store: Any, path: Any, decision: Any) -> None:
-        from siding.decisions.record import record_document
-        from siding.storage.documents import write_document
+        from siding.asking.decisions.record import record_document
+        from siding.ground.storage.documents import write_document
 
         write_document(path, record_document(decision))
 
@@ -102,7 +102,7 @@ def _overwrite_record(_old: Any) -> Any:
 
 def _question_goes_first(old: Any) -> Any:
     def create(store: Any, path: Any, decision: Any) -> None:
-        from siding.files.durable import remove_file
+        from siding.ground.files.durable import remove_file
 
         remove_file(store._open_path(decision.session_id))
         old(store, path, decision)
@@ -112,7 +112,7 @@ def _question_goes_first(old: Any) -> Any:
 
 def _forget_first(old: Any) -> Any:
     def take_over(project: Any, prepared: Any, workspace: Any) -> Any:
-        from siding.git.quarantine.run import forget
+        from siding.record.quarantine.run import forget
 
         forget(prepared)
         return old(project, prepared, workspace)
@@ -153,7 +153,7 @@ def _with_what_waits(old: Any) -> Any:
 
 def _state_in_place(_old: Any) -> Any:
     def write(folder: Any, state: Any) -> None:
-        from siding.storage.codec import encode_document
+        from siding.ground.storage.codec import encode_document
 
         fd = os.open(folder.state_json, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.write(fd, encode_document(state.as_record()))
@@ -190,58 +190,66 @@ def _is_edited_before_the_fourth(old: Any) -> Any:
     return _fails_at_the_fourth(old, "edited\n")
 
 
-_NO_EXCHANGE = Replacement("siding.files.exchange", "_renameat2", _cannot)
-_FAILS = Replacement("siding.git.restoring.restore", "_put", _fails_at_the_fourth)
+_NO_EXCHANGE = Replacement("siding.ground.files.exchange", "_renameat2", _cannot)
+_FAILS = Replacement("siding.record.restoring.restore", "_put", _fails_at_the_fourth)
 
 MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     # No flush of any file: a power cut loses what was promised.
-    "skip-fsync": (Replacement("siding.files.durable", "flush", _nothing),),
+    "skip-fsync": (Replacement("siding.ground.files.durable", "flush", _nothing),),
     # Files are flushed, names are not.
-    "skip-directory-fsync": (Replacement("siding.files.durable", "flush_names", _nothing),),
+    "skip-directory-fsync": (Replacement("siding.ground.files.durable", "flush_names", _nothing),),
     # Documents, and files of git directories, are rewritten in place: a kill leaves half of one.
     "truncate-rewrite": (
-        Replacement("siding.files.durable", "replace_bytes", _rewrite_in_place),
-        Replacement("siding.files.durable", "write_and_rename", _rewrite_in_place),
+        Replacement("siding.ground.files.durable", "replace_bytes", _rewrite_in_place),
+        Replacement("siding.ground.files.durable", "write_and_rename", _rewrite_in_place),
     ),
     # A torn last line is not closed: it swallows the next record.
-    "skip-newline": (Replacement("siding.storage.journals", "_missing_newline", _no_bytes),),
+    "skip-newline": (Replacement("siding.ground.storage.journals", "_missing_newline", _no_bytes),),
     # Locks are not taken: writers run into each other.
-    "skip-lock": (Replacement("siding.storage.locks", "FileLock._lock", _nothing),),
+    "skip-lock": (Replacement("siding.ground.storage.locks", "FileLock._lock", _nothing),),
     # Only the lock of a task is not taken: two commands work in it at once.
-    "skip-task-lock": (Replacement("siding.storage.locks", "FileLock._lock", _but_the_tasks),),
+    "skip-task-lock": (
+        Replacement("siding.ground.storage.locks", "FileLock._lock", _but_the_tasks),
+    ),
     # What begins is not written down first: nobody can finish or undo it.
     "skip-intent": (
-        Replacement("siding.ledger.intents", "Intents.write", _nothing),
-        Replacement("siding.tasks.registry", "Registry.put", _put_without_intent),
+        Replacement("siding.record.ledger.intents", "Intents.write", _nothing),
+        Replacement("siding.record.tasks.registry", "Registry.put", _put_without_intent),
     ),
     # A write or a flush that failed counts as done.
     "swallow-errors": (
-        Replacement("siding.files.durable", "write_all", _without_errors),
-        Replacement("siding.files.durable", "flush", _without_errors),
+        Replacement("siding.ground.files.durable", "write_all", _without_errors),
+        Replacement("siding.ground.files.durable", "flush", _without_errors),
     ),
     # What the kernel took is all there was to write.
-    "ignore-short-write": (Replacement("siding.files.durable", "write_all", _one_write),),
+    "ignore-short-write": (Replacement("siding.ground.files.durable", "write_all", _one_write),),
     # Steps are put into the order of their clocks.
-    "order-by-time": (Replacement("siding.ledger.store", "Ledger.steps", _by_time),),
+    "order-by-time": (Replacement("siding.record.ledger.store", "Ledger.steps", _by_time),),
     # A document of a later version is taken for one of ours.
-    "read-newer": (Replacement("siding.storage.documents", "_refuse_newer", _nothing),),
+    "read-newer": (Replacement("siding.ground.storage.documents", "_refuse_newer", _nothing),),
     # Ctrl-C is an error like any other.
-    "loud-interrupt": (Replacement("siding.app.place.wiring", "open_app", _interrupt_is_an_error),),
+    "loud-interrupt": (
+        Replacement("siding.record.place.wiring", "open_app", _interrupt_is_an_error),
+    ),
     # A second answer replaces the first.
     "decision-last-answer-wins": (
-        Replacement("siding.decisions.store", "DecisionStore._create_record", _overwrite_record),
+        Replacement(
+            "siding.asking.decisions.store", "DecisionStore._create_record", _overwrite_record
+        ),
     ),
     # The question is removed before its record is there.
     "decision-question-first": (
-        Replacement("siding.decisions.store", "DecisionStore._create_record", _question_goes_first),
+        Replacement(
+            "siding.asking.decisions.store", "DecisionStore._create_record", _question_goes_first
+        ),
     ),
     # That commits wait to be taken over is forgotten before they are.
     "forget-quarantine": (
-        Replacement("siding.app.unfinished.sandbox_commits", "take_over_commits", _forget_first),
+        Replacement("siding.record.unfinished.sandbox_commits", "take_over_commits", _forget_first),
     ),
     # What the policy said is written down only at the end.
     "forget-verdict": (
-        Replacement("siding.app.recording.recorder", "Recorder.begin", _begin_without_verdict),
+        Replacement("siding.record.recording.recorder", "Recorder.begin", _begin_without_verdict),
     ),
     # Answers are given to the script, and written down when all have been: whoever is killed at
     # that write has given every one, however busy the machine is.
@@ -253,7 +261,9 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     "state-in-place": (
         Replacement("siding.workflows.store", "RunFolder.write_state", _state_in_place),
     ),
-    "phase-state-first": (Replacement("siding.phases.store", "PhaseStore.begin", _finish_at_once),),
+    "phase-state-first": (
+        Replacement("siding.record.phases.store", "PhaseStore.begin", _finish_at_once),
+    ),
     # No mistake, but a file system that cannot exchange two names.
     "no-exchange": (_NO_EXCHANGE,),
     # No mistake either: the disk fails when three files are in their places.
@@ -261,7 +271,7 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     "fail-at-the-fourth-file, no-exchange": (_FAILS, _NO_EXCHANGE),
     # Somebody saves the fourth file, so that there is no way but back.
     "edit-the-fourth-file, no-exchange": (
-        Replacement("siding.git.restoring.restore", "_put", _is_edited_before_the_fourth),
+        Replacement("siding.record.restoring.restore", "_put", _is_edited_before_the_fourth),
         _NO_EXCHANGE,
     ),
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import siding
-from siding.hashing import Sha256, new_digest, sha256_hex, sha256_of_file
+from siding.ground.hashing import Sha256, new_digest, sha256_hex, sha256_of_file
 
 SMALL = 1 << 19
 SIZES = (0, 1, 5000, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL)
@@ -41,8 +41,8 @@ def test_a_digest_may_be_asked_for_in_between(step: int) -> None:
 
 
 def test_without_own_code_it_is_hashlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("siding.hashing._OWN", {"sha1": ("no_such_module",)})
-    monkeypatch.setattr("siding.hashing._found", {})
+    monkeypatch.setattr("siding.ground.hashing._OWN", {"sha1": ("no_such_module",)})
+    monkeypatch.setattr("siding.ground.hashing._found", {})
     for algorithm in ("sha1", "sha256"):
         digest = new_digest(algorithm, 1)
         digest.update(b"x")
@@ -51,7 +51,7 @@ def test_without_own_code_it_is_hashlib(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_small_data_does_not_load_openssl() -> None:
     code = (
-        "import sys; from siding.hashing import new_digest, sha256_hex\n"
+        "import sys; from siding.ground.hashing import new_digest, sha256_hex\n"
         "sha256_hex(b'x'); new_digest('sha1', 1).update(b'x')\n"
         "assert not {'hashlib', '_hashlib'} & set(sys.modules)\n"
         f"sha256_hex(bytes({SMALL + 1})); assert 'hashlib' in sys.modules"

@@ -12,11 +12,11 @@ from tools.house.named import computed_in, named_in
 from tools.house.source import CHECKOUT, Package, read_package
 from tools.house.verbs import verbs_of
 
-from siding.adapters.agents.headless.known import KNOWN, headless_of
-from siding.adapters.agents.table import AGENTS
-from siding.adapters.agents.wire.pointing import _BY_FLAGS
-from siding.adapters.models.table import PROVIDERS
-from siding.policy.row import MODULE_OF
+from siding.agents.headless.known import KNOWN, headless_of
+from siding.agents.providers import PROVIDERS
+from siding.agents.table import AGENTS
+from siding.agents.wire.pointing import _BY_FLAGS
+from siding.shellguard.row import MODULE_OF
 
 # These look like the name of a module, and are something else.
 NO_MODULES = {
@@ -24,16 +24,16 @@ NO_MODULES = {
 }
 # The modules that import a name which they put together. The tests below look through their tables.
 COMPUTED = {
-    "siding.adapters.agents.headless.known",
-    "siding.adapters.agents.table",
-    "siding.adapters.agents.wire.pointing",
-    "siding.adapters.models.any_model",
-    "siding.adapters.models.requests",
-    "siding.cli.table",
-    "siding.policy.programs",
+    "siding.agents.headless.known",
+    "siding.agents.table",
+    "siding.agents.wire.pointing",
+    "siding.assistant.models.any_model",
+    "siding.assistant.models.requests",
+    "siding.faces.cli.table",
+    "siding.shellguard.programs",
 }
 # These import modules of others only.
-OTHERS = {"siding.hashing", "siding.wire.decoding", "siding.workflows.child.modules"}
+OTHERS = {"siding.ground.hashing", "siding.sandbox.wire.decoding", "siding.workflows.child.modules"}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_each_text_that_names_a_module_names_one(package: Package) -> None:
 
 
 def test_each_module_of_a_table_has_what_is_taken_from_it(package: Package) -> None:
-    agents, models, programs = "adapters.agents", "adapters.models.making", "policy.programs"
+    agents, models, programs = "agents", "assistant.models.making", "shellguard.programs"
     taken = [f"{agents}.{agent.module}:PLACES" for agent in AGENTS if agent.module]
     taken += [f"{agents}.{agent.module}:ADAPTER" for agent in AGENTS if agent.reports]
     taken += [f"{agents}.plain_words:ADAPTER"]

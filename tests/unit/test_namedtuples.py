@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 T = TypeVar("T")
 
@@ -175,7 +175,7 @@ def test_a_definition_compiles_nothing() -> None:
     """What makes it cheap: until the first call no code is compiled for the class."""
     script = (
         "import builtins, sys\n"
-        "from siding.namedtuples import NamedTuple\n"
+        "from siding.ground.namedtuples import NamedTuple\n"
         "compiled = []\n"
         "sys.addaudithook(lambda name, _: compiled.append(name) if name == 'compile' else None)\n"
         "class A(NamedTuple):\n    a: int\n    b: str = ''\n"

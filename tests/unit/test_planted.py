@@ -27,8 +27,8 @@ def test_each_mistake_replaces_something_and_can_be_taken_out(name: str) -> None
 
 
 def test_whoever_has_taken_a_reference_already_gets_the_mistake_too() -> None:
-    files = import_module("siding.files.durable")
-    journals = import_module("siding.storage.journals")
+    files = import_module("siding.ground.files.durable")
+    journals = import_module("siding.ground.storage.journals")
     with planted.planted("skip-fsync"):
         assert vars(journals)["flush"] is vars(files)["flush"]
     assert vars(journals)["flush"] is vars(files)["flush"]
@@ -44,9 +44,11 @@ def test_a_mistake_that_nobody_knows_is_refused() -> None:
 
 
 def test_a_name_that_the_product_no_longer_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = (Replacement("siding.storage.locks", "FileLock.gone", lambda old: old),)
+    gone = (Replacement("siding.ground.storage.locks", "FileLock.gone", lambda old: old),)
     monkeypatch.setattr("planted.MISTAKES", {"gone": gone})
-    with pytest.raises(planted.NothingPlanted, match=r"siding\.storage\.locks has no FileLock"):
+    with pytest.raises(
+        planted.NothingPlanted, match=r"siding\.ground\.storage\.locks has no FileLock"
+    ):
         planted.plant("gone")
 
 
@@ -54,12 +56,13 @@ def test_a_victim_whose_module_has_lost_the_name_ends() -> None:
     code = (
         "import planted, planted.mistakes as m\n"
         "planted._replacements('skip-lock')\n"
-        "m.MISTAKES['gone'] = (m.Replacement('siding.storage.codec', 'gone', lambda old: old),)\n"
+        "codec = 'siding.ground.storage.codec'\n"
+        "m.MISTAKES['gone'] = (m.Replacement(codec, 'gone', lambda old: old),)\n"
         "planted.plant('gone')\n"
-        "try:\n    import siding.storage.codec\nexcept BaseException: pass\n"
+        "try:\n    import siding.ground.storage.codec\nexcept BaseException: pass\n"
     )
     env = {"PYTHONPATH": str(Path(planted.__file__).parents[1])}
-    assert "siding.storage.codec has no gone" in _ends(["-c", code], env)
+    assert "siding.ground.storage.codec has no gone" in _ends(["-c", code], env)
 
 
 def test_a_victim_that_never_loads_what_is_wrong_ends() -> None:

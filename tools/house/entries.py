@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 # what is done -> the modules that do it, below the package; the front end is left out
 ACTS: Mapping[str, tuple[str, ...]] = {
-    "run": ("app.running.run",),
-    "undo + apply + rollback": ("app.undo.undo", "app.applying.apply", "app.back.rollback"),
+    "run": ("running.run",),
+    "undo + apply + rollback": ("undo.undo", "applying.apply", "record.back.rollback"),
 }
 
 AGENTS = (

@@ -3,7 +3,7 @@
 Five forms are known. A test of the suite resolves what they find, so a file that is moved away from
 such a text is noticed; a form that is new has to be added here.
 
-    "siding.web.command", "siding.a.b:NAME"       a whole text that is a name
+    "siding.faces.web.command", "siding.a.b:NAME"       a whole text that is a name
     "from siding.a.b import main; main()"         Python in a text
     import_module(f"{__package__}.{name}")        computed: the names are in tables
     Path(x.__file__).with_name("hook.py")         a program beside a module

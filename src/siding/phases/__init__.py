@@ -1,4 +1,1 @@
-"""The phases of a task's process: where the task is, and the history of its moves.
-
-`FORMAT.md` describes the files.
-"""
+"""Move tasks through their phases, and check the gates."""

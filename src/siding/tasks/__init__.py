@@ -1,1 +1,1 @@
-"""Tasks (what is to be done) and their workspaces (where). `FORMAT.md` describes the files."""
+"""The life of a task: start, close, reopen, free; and how its workspace is made and filled."""

@@ -5,7 +5,7 @@ neither, its share of what is left (as many parts as agents work at once). What 
 is taken from what nobody has reserved, and reserved, too; when there is none, it is stopped.
 """
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.outcome import Used
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 PENDING, RUNNING, DONE = "pending", "running", "done"
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from siding.errors import NotFound, SidingError, UsageError
+from siding.ground.errors import NotFound, SidingError, UsageError
 
 if TYPE_CHECKING:
     from siding.workflows.problems import Problem

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.outcome import Outcome, Used, Work
 
 

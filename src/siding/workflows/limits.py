@@ -2,7 +2,7 @@
 
 from math import isnan
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 DEFAULT_CONCURRENCY = 3
 MAX_CONCURRENCY = 16

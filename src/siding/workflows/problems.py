@@ -2,7 +2,7 @@
 
 import ast
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 
 class Problem(NamedTuple):

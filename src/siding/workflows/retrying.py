@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.outcome import Dead, DeadReason
 
 _FIRST_WAIT_S = 2.0

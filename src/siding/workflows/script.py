@@ -14,8 +14,8 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from siding.hashing import sha256_hex
-from siding.namedtuples import NamedTuple
+from siding.ground.hashing import sha256_hex
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.checking.check import problems_of
 from siding.workflows.checking.children import Child, children_in
 from siding.workflows.child.body import compile_body, is_meta

@@ -9,7 +9,7 @@ from enum import StrEnum
 from json import dumps
 from typing import Any
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.events import (
     AgentDone,
     AgentProgress,

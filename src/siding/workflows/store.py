@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.errors import SidingError, UnreadableFile
-from siding.files.durable import create_bytes, make_dirs, replace_bytes, write_all
-from siding.files.regular import read_bytes
-from siding.namedtuples import NamedTuple
-from siding.storage.codec import NotJson, encode_document, parse_object
-from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.locks import FileLock, Holder, LockBusy
+from siding.ground.errors import SidingError, UnreadableFile
+from siding.ground.files.durable import create_bytes, make_dirs, replace_bytes, write_all
+from siding.ground.files.regular import read_bytes
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.codec import NotJson, encode_document, parse_object
+from siding.ground.storage.documents import read_document_or_none, write_document
+from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.workflows.errors import RunIsLive, WorkflowNotFound
 from siding.workflows.names import is_run_id
 from siding.workflows.state import RunState, RunStatus, state_from

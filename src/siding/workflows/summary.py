@@ -1,6 +1,6 @@
 """A run in a few figures, for lists of runs: without its agents, its value and its messages."""
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.state import RunState, RunStatus
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from agents.calls.subjects import Subject
-from siding.app.agents.agents import ProgramAgents
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
+from siding.workflows.agents.agents import ProgramAgents
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.ports import Report
 from siding.workflows.outcome import Outcome

@@ -15,7 +15,7 @@ from agents.calls.subjects import OWN, REAL, OfModel, Subject, Told
 from agents.conftest import at_work
 from agents.test_killed import left
 from sandbox import Sandbox
-from siding.app.agents.agents import ProgramAgents
+from siding.workflows.agents.agents import ProgramAgents
 from siding.workflows.calls import Attempt
 from siding.workflows.engine.ports import Report
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome

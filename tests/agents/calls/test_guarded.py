@@ -11,8 +11,8 @@ from agents.calls.bench import Bench, call
 from agents.calls.subjects import Acp, Plain, Scripted, Told
 from bwrap import needs_bwrap
 from sandbox import Sandbox
-from siding.adapters.agents.table import behind_acp
-from siding.app.agents.agents import ProgramAgents
+from siding.agents.table import behind_acp
+from siding.workflows.agents.agents import ProgramAgents
 from siding.workflows.calls import Attempt
 from siding.workflows.engine.ports import Report
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from siding.adapters.agents.headless.port import Level
-from siding.app.agents.routing import Routing
-from siding.app.agents.settings import WorkflowAgents, workflow_agents
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.errors import UsageError
+from siding.agents.headless.port import Level
+from siding.ground.errors import UsageError
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
+from siding.workflows.agents.routing import Routing
+from siding.workflows.agents.settings import WorkflowAgents, workflow_agents
 from siding.workflows.calls import AgentCall
 from siding.workflows.engine.ports import AgentUnavailable
 

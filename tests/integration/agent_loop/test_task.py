@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.sessions.messages import tool_results, tool_uses
-from siding.sessions.store import SessionStore
+from siding.agents.transcripts.messages import tool_results, tool_uses
+from siding.agents.transcripts.store import SessionStore
 
 ID = "5a3d1c2e-0000-4000-8000-000000000003"
 WORKER = Path(__file__).with_name("worker.py")

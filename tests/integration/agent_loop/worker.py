@@ -17,18 +17,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from siding.adapters.models.any_model import AnyModel
-from siding.agent.events import ToolEnded, TurnEnded
-from siding.agent.guard import Allowed
-from siding.agent.loop import converse
-from siding.agent.setup import Setup
-from siding.app.agent.remembering import SessionConversation
-from siding.sessions.session import Session, Source
-from siding.sessions.store import SessionStore
-from siding.sessions.writing.writer import Stamp
-from siding.tools.factory import Memory, tools_of
-from siding.tools.place import Place
-from siding.tools.port import Call, Result, Tool
+from siding.agents.transcripts.session import Session, Source
+from siding.agents.transcripts.store import SessionStore
+from siding.agents.transcripts.writing.writer import Stamp
+from siding.assistant.loop.events import ToolEnded, TurnEnded
+from siding.assistant.loop.guard import Allowed
+from siding.assistant.loop.loop import converse
+from siding.assistant.loop.setup import Setup
+from siding.assistant.models.any_model import AnyModel
+from siding.assistant.remembering import SessionConversation
+from siding.assistant.tools.factory import Memory, tools_of
+from siding.assistant.tools.place import Place
+from siding.assistant.tools.port import Call, Result, Tool
 
 
 class Everything:

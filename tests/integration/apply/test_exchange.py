@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox
-from siding.app.applying.apply import ApplyRequest, apply
-from siding.app.applying.plan import Mode
-from siding.app.place.project import ensure_project
-from siding.app.place.wiring import open_app
-from siding.app.undo.undo import UndoRequest, undo
-from siding.app.unfinished import displaced_files
-from siding.files import exchange
-from siding.files.exchange import Entry
-from siding.git.applying.move import HalfMoved, RefusedMove
-from siding.git.restoring import displaced_list
+from siding.applying.apply import ApplyRequest, apply
+from siding.applying.plan import Mode
+from siding.ground.files import exchange
+from siding.ground.files.exchange import Entry
+from siding.record.moving.move import HalfMoved, RefusedMove
+from siding.record.place.project import ensure_project
+from siding.record.place.wiring import open_app
+from siding.record.restoring import displaced_list
+from siding.record.unfinished import displaced_files
+from siding.undo.undo import UndoRequest, undo
 
 from .conftest import Stage
 

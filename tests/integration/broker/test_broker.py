@@ -17,7 +17,7 @@ import pytest
 from bwrap import needs_bwrap
 from integration.escapes.world import landlock_version, without_bwrap
 from sandbox import SIDING, Sandbox, alive
-from siding.process.broker import client
+from siding.ground.process.broker import client
 
 from .inside import Foothold, Line, connected, foothold, until
 

@@ -12,14 +12,14 @@ import pytest
 
 import counted
 from sandbox import Sandbox
-from siding.app.broker import limits
-from siding.app.broker.desk import DeskOfRun, PeerGone
-from siding.app.broker.record import RequestRecord
-from siding.app.broker.serving import Broker, Conversation
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.app.running.hosting import host
-from siding.app.running.request import RunRequest
+from siding.broker import limits
+from siding.broker.desk import DeskOfRun, PeerGone
+from siding.broker.record import RequestRecord
+from siding.broker.serving import Broker, Conversation
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
+from siding.running.hosting import host
+from siding.running.request import RunRequest
 
 from .inside import Line
 

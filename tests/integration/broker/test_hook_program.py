@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from siding.process.broker import client
+import siding
+from siding.ground.process.broker import client
 
 PROGRAM = Path(client.__file__).with_name("hook.py")
+EARLIER = Path(siding.__file__).parent / "process/broker"
 WORDS = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 DENIED = json.dumps({"ok": True, "result": {"output": "no", "status": 0}}).encode() + b"\n"
 ANSWERS = {
@@ -83,6 +85,22 @@ def test_it_prints_what_the_broker_has_for_the_agent(path: Path) -> None:
     (line,) = twin.asked
     assert json.loads(line) == {"do": "report", "agent": "claude", "payload": WORDS}
     twin.close()
+
+
+def test_agents_that_run_since_before_an_update_find_it(path: Path) -> None:
+    Twin(path, DENIED)
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", "-I", str(EARLIER / "hook.py"), "claude", "--closed"],
+        env={client.VARIABLE: str(path)},
+        input=json.dumps(WORDS).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, b"no")
+    moved = {each.name for each in EARLIER.glob("*.py")}
+    assert moved == {"client.py", "hook.py", "integrated.py", "tools_front.py"}
+    assert all(Path(client.__file__).with_name(name).is_file() for name in moved)
 
 
 def test_whole_files_are_not_sent(path: Path) -> None:

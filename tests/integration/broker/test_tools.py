@@ -12,8 +12,8 @@ import pytest
 from tools import known_tools
 
 from sandbox import SIDING, Sandbox
-from siding.process.broker import tools_front
-from siding.process.broker.place import SOCKET_VARIABLE
+from siding.ground.process.broker import tools_front
+from siding.ground.process.broker.place import SOCKET_VARIABLE
 
 from .inside import until
 

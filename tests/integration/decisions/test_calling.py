@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox import SIDING, Sandbox
-from siding.app.waiting.call_settings import QuietHours, call_settings
-from siding.app.waiting.calling import Call, desktop_command, sequence
-from siding.clock import SystemClock
-from siding.errors import UsageError
+from siding.asking.call_settings import QuietHours, call_settings
+from siding.asking.calling import Call, desktop_command, sequence
+from siding.ground.clock import SystemClock
+from siding.ground.errors import UsageError
 from terminal import Terminal
 
 HOSTILE = "`id`; $(id)\x1b]0;x\x07 --urgency=critical"

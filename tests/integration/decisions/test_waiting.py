@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import SIDING, Sandbox
-from unit.decisions.seed_reader import SeedReader
+from unit.asking.decisions.seed_reader import SeedReader
 
 
 def question(title: str) -> str:

@@ -5,7 +5,7 @@ The programs are in `inside/`, a module for each family; a test asserts that eac
 
 from enum import StrEnum
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 
 class Expected(StrEnum):

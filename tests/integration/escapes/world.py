@@ -58,7 +58,7 @@ def python_of(prefix: list[str]) -> str:
                     "-c",
                     'exec "$0" -c "$1"',
                     program,
-                    "import siding.cli.main, yaml",
+                    "import siding.faces.cli.main, yaml",
                 ],
                 env={"PYTHONPATH": f"{SOURCE}:{sysconfig.get_path('purelib')}"},
                 capture_output=True,

@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 from integration.undo.desk import Desk, on_disk
-from siding.app.forks.forks import Fork, ForkRequest, drop, fork
-from siding.app.forks.state import ForkState, recorded
-from siding.app.place.project import Project
+from siding.forks.forks import Fork, ForkRequest, drop, fork
+from siding.forks.state import ForkState, recorded
+from siding.record.place.project import Project
 
 CHANGES = """
     printf '*.log\\n' >.gitignore; echo i >a.log; echo committed >c; git add c .gitignore

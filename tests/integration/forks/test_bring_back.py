@@ -8,9 +8,9 @@ import pytest
 
 from integration.undo.desk import Desk
 from prepared import prepared
-from siding.app.forks.bring_back import BroughtBack, Conflict, bring_back
-from siding.app.forks.forks import Fork
-from siding.app.recording.verify import verify
+from siding.forks.bring_back import BroughtBack, Conflict, bring_back
+from siding.forks.forks import Fork
+from siding.record.recording.verify import verify
 
 from .bench import contents, git, made, state
 

@@ -9,18 +9,18 @@ import pytest
 
 from integration.undo.desk import Desk
 from prepared import prepared
-from siding.app.forks.children import Parentage
-from siding.app.forks.forks import ForkInUse, drop, fork, forked, reopened
-from siding.app.forks.keeping import keep
-from siding.app.forks.listing import fork_rows
-from siding.app.forks.state import recorded
-from siding.app.forks.sweep import sweep
-from siding.app.recording.verify import verify
-from siding.app.undo.undo import UndoRequest, undo
-from siding.errors import NotFound, UsageError
-from siding.git.errors import SnapshotDamaged
-from siding.storage.locks import FileLock
-from siding.tasks.registry import SNAPSHOTS_LOST
+from siding.forks.children import Parentage
+from siding.forks.forks import ForkInUse, drop, fork, forked, reopened
+from siding.forks.keeping import keep
+from siding.forks.listing import fork_rows
+from siding.forks.state import recorded
+from siding.forks.sweep import sweep
+from siding.ground.errors import NotFound, UsageError
+from siding.ground.git.errors import SnapshotDamaged
+from siding.ground.storage.locks import FileLock
+from siding.record.recording.verify import verify
+from siding.record.tasks.registry import SNAPSHOTS_LOST
+from siding.undo.undo import UndoRequest, undo
 
 from .bench import CHANGES, contents, dropped, git, git_says, left_of_the_pool, made, state
 

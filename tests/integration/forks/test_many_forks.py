@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from faults.arena import depth
 from integration.undo.desk import Desk
 from prepared import prepared
-from siding.app.forks import returning
-from siding.app.forks.bring_back import BroughtBack, bring_back
-from siding.app.forks.sweep import sweep
-from siding.tasks.slots import Slot, SlotBooks
+from siding.forks import returning
+from siding.forks.bring_back import BroughtBack, bring_back
+from siding.forks.sweep import sweep
+from siding.record.tasks.slots import Slot, SlotBooks
 
 from .bench import contents, dropped, git, git_says, left_of_the_pool, made, state
 
@@ -26,11 +26,11 @@ WORK = """
 import os, sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.app.place.selection import resolve
-from siding.app.forks.state import recorded
-from siding.app.forks.forks import ForkRequest, drop, fork
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
+from siding.record.place.selection import resolve
+from siding.forks.state import recorded
+from siding.forks.forks import ForkRequest, drop, fork
 
 project = require_project(open_app(env=os.environ, cwd=Path.cwd()))
 at = recorded(project, resolve(project, sys.argv[1]))

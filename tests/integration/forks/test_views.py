@@ -12,8 +12,8 @@ import pytest
 
 from integration.undo.desk import Desk
 from prepared import prepared
-from siding.app.forks.sweep import sweep
-from siding.app.forks.views import view
+from siding.forks.sweep import sweep
+from siding.forks.views import view
 
 from .bench import contents, git, left_of_the_pool, state
 
@@ -97,11 +97,11 @@ def test_who_still_reads_a_spoiled_view_is_told_and_new_readers_get_another(desk
 DIES = """
 import os, sys
 from pathlib import Path
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.app.place.selection import resolve
-from siding.app.forks.state import recorded
-from siding.app.forks.views import view
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
+from siding.record.place.selection import resolve
+from siding.forks.state import recorded
+from siding.forks.views import view
 project = require_project(open_app(env=os.environ, cwd=Path.cwd()))
 found = view(project, recorded(project, resolve(project, sys.argv[1])), reader="dies")
 print(found.path, flush=True)

@@ -15,7 +15,8 @@ from integration.usage import homes
 from integration.usage.test_runs import answers
 from sandbox import Sandbox
 
-PROGRAM = Path(siding.__file__).parent / "process" / "broker" / "integrated.py"
+PROGRAM = Path(siding.__file__).parent / "ground/process/broker/integrated.py"
+EARLIER = Path(siding.__file__).parent / "process/broker/integrated.py"
 
 
 class Says:
@@ -29,6 +30,7 @@ class Says:
         self._session = session
         self._transcript = transcript
         self._prompts = 0
+        self.program = PROGRAM
 
     def meanwhile(self, text: str) -> str:
         """A prompt that is typed while a turn runs has the id of that turn."""
@@ -49,7 +51,7 @@ class Says:
             **more,
         }
         done = subprocess.run(
-            [sys.executable, "-S", "-E", "-I", str(PROGRAM), "claude"],
+            [sys.executable, "-S", "-E", "-I", str(self.program), "claude"],
             cwd=self._where,
             env=self._sandbox.env,
             input=json.dumps(words).encode(),
@@ -90,6 +92,16 @@ def test_a_turn_has_its_own_change_alone(known: Sandbox) -> None:
     assert [patch.count(b"diff --git") for patch in patches] == [1, 1]
     assert b"+++ b/first" in patches[0]
     assert b"--- a/first" in patches[1]
+
+
+def test_hooks_of_an_earlier_version_still_report(known: Sandbox) -> None:
+    """The settings of an agent name the path that the program had when it was integrated."""
+    says = Says(known, known.repo)
+    says.program = EARLIER
+    says.prompt("First")
+    (known.repo / "first").write_text("1\n")
+    says.stops()
+    assert [each["prompt"] for each in turns(known)] == ["First"]
 
 
 def test_what_a_turn_has_changed_can_be_taken_out(known: Sandbox) -> None:

@@ -14,12 +14,12 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
-from siding.errors import SidingError
-from siding.sessions.clients.interchange import bring_in
-from siding.sessions.store import SessionStore, branch_session, rewind_session
-from siding.sessions.writing.compaction import Keep, Making, partial
-from siding.sessions.writing.writer import Stamp, Writer
-from siding.storage.locks import LockBusy
+from siding.agents.transcripts.clients.interchange import bring_in
+from siding.agents.transcripts.store import SessionStore, branch_session, rewind_session
+from siding.agents.transcripts.writing.compaction import Keep, Making, partial
+from siding.agents.transcripts.writing.writer import Stamp, Writer
+from siding.ground.errors import SidingError
+from siding.ground.storage.locks import LockBusy
 
 ROOT = Path("sessions")
 SESSION = "s1"

@@ -178,6 +178,6 @@ def test_what_cannot_be_done_is_said_plainly(
 
 def test_reading_verbs_do_not_load_what_they_do_not_need(imported: Sandbox) -> None:
     done = imported.siding("status", env={"PYTHONPROFILEIMPORTTIME": "1"}, status=None)
-    assert b"siding.app.recording.status" in done.stderr
+    assert b"siding.record.recording.status" in done.stderr
     assert b"msgspec" not in done.stderr
-    assert b"siding.sessions" not in done.stderr
+    assert b"siding.agents.transcripts" not in done.stderr

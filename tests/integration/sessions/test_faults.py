@@ -14,10 +14,10 @@ from faults.hammer import hammer
 from faults.harness import ERRORS, KILLS, sweep
 from faults.powercut import powercut
 from faults.product import script
-from siding.errors import UnreadableFile
-from siding.sessions.reading.transcript import Transcript
-from siding.sessions.search import SearchIndex, files_of
-from siding.sessions.store import SessionStore, listed_file
+from siding.agents.transcripts.reading.transcript import Transcript
+from siding.agents.transcripts.search import SearchIndex, files_of
+from siding.agents.transcripts.store import SessionStore, listed_file
+from siding.ground.errors import UnreadableFile
 
 from . import session_victim as victims
 from .session_victim import SESSION

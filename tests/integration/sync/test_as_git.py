@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sandbox import Sandbox
 from scratch import scratch
-from siding.app.syncing.new_head import CannotRebase
-from siding.app.syncing.sync import SyncRequest, sync
+from siding.syncing.new_head import CannotRebase
+from siding.syncing.sync import SyncRequest, sync
 
 from ..undo.desk import Desk
 from .conftest import desk_with_lines

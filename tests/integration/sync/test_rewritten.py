@@ -3,12 +3,12 @@ back. As `git rebase --onto NEW OLD` does it."""
 
 import pytest
 
-from siding.app.applying.apply import ApplyRequest, Mode, apply
-from siding.app.applying.history import Dropped
-from siding.app.applying.pull_request import PullRequestRequest, prepare
-from siding.app.life.start import start_task
-from siding.app.syncing.new_head import CannotRebase
-from siding.app.syncing.sync import How, SyncRequest, preview
+from siding.applying.apply import ApplyRequest, Mode, apply
+from siding.applying.history import Dropped
+from siding.applying.pull_request import PullRequestRequest, prepare
+from siding.syncing.new_head import CannotRebase
+from siding.syncing.sync import How, SyncRequest, preview
+from siding.tasks.start import start_task
 
 from ..undo.desk import Desk
 from .test_sync import COMMIT, bring, changed, main, person, there_and_back

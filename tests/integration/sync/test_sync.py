@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.applying.apply import ApplyRequest, Conflicting, Mode, apply
-from siding.app.applying.resolve import abort, resolve
-from siding.app.back.survey import InTheWay
-from siding.app.recording.difference import Difference, difference
-from siding.app.syncing.new_head import CannotRebase
-from siding.app.syncing.sync import CannotSync, How, Synced, SyncRequest, preview, sync
-from siding.errors import UsageError
-from siding.git.applying.merging import UnrelatedHistories
-from siding.git.errors import UnknownRevision
+from siding.applying.apply import ApplyRequest, Conflicting, Mode, apply
+from siding.applying.git.merging import UnrelatedHistories
+from siding.applying.resolve import abort, resolve
+from siding.ground.errors import UsageError
+from siding.ground.git.errors import UnknownRevision
+from siding.record.back.survey import InTheWay
+from siding.record.recording.difference import Difference, difference
+from siding.syncing.new_head import CannotRebase
+from siding.syncing.sync import CannotSync, How, Synced, SyncRequest, preview, sync
 
 from ..undo.desk import Desk
 from ..undo.parts import Parts, parts_of
@@ -321,7 +321,7 @@ def test_one_that_was_cut_off_does_not_count(desk: Desk, monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("siding.app.back.restore_act.restore", dies)
+        patch.setattr("siding.record.back.restore_act.restore", dies)
         with pytest.raises(KeyboardInterrupt):
             bring(desk)
     again = Desk.again(desk)

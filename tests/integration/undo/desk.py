@@ -6,20 +6,20 @@ import stat
 from pathlib import Path
 
 from sandbox import Sandbox
-from siding.app.applying import apply as applying
-from siding.app.back import rollback as going_back
-from siding.app.life import gc as collecting
-from siding.app.life import reopen as reopening
-from siding.app.life.close import Closed, Fate, close_task
-from siding.app.life.start import StartRequest, start, start_task
-from siding.app.place.project import Project, ensure_project
-from siding.app.place.wiring import open_app
-from siding.app.running.checkpoint import checkpoint
-from siding.app.running.run import RunRequest, StdinPlan, Terminal, run
-from siding.app.sandbox.sandbox import SandboxRequest
-from siding.app.undo import undo as undoing
-from siding.ledger.step import Step
-from siding.tasks.task import Task
+from siding.applying import apply as applying
+from siding.record.back import rollback as going_back
+from siding.record.ledger.step import Step
+from siding.record.place.project import Project, ensure_project
+from siding.record.place.wiring import open_app
+from siding.record.tasks.task import Task
+from siding.running.checkpoint import checkpoint
+from siding.running.run import RunRequest, StdinPlan, Terminal, run
+from siding.sandbox.sandbox import SandboxRequest
+from siding.tasks import gc as collecting
+from siding.tasks import reopen as reopening
+from siding.tasks.close import Closed, Fate, close_task
+from siding.tasks.start import StartRequest, start, start_task
+from siding.undo import undo as undoing
 
 Tree = dict[bytes, tuple[str, bytes]]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox
-from siding.app.applying.apply import Mode
-from siding.app.life.branches import BranchFate, fate_of
-from siding.app.life.close import Closed, Fate, close_task
-from siding.app.place.take_over import TAKEN_OVER
+from siding.applying.apply import Mode
+from siding.record.place.take_over import TAKEN_OVER
+from siding.record.workspaces.branches import BranchFate, fate_of
+from siding.tasks.close import Closed, Fate, close_task
 
 from .desk import Desk
 
@@ -230,7 +230,7 @@ def test_a_git_that_died_at_it_leaves_no_lock(desk: Desk, monkeypatch: pytest.Mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("siding.git.repository.Repository.delete_branch", dies)
+        patch.setattr("siding.ground.git.repository.Repository.delete_branch", dies)
         with pytest.raises(KeyboardInterrupt):
             desk.close()
     again = Desk.again(desk)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.back.rollback import RolledBack
-from siding.app.doctor import doctor
-from siding.app.doctor.doctor import examine
-from siding.files import exchange
-from siding.files.exchange import Entry
-from siding.ledger.details.rollback import RollbackDetail
-from siding.web.act_plans import ActRequest, plan
-from siding.web.acts import carry_out
+from siding.faces.web.act_plans import ActRequest, plan
+from siding.faces.web.acts import carry_out
+from siding.ground.files import exchange
+from siding.ground.files.exchange import Entry
+from siding.record.back.rollback import RolledBack
+from siding.record.ledger.details.rollback import RollbackDetail
+from siding.upkeep import doctor
+from siding.upkeep.doctor import examine
 
 from .desk import Desk
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from siding.app.back import restore_act
-from siding.errors import SidingError
-from siding.git.restoring.plan import Restoration, Why
-from siding.git.restoring.restore import restore
-from siding.git.restoring.staging import Staged
-from siding.git.roots import WorktreeRoot
-from siding.git.snapshots import bare
+from siding.ground.errors import SidingError
+from siding.ground.git.roots import WorktreeRoot
+from siding.record.back import restore_act
+from siding.record.restoring.plan import Restoration, Why
+from siding.record.restoring.restore import restore
+from siding.record.restoring.staging import Staged
+from siding.record.snapshots import bare
 
 from .desk import Desk
 

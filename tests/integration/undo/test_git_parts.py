@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.back.survey import NeedsConsent
-from siding.app.phases.moves import PhaseRequest, move
-from siding.git.applying.checkout import IndexLocked
-from siding.git.errors import GitError, SnapshotDamaged, SnapshotFailed
-from siding.git.refs import read_ref
-from siding.git.snapshots.capture import CaptureWork
-from siding.phases.states import PhaseMove
+from siding.ground.git.errors import GitError, SnapshotDamaged, SnapshotFailed
+from siding.ground.git.refs import read_ref
+from siding.phases.moves import PhaseRequest, move
+from siding.record.back.survey import NeedsConsent
+from siding.record.moving.checkout import IndexLocked
+from siding.record.phases.states import PhaseMove
+from siding.record.snapshots.capture import CaptureWork
 
 from .desk import Desk
 from .parts import Parts, parts_of

@@ -24,17 +24,17 @@ from faults.apart import other_file_system
 from faults.copies import copy_tree, remove_tree
 from sandbox import Sandbox
 from scratch import scratch
-from siding.app.applying.apply import Mode
-from siding.app.back.rollback import RollbackRequest, rollback
-from siding.app.back.survey import NeedsConsent
-from siding.app.life.close import Fate
-from siding.app.phases.moves import PhaseRequest, move
-from siding.app.running.checkpoint import checkpoint
-from siding.app.syncing.sync import SyncRequest, sync
-from siding.app.undo.undo import NothingToRedo, NothingToUndo
-from siding.errors import SidingError
-from siding.ledger.step import StepKind
-from siding.phases.states import PhaseMove
+from siding.applying.apply import Mode
+from siding.ground.errors import SidingError
+from siding.phases.moves import PhaseRequest, move
+from siding.record.back.rollback import RollbackRequest, rollback
+from siding.record.back.survey import NeedsConsent
+from siding.record.ledger.step import StepKind
+from siding.record.phases.states import PhaseMove
+from siding.running.checkpoint import checkpoint
+from siding.syncing.sync import SyncRequest, sync
+from siding.tasks.close import Fate
+from siding.undo.undo import NothingToRedo, NothingToUndo
 
 from .children import ended, in_a_child, killed_at
 from .desk import Desk

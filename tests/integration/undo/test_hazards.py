@@ -10,12 +10,12 @@ import subprocess
 import pytest
 
 from sandbox import Sandbox
-from siding.app.back.survey import InTheWay, NeedsConsent
-from siding.app.recording.recorder import OUTSIDE
-from siding.errors import SidingError
-from siding.ids import Sha
-from siding.ledger.details.checkpoint import CheckpointDetail
-from siding.ledger.step import StepStatus
+from siding.ground.errors import SidingError
+from siding.ground.ids import Sha
+from siding.record.back.survey import InTheWay, NeedsConsent
+from siding.record.ledger.details.checkpoint import CheckpointDetail
+from siding.record.ledger.step import StepStatus
+from siding.record.recording.recorder import OUTSIDE
 
 from .desk import Desk
 

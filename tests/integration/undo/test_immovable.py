@@ -16,8 +16,8 @@ import pytest
 from prepared import prepared
 from privileges import behind, without_privileges
 from sandbox import Sandbox
-from siding.files import exchange
-from siding.git.restoring import restore as restoring
+from siding.ground.files import exchange
+from siding.record.restoring import restore as restoring
 
 FILES = (
     "mkdir d; for f in a b c d/e d/f; do echo $f >$f; done; echo more >>hello.txt; rm src/a.py; "
@@ -92,10 +92,10 @@ def test_what_was_not_foreseen_is_exchanged_back(
     worked: Sandbox, monkeypatch: pytest.MonkeyPatch, number: int, error: int
 ) -> None:
     """One rename or exchange fails, whichever it is: HEAD, index and each inode are as before."""
-    from siding.app.back.rollback import RollbackRequest, rollback
-    from siding.app.place.project import require_project
-    from siding.app.place.wiring import open_app
-    from siding.git.restoring.immovable import CannotMove
+    from siding.record.back.rollback import RollbackRequest, rollback
+    from siding.record.place.project import require_project
+    from siding.record.place.wiring import open_app
+    from siding.record.restoring.immovable import CannotMove
 
     before, steps = state(worked), worked.steps()
     calls = iter(range(100))

@@ -8,16 +8,16 @@ import time
 from pathlib import Path
 
 from sandbox import Sandbox
-from siding.app.applying.apply import Mode
-from siding.app.applying.reversal import applied_in
-from siding.app.doctor.doctor import examine, mend
-from siding.git.applying import checkout as checkouts
-from siding.git.applying.move import Move, move_from, swap
-from siding.git.snapshots.scratch import hold
-from siding.ledger.draft import Draft
-from siding.ledger.intents import Intent, Intents
-from siding.ledger.step import StepStatus
-from siding.storage.locks import Holder
+from siding.applying.apply import Mode
+from siding.applying.reversal import applied_in
+from siding.ground.storage.locks import Holder
+from siding.record.ledger.draft import Draft
+from siding.record.ledger.intents import Intent, Intents
+from siding.record.ledger.step import StepStatus
+from siding.record.moving import checkout as checkouts
+from siding.record.moving.move import Move, move_from, swap
+from siding.record.snapshots.scratch import hold
+from siding.upkeep.doctor import examine, mend
 
 from .desk import Desk
 
@@ -130,7 +130,7 @@ def test_a_look_that_is_killed_lets_go_of_its_directory(desk: Desk) -> None:
     place = desk.project.snapshots.root / "peeks" / "killed"
     program = (
         "import sys, time; from pathlib import Path\n"
-        "from siding.git.snapshots.scratch import scratch\n"
+        "from siding.record.snapshots.scratch import scratch\n"
         "with scratch(Path(sys.argv[1])): print(flush=True); time.sleep(60)"
     )
     with subprocess.Popen(

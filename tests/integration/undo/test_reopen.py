@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.life.close import Fate
-from siding.app.life.gc import Report
-from siding.errors import IllegalTransition, SidingError
-from siding.git.errors import BranchInUse
-from siding.tasks.states import TaskState, WorkspaceState
+from siding.ground.errors import IllegalTransition, SidingError
+from siding.ground.git.errors import BranchInUse
+from siding.record.tasks.states import TaskState, WorkspaceState
+from siding.tasks.close import Fate
+from siding.tasks.gc import Report
 
 from .desk import Desk, Tree, on_disk
 
@@ -196,7 +196,7 @@ def test_a_damaged_snapshot_keeps_the_trash(desk: Desk) -> None:
 def test_an_archive_that_reads_back_differently_deletes_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from siding.app.life import archives
+    from siding.record.workspaces import archives
 
     desk.write(".gitignore", "x\n")
     desk.write("x", "ignored")

@@ -7,7 +7,7 @@ in `test_hazards.py`.
 import pytest
 
 from sandbox import Sandbox
-from siding.app.life.close import Fate, NotSwitchedOver, close_task
+from siding.tasks.close import Fate, NotSwitchedOver, close_task
 
 from .desk import Desk
 

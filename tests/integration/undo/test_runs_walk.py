@@ -23,9 +23,9 @@ import counted
 from bwrap import bwrap_problem
 from sandbox import Sandbox, alive
 from scratch import scratch
-from siding.ledger.step import Step, StepKind
-from siding.runs.run import Run
-from siding.runs.store import Runs
+from siding.record.ledger.step import Step, StepKind
+from siding.record.runs.run import Run
+from siding.record.runs.store import Runs
 
 from .desk import Desk
 

@@ -12,12 +12,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 import counted
 from sandbox import Sandbox
 from scratch import scratch
-from siding.app.applying.apply import Conflicting, Mode, WouldPublish
-from siding.app.applying.reversal import CannotUndo
-from siding.app.back.survey import NeedsConsent
-from siding.app.undo.undo import NothingToRedo, NothingToUndo
-from siding.git.applying.move import Overlapping, RefusedMove
-from siding.ledger.step import StepKind
+from siding.applying.apply import Conflicting, Mode, WouldPublish
+from siding.applying.reversal import CannotUndo
+from siding.record.back.survey import NeedsConsent
+from siding.record.ledger.step import StepKind
+from siding.record.moving.move import Overlapping, RefusedMove
+from siding.undo.undo import NothingToRedo, NothingToUndo
 
 from .branches import HERS, Applied, Side, changed_paths, hers, merge
 from .desk import Desk, Tree, remove

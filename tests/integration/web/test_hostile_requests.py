@@ -529,9 +529,9 @@ def test_only_the_loopback_is_bound(dashboard: Dashboard) -> None:
 
 
 def test_a_ticket_is_good_once(dashboard: Dashboard, asking: Asking) -> None:
-    from siding.app.place.dashboard import page_url
-    from siding.app.place.project import require_project
-    from siding.app.place.wiring import open_app
+    from siding.record.place.dashboard import page_url
+    from siding.record.place.project import require_project
+    from siding.record.place.wiring import open_app
 
     sandbox = dashboard.sandbox
     project = require_project(open_app(env=sandbox.env, cwd=sandbox.repo))

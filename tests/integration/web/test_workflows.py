@@ -12,8 +12,8 @@ import pytest
 from dashboards import Dashboard
 from integration.workflows.conftest import AtWork
 from sandbox import Sandbox
-from siding.app.workflows.views import run_view
-from siding.web.workflows.following import RunFollower, RunsFollower
+from siding.faces.web.workflows.following import RunFollower, RunsFollower
+from siding.workflows.acts.views import run_view
 from siding.workflows.outcome import Used, Work
 from siding.workflows.state import AgentState, RunState, RunStatus
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from integration.wire.world import EgressAtWork, Server, Talk
-from siding.wire import egress
-from siding.wire.heads import LONGEST_HEAD
-from unit.wire.test_hello import greeting, in_records
+from siding.sandbox.wire import egress
+from siding.sandbox.wire.heads import LONGEST_HEAD
+from unit.sandbox.wire.test_hello import greeting, in_records
 
 NAME, OTHER = "api.example.org", "other.example.org"
 NAMES = {

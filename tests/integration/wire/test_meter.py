@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from integration.wire.world import PATIENCE_S, SECRET, MeterAtWork, Server, Talk, meter
-from unit.wire.answers import ANSWERS
+from unit.sandbox.wire.answers import ANSWERS
 
 BODY = b'{"model": "a-model", "messages": []}'
 HEAD = (

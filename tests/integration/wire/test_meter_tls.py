@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from integration.wire.test_meter import answer, request
 from integration.wire.world import EgressAtWork, MeterAtWork, Server, Talk, meter
-from siding.wire.via import Via
-from unit.wire.answers import ANSWERS
+from siding.sandbox.wire.via import Via
+from unit.sandbox.wire.answers import ANSWERS
 
 NAME = "localhost"
 GOOD = answer(ANSWERS[2].body, b"Content-Type: application/json\r\n")

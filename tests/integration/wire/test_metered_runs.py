@@ -65,7 +65,10 @@ def proxy_of(task: Sandbox) -> int:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")
-            if b"siding.wire.program" in words and home in (process / "environ").read_bytes():
+            if (
+                b"siding.sandbox.wire.program" in words
+                and home in (process / "environ").read_bytes()
+            ):
                 found.append(int(process.name))
         except OSError:
             continue

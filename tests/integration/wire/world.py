@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from siding.wire.allowance import Allowance
-from siding.wire.egress import EgressRelay
-from siding.wire.hosts import HostList
-from siding.wire.journal import WireJournal
-from siding.wire.reaching import Reach
-from siding.wire.spec import Route, Spec
+from siding.record.wire.journal import WireJournal
+from siding.sandbox.wire.allowance import Allowance
+from siding.sandbox.wire.egress import EgressRelay
+from siding.sandbox.wire.hosts import HostList
+from siding.sandbox.wire.reaching import Reach
+from siding.sandbox.wire.spec import Route, Spec
 
 PATIENCE_S = 20.0
 SECRET = "0123456789abcdef"
@@ -117,7 +117,7 @@ class MeterAtWork:
         reading, self._lifeline = os.pipe()
         told = Spec(str(self.journal), reading, (route(listener.fileno()),), **spec)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "siding.wire.program"],
+            [sys.executable, "-m", "siding.sandbox.wire.program"],
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=(reading, listener.fileno()),

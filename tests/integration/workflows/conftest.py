@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from siding.app.place.project import Project, require_project
-from siding.app.place.wiring import open_app
-from siding.app.workflows.finding import inline, named
-from siding.app.workflows.request import ResumeRequest, WorkflowOptions
-from siding.app.workflows.running import (
+from siding.record.place.project import Project, require_project
+from siding.record.place.wiring import open_app
+from siding.workflows.acts.finding import inline, named
+from siding.workflows.acts.request import ResumeRequest, WorkflowOptions
+from siding.workflows.acts.running import (
     Listen,
     Prepared,
     WorkflowRequest,

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from integration.workflows.conftest import AtWork
-from siding.app.workflows.control import request
-from siding.app.workflows.resuming import interrupted
-from siding.app.workflows.running import Prepared
-from siding.process.control import address
+from siding.ground.process.control import address
+from siding.workflows.acts.control import request
+from siding.workflows.acts.resuming import interrupted
+from siding.workflows.acts.running import Prepared
 from siding.workflows.errors import DamagedJournal, RunNotAnswering
 from siding.workflows.state import RunStatus
 

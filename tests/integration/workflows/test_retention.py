@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from integration.workflows.conftest import AtWork
-from siding.app.agents.settings import workflow_agents
-from siding.app.unfinished.live_workflows import live_workflows
-from siding.app.unfinished.workflow_trash import free_workflow_trash
-from siding.app.workflows import retention
-from siding.app.workflows.retention import remove_run, sweep
-from siding.app.workflows.running import folders
-from siding.errors import UsageError
+from siding.ground.errors import UsageError
+from siding.record.unfinished.live_workflows import live_workflows
+from siding.record.unfinished.workflow_trash import free_workflow_trash
+from siding.workflows.acts import retention
+from siding.workflows.acts.retention import remove_run, sweep
+from siding.workflows.acts.running import folders
+from siding.workflows.agents.settings import workflow_agents
 from siding.workflows.errors import RunIsLive, WorkflowNotFound
 from siding.workflows.events import AgentStarted, Event
 from siding.workflows.state import RunState

@@ -12,14 +12,14 @@ import pytest
 
 from integration.workflows.conftest import AtWork
 from sandbox import Sandbox
-from siding.app.decisions.answer import answer
-from siding.app.decisions.lookup import list_decisions
-from siding.app.workflows.control import request
-from siding.app.workflows.request import WorkflowOptions
-from siding.app.workflows.running import folders
-from siding.app.workflows.trusting import NotTrusted, trust
-from siding.app.workflows.views import run_view, run_views
-from siding.decisions.record import Via
+from siding.asking.answer import answer
+from siding.asking.decisions.record import Via
+from siding.asking.lookup import list_decisions
+from siding.workflows.acts.control import request
+from siding.workflows.acts.request import WorkflowOptions
+from siding.workflows.acts.running import folders
+from siding.workflows.acts.trusting import NotTrusted, trust
+from siding.workflows.acts.views import run_view, run_views
 from siding.workflows.errors import RunIsLive, ScriptError, WorkflowNotFound
 from siding.workflows.events import AgentStarted, Asked, Event
 from siding.workflows.resume import chosen_agents

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from siding.app.decisions.answer import answer
-from siding.app.decisions.lookup import list_decisions
-from siding.app.place.project import require_project
-from siding.app.place.wiring import open_app
-from siding.decisions.record import Via
+from siding.asking.answer import answer
+from siding.asking.decisions.record import Via
+from siding.asking.lookup import list_decisions
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
 
 # What each agent does with its prompt. They answer by what they are asked, as a model would.
 AGENTS = {

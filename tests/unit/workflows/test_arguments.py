@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from siding.app.workflows.request import args_from_words
-from siding.errors import UsageError
+from siding.ground.errors import UsageError
+from siding.workflows.acts.request import args_from_words
 from unit.workflows.world import run_script
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.process.programs.linked import start_linked
+from siding.ground.process.programs.linked import start_linked
 from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine
 from siding.workflows.engine.plan import Ports, RunPlan

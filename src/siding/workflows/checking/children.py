@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 
 class Child(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from siding.storage.errors import NotStorable
+from siding.ground.storage.errors import NotStorable
 from siding.workflows.calls import AgentCall, agent_call, command_call, question
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
 from siding.workflows.engine.edited import EDITED, source_of

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from siding.hashing import sha256_hex
-from siding.namedtuples import NamedTuple
+from siding.ground.hashing import sha256_hex
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.child.fingerprint import fingerprint
 from siding.workflows.engine.ports import Agents, People, ScriptProcess, Sources, Workspaces
 from siding.workflows.events import Emit

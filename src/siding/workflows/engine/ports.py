@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.outcome import Outcome, Used, Work
 

@@ -1,6 +1,6 @@
 """Translate a whole JavaScript workflow into a Python one. Pure."""
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.child.body import compile_body
 from siding.workflows.javascript.assigned import Assigned
 from siding.workflows.javascript.errors import JavaScriptError

@@ -5,7 +5,7 @@ Each stands in the script itself, so that a person can read, change and remove i
 
 from collections.abc import Iterable, Mapping
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 
 class Helper(NamedTuple):

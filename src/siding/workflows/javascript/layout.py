@@ -1,6 +1,6 @@
 """Python code as pieces that know where they can be broken into lines."""
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 WIDTH = 100
 

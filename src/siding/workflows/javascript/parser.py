@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.javascript.errors import JavaScriptError
 from siding.workflows.javascript.expressions import ExpressionReader
 from siding.workflows.javascript.nodes import (

@@ -3,7 +3,7 @@
 import builtins
 import keyword
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.allowed import INJECTED, MODULES
 from siding.workflows.javascript.generated import HELPERS
 from siding.workflows.javascript.kinds import ANY, Kind

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from enum import StrEnum
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.javascript.errors import JavaScriptError
 from siding.workflows.javascript.escapes import unescape
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.javascript.assigned import Assigned
 from siding.workflows.javascript.errors import ByHand
 from siding.workflows.javascript.kinds import Kind

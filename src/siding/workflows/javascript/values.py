@@ -1,6 +1,6 @@
 """A translated expression: its code, how tightly it binds, and what is known of its value."""
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 from siding.workflows.javascript.kinds import ANY, Kind
 from siding.workflows.javascript.layout import Code, Group, flat
 

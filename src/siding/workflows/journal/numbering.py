@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 NUMBER, FLUSHED, CHECKSUM = "n", "flushed", "crc"
 _MARK = b',"crc":"'

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.namedtuples import NamedTuple
+from siding.ground.namedtuples import NamedTuple
 
 VERSION = 1
 BEGUN, ANSWER, DROP, ATTEMPT = "begun", "answer", "drop", "attempt"

@@ -1,0 +1,147 @@
+"""The client's side of ACP, for an agent without a person: what it says is printed, what it asks is
+answered."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from acp import Client, RequestError
+from acp.schema import (
+    AgentMessageChunk,
+    AllowedOutcome,
+    DeniedOutcome,
+    PermissionOption,
+    ReadTextFileResponse,
+    RequestPermissionResponse,
+    TextContentBlock,
+    ToolCallProgress,
+    ToolCallStart,
+    ToolCallUpdate,
+    UsageUpdate,
+    WriteTextFileResponse,
+)
+
+from siding.agents.acp.events import emit
+from siding.agents.acp.permissions import Permissions
+
+
+class BridgeClient(Client):
+    """Terminals and questions of forms are not offered; an agent that asks for one is refused."""
+
+    def __init__(self, root: str, permissions: Permissions) -> None:
+        self.listens = False  # what it says is of this turn
+        self.dollars: float | None = None
+        self._root = Path(root)
+        self._permissions = permissions
+        self._pieces: list[str] = []
+        self._calls: set[str] = set()
+
+    @property
+    def text(self) -> str:
+        """The last message: what was said after the last tool."""
+        return "".join(self._pieces)
+
+    async def session_update(self, session_id: str, update: Any, **_more: Any) -> None:
+        if not self.listens:
+            return
+        match update:
+            case AgentMessageChunk(content=TextContentBlock(text=text)):
+                self._pieces.append(text)
+                emit("piece", text=text)
+            case ToolCallStart() | ToolCallProgress():
+                self._called(update)
+            case UsageUpdate(cost=cost) if cost is not None and cost.currency == "USD":
+                self.dollars = cost.amount
+
+    async def request_permission(
+        self,
+        session_id: str,
+        tool_call: ToolCallUpdate,
+        options: list[PermissionOption],
+        **_more: Any,
+    ) -> RequestPermissionResponse:
+        self._called(tool_call)
+        refused = await self._permissions.refuses(tool_call)
+        wanted = ("reject_once", "reject_always") if refused else ("allow_once", "allow_always")
+        if refused:
+            emit("denied", name=tool_call.title or tool_call.kind or "a tool", why=refused)
+        for kind in wanted:
+            for option in options:
+                if option.kind == kind:
+                    chosen = AllowedOutcome(outcome="selected", option_id=option.option_id)
+                    return RequestPermissionResponse(outcome=chosen)
+        return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+
+    def _called(self, call: ToolCallStart | ToolCallUpdate | ToolCallProgress) -> None:
+        """Take note of a call of a tool: some agents tell of it only when they ask for it."""
+        if call.tool_call_id in self._calls:
+            return
+        self._calls.add(call.tool_call_id)
+        self._pieces = []
+        paths = [each.path for each in call.locations or ()]
+        emit("tool", name=call.title or call.kind or "a tool", about=paths[0] if paths else "")
+
+    async def write_text_file(
+        self, session_id: str, path: str, content: str, **_more: Any
+    ) -> WriteTextFileResponse | None:
+        refused = self._permissions.may_write(path)
+        if refused:
+            emit("denied", name=f"write {path}", why=refused)
+            raise RequestError.invalid_params({"details": refused})
+        await asyncio.to_thread(_write, self._root / path, content)
+        return WriteTextFileResponse()
+
+    async def read_text_file(
+        self,
+        session_id: str,
+        path: str,
+        line: int | None = None,
+        limit: int | None = None,
+        **_more: Any,
+    ) -> ReadTextFileResponse:
+        if not self._permissions.is_inside(path):
+            raise RequestError.invalid_params({"details": f"{path} is outside of the workspace"})
+        try:
+            text = await asyncio.to_thread((self._root / path).read_text, "utf-8", "replace")
+        except OSError as error:
+            raise RequestError.resource_not_found(path) from error
+        if line is not None or limit is not None:
+            first = max(0, (line or 1) - 1)
+            lines = text.splitlines(keepends=True)[first:]
+            text = "".join(lines if limit is None else lines[:limit])
+        return ReadTextFileResponse(content=text)
+
+    async def create_terminal(self, *_words: Any, **_more: Any) -> Any:
+        raise RequestError.method_not_found("terminal/create")
+
+    async def terminal_output(self, session_id: str, terminal_id: str, **_more: Any) -> Any:
+        raise RequestError.method_not_found("terminal/output")
+
+    async def release_terminal(self, session_id: str, terminal_id: str, **_more: Any) -> Any:
+        raise RequestError.method_not_found("terminal/release")
+
+    async def wait_for_terminal_exit(self, session_id: str, terminal_id: str, **_more: Any) -> Any:
+        raise RequestError.method_not_found("terminal/wait_for_exit")
+
+    async def kill_terminal(self, session_id: str, terminal_id: str, **_more: Any) -> Any:
+        raise RequestError.method_not_found("terminal/kill")
+
+    async def create_elicitation(self, message: str, mode: Any, **_more: Any) -> Any:
+        raise RequestError.method_not_found("elicitation/create")
+
+    async def complete_elicitation(self, elicitation_id: str, **_more: Any) -> None:
+        """None was begun."""
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        raise RequestError.method_not_found(method)
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        """Agents send notifications of their own; none is of interest."""
+
+    def on_connect(self, conn: Any) -> None:
+        """Take note of nothing: the bridge has the connection."""
+
+
+def _write(path: Path, content: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")

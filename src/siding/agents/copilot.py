@@ -1,0 +1,10 @@
+"""What the GitHub Copilot CLI keeps in a home."""
+
+from siding.agents.sandbox_homes import AgentPlaces, below
+
+PLACES = AgentPlaces(
+    sessions=(".copilot/session-state",),
+    writable=below(".copilot", "history-session-state", "logs"),
+    readable=below(".copilot", "mcp-config.json", "agents", "skills", "pkg"),
+    copied=(".copilot/config.json",),
+)

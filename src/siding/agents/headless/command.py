@@ -1,0 +1,84 @@
+"""Any program: a command line with places for the prompt, and what it prints is the result.
+
+    my-agent --ask {prompt}         the prompt as a word
+    my-agent --file {prompt_file}   the path of a file that holds it
+    my-agent                        on its standard input
+
+Beside these, {model}, {effort} and {session} stand for what a call asks for.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from siding.agents.headless.events import EventLines
+from siding.agents.headless.gemini import with_text
+from siding.agents.headless.lines import PlainText
+from siding.agents.headless.port import Ask, Invocation, Stream
+
+_PROMPT_FILE = "prompt.md"
+
+
+class CommandHeadless:
+    """A program that prints its result."""
+
+    says_end = False
+    has_answer = False  # one that only works on files is done when it ends
+
+    def takes_schema(self, _schema: Mapping[str, Any], /) -> bool:
+        return False
+
+    def invoked(self, ask: Ask) -> Invocation:
+        prompt = with_text(ask)
+        places = {
+            "{prompt}": prompt,
+            "{prompt_file}": ask.file(_PROMPT_FILE),
+            "{model}": ask.model,
+            "{effort}": ask.effort,
+            "{session}": ask.session or ask.new_session,
+        }
+        typed = (*ask.program, *ask.options)
+        argv = tuple(_filled(word, places) for word in typed)
+        used = {name for name in places if any(name in word for word in typed)}
+        asked = {
+            "model": (ask.model, "{model}" in used),
+            "effort": (ask.effort, "{effort}" in used),
+            "allowed_tools": (ask.tools, False),
+            "session": (ask.session, "{session}" in used),
+        }
+        return Invocation(
+            argv=argv,
+            stdin="" if used & {"{prompt}", "{prompt_file}"} else prompt,
+            files={_PROMPT_FILE: prompt} if "{prompt_file}" in used else {},
+            session=places["{session}"] if "{session}" in used else "",
+            left_out=tuple(name for name, (given, said) in asked.items() if given and not said),
+        )
+
+    def stream(self, _ask: Ask, /) -> Stream:
+        return PlainText()
+
+
+class EventsHeadless(CommandHeadless):
+    """A program that prints events, one JSON object a line (`events`)."""
+
+    says_end = True
+
+    def stream(self, ask: Ask, /) -> Stream:
+        return EventLines(model=ask.model)
+
+
+HEADLESS = CommandHeadless()
+WITH_EVENTS = EventsHeadless()
+
+
+def _filled(word: str, places: Mapping[str, str]) -> str:
+    """Return a word with its places filled, in one pass: a prompt may hold the names of others."""
+    found: list[str] = []
+    rest = word
+    while True:
+        at, name = min(
+            ((rest.find(name), name) for name in places if name in rest), default=(-1, "")
+        )
+        if at < 0:
+            return "".join([*found, rest])
+        found += [rest[:at], places[name]]
+        rest = rest[at + len(name) :]

@@ -1,0 +1,10 @@
+"""What Qwen Code keeps in a home."""
+
+from siding.agents.sandbox_homes import AgentPlaces, below
+
+PLACES = AgentPlaces(
+    sessions=below(".qwen", "tmp", "projects"),
+    writable=below(".qwen", "todos", "oauth_creds.json"),
+    readable=below(".qwen", "settings.json", "QWEN.md", "commands", "extensions", "skills", ".env"),
+    copied=below(".qwen", "installation_id", "trustedFolders.json"),
+)

@@ -1,1 +1,0 @@
-"""One module per use case, wired together in ``wiring``; returns frozen views."""

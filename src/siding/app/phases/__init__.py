@@ -1,1 +1,0 @@
-"""Move tasks through their phases, and check the gates."""

@@ -1,5 +1,0 @@
-"""The pager, exported for the command line, because front ends may import only from `app`."""
-
-from siding.process.programs.pager import Pager, start_pager
-
-__all__ = ["Pager", "start_pager"]

@@ -1,1 +1,0 @@
-"""Find, read, continue, import and export conversations (sessions)."""

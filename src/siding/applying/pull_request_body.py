@@ -1,0 +1,68 @@
+"""Make the text of a pull request from the ledger. Pure.
+
+The text leaves the machine, so everything that looks like a secret is masked.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+
+from siding.applying.git.commits import RawCommit
+from siding.record.ledger.step import Step, StepKind
+from siding.record.place.redaction import printable
+from siding.record.tasks.task import Task
+
+_SHOWN = (StepKind.RUN, StepKind.CHECKPOINT, StepKind.PHASE)
+_ROWS = 40
+_WIDTH = 100
+
+
+def body_of(
+    task: Task,
+    steps: Sequence[Step],
+    commits: Sequence[RawCommit],
+    *,
+    hide: Callable[[str], str],
+    gone_back: Collection[int] = (),
+) -> str:
+    """Return the body in Markdown. `hide` masks the secrets in a text.
+
+    Steps in `gone_back` are shown by number only: their commands may quote the message of a commit
+    that is not published.
+    """
+    parts = []
+    if task.description.strip():
+        parts.append(hide(task.description.strip()))
+    if commits:
+        parts.append(
+            "\n".join(f"- {_inline(hide(printable(commit.subject)))}" for commit in commits)
+        )
+    rows = [step for step in steps if step.kind in _SHOWN]
+    if rows:
+        table = ["| step | what | result | changed |", "| --- | --- | --- | --- |"]
+        table += [
+            f"| {step.id} | gone back from | | |" if step.number in gone_back else _row(step, hide)
+            for step in rows[:_ROWS]
+        ]
+        if len(rows) > _ROWS:
+            table.append(f"| | and {len(rows) - _ROWS} more steps | | |")
+        parts.append("\n".join(table))
+    parts.append(f"Siding-Task: {task.id}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(step: Step, hide: Callable[[str], str]) -> str:
+    how = step.status if step.exit_code in (None, 0) else f"exit {step.exit_code}"
+    files = "1 file" if step.files == 1 else f"{step.files} files"
+    changed = f"{files} +{step.additions} -{step.deletions}" if step.files else ""
+    return f"| {step.id} | {_code(hide(printable(step.title)))} | {how} | {changed} |"
+
+
+def _code(text: str) -> str:
+    """Return text as inline code for a table cell, so that it makes no markup and no mention."""
+    line = " ".join(text.split())
+    line = line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"
+    return f"`{line.replace('`', chr(39)).replace('|', chr(92) + '|')}`" if line else ""
+
+
+def _inline(text: str) -> str:
+    """Return text that mentions nobody and ends no table cell. Other markup in it still works."""
+    return text.replace("@", "@\u200b").replace("|", "\\|")

@@ -1,0 +1,142 @@
+"""Devices on disk: ``devices/`` of the home. `FORMAT.md` shows the files.
+
+Writers hold the lock. Reading takes none: each file is replaced as a whole.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from siding.asking.devices.device import (
+    DEVICE_VERSION,
+    Device,
+    device_from,
+    document_of,
+    is_device_id,
+)
+from siding.asking.devices.offer import OFFER_VERSION, Offer, offer_from
+from siding.asking.devices.offer import document_of as offer_document
+from siding.asking.devices.refusals import DeviceRefused, DeviceUnknown, Reason
+from siding.ground.errors import NotFound, SidingError
+from siding.ground.files.durable import make_dirs, move_aside, remove_file
+from siding.ground.storage.documents import DamagedFile, read_document_or_none, write_document
+from siding.ground.storage.journals import Journal
+from siding.ground.storage.locks import FileLock
+
+_LOCK_TIMEOUT_S = 10.0
+_SUFFIX = ".json"
+
+
+class DeviceStore:
+    """All paired devices of a home, the offer to pair one, and the journal."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.removed = directory / "removed"
+        self.certificate = directory / "served.pem"
+        self._offer = directory / "offer.json"
+        self._journal = Journal(directory / "journal.jsonl")
+
+    def ids(self) -> list[str]:
+        """Return the ids of the paired devices."""
+        try:
+            names = os.listdir(self.directory)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        found = (name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
+        return sorted(each for each in found if is_device_id(each))
+
+    def all(self) -> tuple[list[Device], list[str]]:
+        """Return the devices, oldest first, and sentences about files that cannot be read."""
+        found: list[Device] = []
+        problems: list[str] = []
+        for device_id in self.ids():
+            try:
+                found.append(self.load(device_id))
+            except DeviceRefused:
+                continue  # removed meanwhile
+            except SidingError as error:
+                problems.append(error.message)
+        return sorted(found, key=lambda each: (each.created_at, each.id)), problems
+
+    def load(self, device_id: str) -> Device:
+        """Return a paired device. Raises DeviceUnknown, DamagedFile and NewerVersion."""
+        path = self._path(device_id)
+        document = read_document_or_none(path, what="device", version=DEVICE_VERSION)
+        if document is None:
+            was = any(each.startswith(device_id) for each in _names(self.removed))
+            raise DeviceUnknown(Reason.REMOVED if was else Reason.UNKNOWN)
+        try:
+            return device_from(document, device_id)
+        except ValueError as error:
+            raise DamagedFile(path, str(error), what="device") from error
+
+    def is_paired(self, device_id: str) -> bool:
+        """Return whether the device is paired now; it costs one system call."""
+        return os.path.lexists(self._path(device_id))
+
+    def find(self, named: str) -> Device:
+        """Return the device with this name or id. Raises NotFound."""
+        devices, _problems = self.all()
+        for each in devices:
+            if named in (each.id, each.name):
+                return each
+        close = [each for each in devices if each.name.casefold() == named.casefold()]
+        if len(close) == 1:
+            return close[0]
+        raise NotFound(f"there is no device {named!r}", hint="`siding devices` lists them")
+
+    def put(self, device: Device) -> None:
+        """Store a device. Under the lock."""
+        write_document(self._path(device.id), document_of(device))
+
+    def remove(self, device_id: str, stamp: str) -> None:
+        """Move a device's file aside: from now on it is not paired. Under the lock."""
+        make_dirs(self.removed)
+        move_aside(self._path(device_id), self.removed / f"{device_id}.{stamp}{_SUFFIX}")
+
+    def offer(self) -> Offer | None:
+        """Return the newest offer, used or not; None if there is none, or it is damaged."""
+        try:
+            document = read_document_or_none(self._offer, what="offer", version=OFFER_VERSION)
+            return None if document is None else offer_from(document)
+        except (SidingError, ValueError):
+            return None
+
+    def put_offer(self, offer: Offer) -> None:
+        """Store the offer; it takes the place of an earlier one. Under the lock."""
+        write_document(self._offer, offer_document(offer))
+
+    def drop_offer(self) -> None:
+        """Remove the offer. Under the lock."""
+        remove_file(self._offer)
+
+    def tell(self, record: dict[str, Any]) -> None:
+        """Append to the journal."""
+        make_dirs(self.directory)
+        self._journal.append(record)
+
+    def told(self, count: int) -> list[dict[str, Any]]:
+        """Return the newest entries of the journal, oldest first."""
+        return [each.record for each in self._journal.tail(count) if each.record is not None]
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold the lock of the devices."""
+        make_dirs(self.directory)
+        with FileLock(self.directory / "lock").acquire(timeout_s=_LOCK_TIMEOUT_S):
+            yield
+
+    def _path(self, device_id: str) -> Path:
+        if not is_device_id(device_id):
+            raise DeviceRefused(Reason.MALFORMED)
+        return self.directory / f"{device_id}{_SUFFIX}"
+
+
+def _names(directory: Path) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except FileNotFoundError:
+        return []

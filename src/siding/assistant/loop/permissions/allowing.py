@@ -1,0 +1,154 @@
+"""Whether a call is allowed: by rules, by what it is, or because edits are accepted.
+
+All that the call does has to be allowed. A line of shell is allowed if each of its commands is, and
+each file that its redirections open. What is known only when it runs is not allowed by any pattern.
+"""
+
+from siding.assistant.loop.permissions.commands import Fit, fits
+from siding.assistant.loop.permissions.facts import CallFacts, PermissionGround, UsedFile
+from siding.assistant.loop.permissions.globs import literal, meet
+from siding.assistant.loop.permissions.line_use import LineCommand, LineUse
+from siding.assistant.loop.permissions.matching import (
+    EDITS,
+    READ,
+    fits_host,
+    fits_text,
+    globs,
+    names_tool,
+)
+from siding.assistant.loop.permissions.rules import FETCH, SHELL, PermissionRule
+from siding.assistant.tools.shell.reading_only import words_only_read
+from siding.ground.namedtuples import NamedTuple
+from siding.shellguard.names import names
+from siding.shellguard.paths import HARMLESS_DEVICES
+from siding.shellguard.tool_use import Effect
+
+# Variables that change how a program shows something, and not what it does.
+_PLAIN_VARIABLES = names("""
+    LANG LANGUAGE LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_NUMERIC LC_TIME TZ TERM COLUMNS LINES
+    NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE CI DEBUG NODE_ENV RUST_BACKTRACE RUST_LOG
+    PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONIOENCODING
+""")
+# Programs that start another one and do nothing else to it: a rule for that one is enough.
+_TRANSPARENT = names("command ionice nice nohup stdbuf timeout")
+_OF_REDIRECTIONS = names("""
+    write-outside write-system write-repository write-unknown write-device steer-agents read-secret
+""")
+
+
+class Allowing(NamedTuple):
+    """What may allow a call. `edits`: changes of ordinary files of the workspace are accepted."""
+
+    rules: tuple[PermissionRule, ...]
+    ground: PermissionGround
+    edits: bool = False
+
+    def allows(self, facts: CallFacts) -> bool:
+        """Tell whether a call is allowed."""
+        if any(not rule.pattern and names_tool(rule.tool, facts.tool) for rule in self.rules):
+            return True
+        if facts.line is not None:
+            return self._line(facts, facts.line)
+        if facts.files or facts.hosts:
+            return self._touches(facts)
+        return facts.is_safe or any(
+            rule.pattern and rule.tool == facts.tool and fits_text(rule.pattern, facts.use.pattern)
+            for rule in self.rules
+        )
+
+    # -- tools that work on files and addresses --------------------------------------------
+
+    def _touches(self, facts: CallFacts) -> bool:
+        only_reads = not facts.hosts and all(e.effect is Effect.READS for e in facts.files)
+        if only_reads and not facts.is_safe:
+            return False
+        return all(map(self._file, facts.files)) and all(map(self._host, facts.hosts))
+
+    def _file(self, file: UsedFile) -> bool:
+        if not file.is_known:
+            return False
+        if file.effect is Effect.READS:
+            return self._reads(file)
+        is_edit = self.edits and file.effect is Effect.WRITES
+        return all(
+            (is_edit and self.ground.is_ordinary(path)) or self._named(path, EDITS)
+            for path in file.paths
+        )
+
+    def _reads(self, file: UsedFile) -> bool:
+        """Tell whether a file may be read; a pattern of names in a directory may be, too."""
+        may_be_named = file.is_known and not file.is_deep
+        return all(
+            self.ground.may_read(path) or (may_be_named and self._named(path, EDITS | {READ}))
+            for path in file.paths
+        )
+
+    def _named(self, path: str, tools: frozenset[str]) -> bool:
+        """Tell whether a rule names a path. A name and where it leads have to be named both."""
+        return any(
+            meet(glob, literal(path))
+            for rule in self.rules
+            if rule.pattern and rule.tool in tools
+            for glob in globs(rule.pattern, self.ground, anywhere=False)
+        )
+
+    def _host(self, host: str) -> bool:
+        return any(
+            rule.tool == FETCH and rule.pattern and fits_host(rule.pattern, host)
+            for rule in self.rules
+        )
+
+    # -- lines of shell --------------------------------------------------------------------
+
+    def _line(self, facts: CallFacts, line: LineUse) -> bool:
+        written = facts.use.command.strip()
+        if any(rule.tool == SHELL and rule.pattern == written for rule in self.rules):
+            return True
+        if line.unclear or not line.commands or not all(map(_may_last, line.variables)):
+            return False
+        named = [self._names(line, at) for at in range(len(line.commands))]
+        for at, command in enumerate(line.commands):
+            if not named[at] and not self._passes(facts, line, at, command):
+                return False
+        return self._redirections(facts, named) and not any(
+            each.by is None and each.rule not in _OF_REDIRECTIONS for each in line.findings
+        )
+
+    def _names(self, line: LineUse, at: int | None) -> bool:
+        """Tell whether a rule names a command, or one that starts it."""
+        while at is not None:
+            command = line.commands[at]
+            if not command.is_function and self._names_command(command):
+                return True
+            at = command.within
+        return False
+
+    def _names_command(self, command: LineCommand) -> bool:
+        return all(each in _PLAIN_VARIABLES for each in command.variables) and any(
+            rule.tool == SHELL and rule.pattern and fits(rule.pattern, command) is Fit.YES
+            for rule in self.rules
+        )
+
+    def _passes(self, facts: CallFacts, line: LineUse, at: int, command: LineCommand) -> bool:
+        """Tell whether a command that no rule names changes nothing, or only starts others."""
+        if not all(each in _PLAIN_VARIABLES for each in command.variables):
+            return False
+        if command.is_function or command.words[0] in _TRANSPARENT:
+            return any(each.within == at for each in line.commands)
+        if any(each.by == at for each in line.findings) or not words_only_read(command.words):
+            return False
+        resolve = self.ground.place.resolve
+        is_inside = all(self.ground.may_read(resolve(cwd)) for cwd in command.cwds)
+        return is_inside and all(self._reads(each) for each in facts.files if each.by == at)
+
+    def _redirections(self, facts: CallFacts, named: list[bool]) -> bool:
+        return all(
+            self._file(each) or each.named in HARMLESS_DEVICES
+            for each in facts.files
+            if each.by is None and not (each.within is not None and named[each.within])
+        )
+
+
+def _may_last(variable: str) -> bool:
+    """Tell whether a line may set a variable for what follows: one that programs do not read."""
+    return variable in _PLAIN_VARIABLES or variable.lower() == variable

@@ -1,0 +1,154 @@
+"""What is known of a call before it runs: its commands, its files, its addresses."""
+
+import posixpath
+from collections.abc import Callable, Mapping
+
+from siding.assistant.loop.permissions.line_use import LineUse, use_of_line
+from siding.assistant.tools.port import Use
+from siding.ground.namedtuples import NamedTuple
+from siding.shellguard.fields import MARKS, UNKNOWN, known
+from siding.shellguard.paths import JudgingPlace, Zone, absolute, zone
+from siding.shellguard.tool_use import Effect
+
+# What they change is the conversation and the record of its task; calls of them wait for each other
+# all the same, so they do not say of themselves that they are safe. Each call of a subagent is
+# decided on.
+_OF_THE_CONVERSATION = frozenset({"Agent", "AskUserQuestion", "KillShell", "Siding", "TodoWrite"})
+
+
+class PermissionGround(NamedTuple):
+    """Where calls are decided on. All paths are absolute and resolved.
+
+    `place` has the workspace, the home, and the directory of the shell. Files of the workspace and
+    of `roots` may be changed if somebody allows it; these and those of `readable` may be read.
+    """
+
+    place: JudgingPlace
+    roots: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+
+    @property
+    def writable(self) -> tuple[str, ...]:
+        """The directories whose files may be changed."""
+        return (self.place.workspace, *self.roots)
+
+    def may_read(self, path: str) -> bool:
+        """Tell whether a path is where anything may be read."""
+        return any(is_below(path, root) for root in (*self.writable, *self.readable))
+
+    def is_ordinary(self, path: str) -> bool:
+        """Tell whether a path is a file of the workspace that steers no program and no agent."""
+        return any(
+            zone(path, self.place._replace(workspace=root), self.place.cwd) is Zone.INSIDE
+            for root in self.writable
+        )
+
+
+class UsedFile(NamedTuple):
+    """A file that a call works on: as it is named, and where that leads. They may hold marks.
+
+    `by`, `within` and `is_deep`: see `siding.assistant.loop.permissions.line_use`.
+    """
+
+    effect: Effect
+    named: str
+    real: str
+    by: int | None = None
+    within: int | None = None
+    is_deep: bool = False
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Both paths."""
+        return (self.named, self.real)
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether the path is certain."""
+        return known(self.named)
+
+
+class CallFacts(NamedTuple):
+    """A call of a tool, and what is known of it. `line` is None of a tool that is no shell."""
+
+    tool: str
+    use: Use
+    is_safe: bool
+    files: tuple[UsedFile, ...] = ()
+    hosts: tuple[str, ...] = ()  # "" is one that cannot be told
+    line: LineUse | None = None
+
+
+def facts_of(tool: str, use: Use, ground: PermissionGround, *, is_safe: bool) -> CallFacts:
+    """Return what is known of a call."""
+    is_safe = is_safe or tool in _OF_THE_CONVERSATION
+    if use.command:
+        line = use_of_line(use.command, ground.place, ground.env)
+        files = tuple(
+            UsedFile(
+                effect=each.effect,
+                named=_normal(each.path),
+                real=_resolved(each.path, ground.place.resolve),
+                by=each.by,
+                within=each.within,
+                is_deep=each.is_deep,
+            )
+            for each in line.touches
+        )
+        return CallFacts(tool, use, is_safe, files, line=line)
+    touches = () if use.touches is None else use.touches.touches
+    hosts = tuple(host_of(each.what) for each in touches if each.effect is Effect.FETCHES)
+    on_files = [each for each in touches if each.effect is not Effect.FETCHES]
+    only_one = len(on_files) == 1
+    files = tuple(
+        _file(each.effect, use.pattern if only_one else "", each.what, ground) for each in on_files
+    )
+    return CallFacts(tool, use, is_safe, files, hosts)
+
+
+def _file(effect: Effect, named: str, what: str, ground: PermissionGround) -> UsedFile:
+    # A character that is a mark elsewhere is one of the name here; no pattern fits its stand-in.
+    shown = "".join("\ufffd" if each in MARKS else each for each in named or what)
+    path = absolute(shown, ground.place.workspace) or shown
+    real = _resolved(absolute(what, ground.place.workspace) or what, ground.place.resolve)
+    return UsedFile(effect, posixpath.normpath(path), real)
+
+
+def _normal(path: str) -> str:
+    """Return a path without ``..``; all of it is unknown if that leads out of what is unknown."""
+    if path[0] == UNKNOWN or ("/.." in path and any(mark in path for mark in MARKS)):
+        return UNKNOWN
+    return posixpath.normpath(path)
+
+
+def _resolved(path: str, resolve: Callable[[str], str]) -> str:
+    """Return where a path leads, as far as it is known."""
+    marks = [at for at, letter in enumerate(path) if letter in MARKS]
+    if not marks:
+        return resolve(path)
+    head, slash, _ = path[: marks[0]].rpartition("/")
+    if not slash:
+        return path
+    rest = path[len(head) :]
+    if "/.." in rest:
+        return UNKNOWN  # it climbs out of something that is not known
+    return resolve(head or "/").rstrip("/") + rest
+
+
+def is_below(path: str, root: str) -> bool:
+    """Tell whether a path is a directory or in it, whatever its marks stand for."""
+    if UNKNOWN in path or "/../" in f"{path}/":
+        return False
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def host_of(address: str) -> str:
+    """Return the host of a URL in small letters; "" where readers of URLs may disagree about it."""
+    scheme, colons, rest = address.partition("://")
+    host = rest.partition("/")[0].partition("?")[0].partition("#")[0].rstrip(".").lower()
+    name, _, port = host.partition(":")
+    is_plain = all(each.isascii() and (each.isalnum() or each in ".-") for each in name)
+    if not colons or scheme.lower() not in ("http", "https") or not name or not is_plain:
+        return ""
+    return name if not port or port.isdigit() else ""

@@ -1,0 +1,64 @@
+"""The tool Edit: replace a text in a file."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from siding.assistant.tools.files.changing import Change, Changer, Replacement
+from siding.assistant.tools.port import Call, Result, Use
+from siding.assistant.tools.spec import flag, spec_of, text
+from siding.shellguard.tool_use import Effect
+
+OLD = text("the text to replace, exactly as it is in the file, blanks and line ends included")
+NEW = text("the text to put in its place; different from old_string")
+EVERYWHERE = flag("replace all that is equal to old_string (false)")
+
+
+class Edit:
+    """Replaces one text, which must be there exactly once unless all are to be replaced."""
+
+    def __init__(self, changer: Changer) -> None:
+        self._changer = changer
+        self.spec = spec_of(
+            __file__,
+            "Edit",
+            {
+                "file_path": text("the file"),
+                "old_string": OLD,
+                "new_string": NEW,
+                "replace_all": EVERYWHERE,
+            },
+            "file_path",
+            "old_string",
+            "new_string",
+        )
+
+    def is_safe(self, _given: Mapping[str, Any], /) -> bool:
+        return False
+
+    def use(self, given: Mapping[str, Any]) -> Use:
+        return self._changer.paths.use("Edit", Effect.WRITES, given["file_path"])
+
+    async def run(self, call: Call) -> Result:
+        step = replacement(call.given)
+        ended = self._changer.edit(call.given["file_path"], (step,))
+        if isinstance(ended, Result):
+            return ended
+        return Result(
+            f"{ended.path} has been changed.{ended.times_text}",
+            shown=ended.shown,
+            details=_details(ended, step),
+        )
+
+
+def replacement(given: Mapping[str, Any]) -> Replacement:
+    """Return the replacement that fields of a call ask for."""
+    return Replacement(given["old_string"], given["new_string"], given.get("replace_all", False))
+
+
+def _details(change: Change, step: Replacement) -> dict[str, Any]:
+    return {
+        **change.details,
+        "oldString": step.old,
+        "newString": step.new,
+        "replaceAll": step.everywhere,
+    }

@@ -1,0 +1,74 @@
+"""A run's questions to a person. The question outlives the call that asked it, and the run."""
+
+from typing import Any
+
+from siding.asking.gates import refuse_key_of_gates
+from siding.asking.lookup import find, get, open_questions
+from siding.asking.notifier import Notifier
+from siding.asking.pages import page_of
+from siding.asking.question import ask, collected, output_or_raise, wait
+from siding.asking.views import DecisionView, as_record
+from siding.broker.desk import Desk
+from siding.broker.limits import MOST_QUESTIONS, TooMuch
+from siding.broker.request import BadRequest, Request
+from siding.ground.errors import NotFound
+
+_LONGEST_KEY = 200
+
+
+def ask_person(desk: Desk, request: Request) -> dict[str, Any]:
+    """Put the question, or find it again, and wait for its answer unless told not to.
+
+    Raises NotAnswered after the time that was given, and Cancelled.
+    """
+    session = request.text("session", most=100)
+    if session:
+        decision = _of_task(desk, session)
+        told: dict[str, Any] = {}
+    else:
+        decision, told = _put(desk, request)
+    if request.yes("wait", default=True):
+        timeout_s = request.seconds("timeout_s")
+        if decision.state == "open":
+            decision = wait(desk.project, decision.session_id, timeout_s=timeout_s, sleep=desk.idle)
+        output_or_raise(decision)
+    return {
+        "session": decision.session_id,
+        "state": decision.state,
+        "output": decision.output if decision.state == "answered" else None,
+        "decision": as_record(decision),
+        **told,
+    }
+
+
+def collect(desk: Desk, session: str) -> None:
+    """Record that whoever asked has read the answer: the same words are a new question then."""
+    collected(desk.project, get(desk.project, session))
+
+
+def _put(desk: Desk, request: Request) -> tuple[DecisionView, dict[str, Any]]:
+    question = request.fields.get("question")
+    if not isinstance(question, dict):
+        raise BadRequest(
+            "ask: 'question' must be an object", hint="`siding decide --help` shows one"
+        )
+    key = request.text("key", most=_LONGEST_KEY) or None
+    refuse_key_of_gates(key)
+    if len(open_questions(desk.project, desk.task.id)) >= MOST_QUESTIONS:
+        raise TooMuch(
+            f"{MOST_QUESTIONS} questions of this task wait for a person already",
+            hint='wait for an answer: {"do": "ask", "session": "…"} asks for that of one of them',
+        )
+    with Notifier(desk.project) as notifier:
+        asking = ask(desk.project, question, key=key, task_id=desk.task.id)
+    page = page_of(desk.project, asking.decision)
+    notifier.deliver(url=page)
+    return asking.decision, {"found": asking.found, "ignored": list(asking.ignored), "page": page}
+
+
+def _of_task(desk: Desk, session: str) -> DecisionView:
+    """Return a question of the run's task. Raises NotFound, for those of other tasks as well."""
+    decision = find(desk.project, session)
+    if decision.task_id != desk.task.id:
+        raise NotFound(f"this task has no decision {session!r}")
+    return decision

@@ -1,1 +1,0 @@
-"""`siding VERB`: a module for each verb; similar verbs share one."""

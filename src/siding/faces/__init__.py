@@ -1,0 +1,1 @@
+"""What people and programs see: the command line and the dashboard."""

@@ -1,0 +1,1 @@
+"""The verbs about a task's change: `apply` and `pr`."""

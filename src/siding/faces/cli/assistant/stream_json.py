@@ -1,0 +1,225 @@
+"""What the agent tells, as the lines of Claude Code's stream of JSON. It reads and writes nothing.
+
+What that stream has no message for is a message `system` with a subtype of Siding's own
+(`answer_withdrawn`, `model_fallback`): programs pass over subtypes that they do not know.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from siding.assistant.costs import added
+from siding.assistant.told import (
+    Answered,
+    AnswerStarted,
+    Block,
+    Compacted,
+    Compacting,
+    CompactingFailed,
+    Continued,
+    Event,
+    FellBack,
+    InputDelta,
+    ModelUse,
+    Progress,
+    Retrying,
+    Said,
+    TextDelta,
+    ThinkingDelta,
+    ToolDenied,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    Withdrawn,
+)
+from siding.faces.cli.assistant.partial import Partial, message_of
+from siding.faces.cli.assistant.results import result_of
+from siding.ground.namedtuples import NamedTuple
+
+Line = dict[str, Any]
+# Whose stream of JSON this is. Programs ask for it to know what they may expect.
+_SPOKEN = "2.1.329"
+
+
+class Facts(NamedTuple):
+    """What the first line of each turn says of the conversation."""
+
+    session: str
+    cwd: str
+    model: str
+    mode: str = "default"
+    tools: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    servers: tuple[Mapping[str, str], ...] = ()  # of MCP: `name` and `status`
+    commands: tuple[str, ...] = ()
+    key: str = "none"  # where the key of the model's provider comes from
+    version: str = ""
+    origin: Mapping[str, Any] | None = None  # of the prompt, as the client has named it
+
+
+class Translator:
+    """Translates the events of one conversation. `new_id` makes ids of messages.
+
+    `used` is what its models had used before this process began.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        new_id: Callable[[], str],
+        *,
+        has_partial: bool = False,
+        used: Mapping[str, ModelUse] | None = None,
+    ) -> None:
+        self.facts = facts
+        self._new_id = new_id
+        self._partial = Partial() if has_partial else None
+        self._used = dict(used or {})
+
+    def now(self, **facts: Any) -> None:
+        """Say other facts from now on."""
+        self.facts = self.facts._replace(**facts)
+
+    def lines(self, event: Event) -> list[Line]:
+        """Return the lines of one event."""
+        match event:
+            case TurnStarted():
+                return [self._init()]
+            case AnswerStarted():
+                return self._streamed(lambda partial: partial.started(event))
+            case TextDelta() | ThinkingDelta() | InputDelta():
+                return self._streamed(lambda partial: partial.grown(event))
+            case Said():
+                ends = self._streamed(lambda partial: partial.ended(event.block))
+                # The end of a block comes after its message, and its beginning before.
+                return [*ends[:-1], self._said(event), *ends[-1:]]
+            case Answered():
+                return self._streamed(lambda partial: partial.answered(event))
+            case ToolEnded():
+                return [self._result(event)]
+            case TurnEnded():
+                self._used = added(self._used, event.by_model)
+                origin = {} if self.facts.origin is None else {"origin": self.facts.origin}
+                return [self._whole({**result_of(event, self._used), **origin})]
+            case ToolStarted() | Progress() | Continued():
+                return []
+            case _:
+                return self._happened(event)
+
+    def _happened(
+        self,
+        event: Withdrawn
+        | Retrying
+        | FellBack
+        | ToolDenied
+        | Compacting
+        | Compacted
+        | CompactingFailed,
+    ) -> list[Line]:
+        match event:
+            case Withdrawn():
+                fields = {"message_id": event.answer, "withdrawn": list(event.messages)}
+                return [self._system("answer_withdrawn", fields)]
+            case Retrying():
+                return [self._system("api_retry", _retry(event))]
+            case FellBack():
+                self.facts = self.facts._replace(model=event.model)
+                return [self._system("model_fallback", event._asdict())]
+            case ToolDenied():
+                return [self._system("permission_denied", _denied(event))]
+            case Compacting():
+                return [self._system("status", {"status": "compacting"})]
+            case Compacted():
+                return [self._system("status", {"status": None}), self._boundary(event)]
+            case CompactingFailed():
+                return [self._system("status", {"status": None, "compact_error": event.why})]
+
+    def _init(self) -> Line:
+        facts = self.facts
+        return self._system(
+            "init",
+            {
+                "cwd": facts.cwd,
+                "tools": list(facts.tools),
+                "mcp_servers": [dict(each) for each in facts.servers],
+                "model": facts.model,
+                "permissionMode": facts.mode,
+                "slash_commands": list(facts.commands),
+                "apiKeySource": facts.key,
+                "siding_version": facts.version,
+                "claude_code_version": _SPOKEN,
+                "output_style": "default",
+                "agents": list(facts.agents),
+                "skills": [],
+                "plugins": [],
+            },
+        )
+
+    def _said(self, event: Said) -> Line:
+        message = message_of(event.answer, event.model, [_readable(event.block)], event.usage)
+        return self._whole(
+            {"type": "assistant", "message": message, "parent_tool_use_id": None}, event.id
+        )
+
+    def _result(self, event: ToolEnded) -> Line:
+        result = event.result
+        content = result.content
+        block: Block = {
+            "tool_use_id": event.call.id,
+            "type": "tool_result",
+            "content": content if isinstance(content, str) else [dict(each) for each in content],
+        }
+        if result.is_error:
+            block["is_error"] = True
+        return self._whole(
+            {
+                "type": "user",
+                "message": {"role": "user", "content": [block]},
+                "parent_tool_use_id": None,
+                "tool_use_result": dict(result.details) or content,
+            },
+            event.id,
+        )
+
+    def _boundary(self, event: Compacted) -> Line:
+        fields = {"trigger": event.trigger, "pre_tokens": event.tokens}
+        return self._system("compact_boundary", {"compact_metadata": fields}, event.id)
+
+    def _streamed(self, events: Callable[[Partial], list[dict[str, Any]]]) -> list[Line]:
+        if self._partial is None:
+            return []
+        return [
+            self._whole({"type": "stream_event", "event": each, "parent_tool_use_id": None})
+            for each in events(self._partial)
+        ]
+
+    def _system(self, subtype: str, fields: Mapping[str, Any], uuid: str = "") -> Line:
+        return self._whole({"type": "system", "subtype": subtype, **fields}, uuid)
+
+    def _whole(self, fields: Line, uuid: str = "") -> Line:
+        return {**fields, "session_id": self.facts.session, "uuid": uuid or self._new_id()}
+
+
+def _readable(block: Block) -> Block:
+    """Return the block with what clients require of it: thoughts of other models are unsigned."""
+    return {"signature": "", **block} if block.get("type") == "thinking" else block
+
+
+def _retry(event: Retrying) -> dict[str, Any]:
+    return {
+        "attempt": event.attempt,
+        "max_retries": event.most,
+        "retry_delay_ms": round(event.after_s * 1000),
+        "error_status": event.status,
+        "error": event.trouble.value,
+        "message": event.message,
+    }
+
+
+def _denied(event: ToolDenied) -> dict[str, Any]:
+    return {
+        "tool_name": event.call.name,
+        "tool_use_id": event.call.id,
+        "tool_input": dict(event.call.given),
+        "message": event.reason,
+    }

@@ -1,0 +1,1 @@
+"""What is called inside a run: the broker, its tools, notes."""

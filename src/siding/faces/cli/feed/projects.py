@@ -1,0 +1,42 @@
+"""Show the projects, and where their repositories are. `*` marks the one you stand in.
+
+`--project NAME`, before or after any verb, works in one of them, wherever you stand. One whose
+repository is gone, or whose path another one took, can still be read: its tasks, log and steps.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.faces.cli.formats import add_format, print_json
+from siding.faces.cli.globals import Context
+from siding.faces.cli.screen.words import ago
+from siding.feed.projects import ProjectRow, project_rows
+
+STATES = {"there": "", "gone": "gone", "another": "another repository is there now"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_format(parser, "table", "json")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    rows = project_rows(context.app)
+    if arguments.format == "json":
+        print_json(context.screen, [row._asdict() for row in rows])
+        return 0
+    if not rows:
+        context.screen.note("no project yet; `siding run -- COMMAND` in a repository makes one")
+        return 0
+    header = ("", "NAME", "REPOSITORY", "TASKS", "UPDATED", "")
+    context.screen.table(header, [_cells(row) for row in rows])
+    return 0
+
+
+def _cells(row: ProjectRow) -> tuple[str, ...]:
+    return (
+        "*" if row.here else "",
+        row.name,
+        row.repository or "-",
+        f"{row.open_tasks} open of {row.tasks}" if row.tasks else "-",
+        ago(row.updated_at) if row.updated_at else "-",
+        STATES.get(row.state, row.state),
+    )

@@ -1,0 +1,123 @@
+"""Have an agent report its turns wherever you start it, not only in `siding run`.
+
+It puts hooks into your own settings of the agent, after it has shown them to you. From then on, in
+a task's workspace each turn is a step; in a checkout of a project each turn is kept beside your
+branch (`siding turns`), where nothing of yours is moved. Elsewhere the hooks do nothing, and in
+`siding run` they leave it to the run. Commands are not judged that way, and no question is put.
+
+  siding integrate claude
+  siding integrate codex --remove
+  siding integrate --list
+"""
+
+from argparse import ArgumentParser, Namespace
+from difflib import unified_diff
+
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context
+from siding.faces.cli.screen.asking import agreed, can_ask
+from siding.faces.cli.screen.screen import Screen, inert
+from siding.ground.errors import UsageError
+from siding.integrating.settings import (
+    AGENTS,
+    Change,
+    Integrated,
+    Integration,
+    carry_out,
+    integrations,
+    putting_in,
+    taking_out,
+)
+
+_HEADER = ("AGENT", "INTEGRATED", "SETTINGS")
+_AROUND = 1  # lines that are shown around a change: the file may have keys in it
+_WORDS = {
+    Integrated.NO: "no",
+    Integrated.YES: "yes",
+    Integrated.OTHERWISE: "not as it should be: integrate it again",
+    Integrated.UNREADABLE: "unknown",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "agents", nargs="*", metavar="AGENT", help=f"which agents: {', '.join(AGENTS)}"
+    )
+    parser.add_argument("--remove", action="store_true", help="take the hooks out again")
+    parser.add_argument("--list", action="store_true", help="say which agents are integrated")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("--json", action="store_true", help="with --list: print it as JSON")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    screen = context.screen
+    if arguments.list or not arguments.agents:
+        if arguments.remove:
+            raise UsageError("--remove needs the name of an agent", hint=", ".join(AGENTS))
+        _list(screen, integrations(context.app), as_json=arguments.json)
+        return 0
+    make = taking_out if arguments.remove else putting_in
+    changes = [make(context.app, name) for name in dict.fromkeys(arguments.agents)]
+    status = 0
+    for change in changes:
+        if not change.is_needed:
+            screen.note(f"{change.agent} · {'not ' if arguments.remove else ''}integrated already")
+            continue
+        _show(screen, change)
+        if not arguments.yes and not _agreed(change):
+            screen.note(f"{change.agent} · nothing was changed")
+            status = 1
+            continue
+        carry_out(change)
+        _tell(screen, change, is_removed=arguments.remove)
+    return status
+
+
+def _list(screen: Screen, found: list[Integration], *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            screen,
+            [
+                {
+                    "agent": each.agent,
+                    "integrated": each.state.value,
+                    "settings": str(each.file),
+                    "why": each.why,
+                }
+                for each in found
+            ],
+        )
+        return
+    rows = [(each.agent, _words(each), inert(str(each.file))) for each in found]
+    screen.table(_HEADER, rows, dim=[each.state is Integrated.NO for each in found])
+
+
+def _words(found: Integration) -> str:
+    words = _WORDS[found.state]
+    return f"{words}: {inert(found.why)}" if found.why else words
+
+
+def _show(screen: Screen, change: Change) -> None:
+    screen.note(f"{change.agent} · {inert(str(change.file))}")
+    before, after = ((text or "").splitlines() for text in (change.before, change.after))
+    lines = list(unified_diff(list(before), list(after), lineterm="", n=_AROUND))
+    for line in lines[2:]:
+        colour = {"+": "green", "-": "red"}.get(line[:1], "dim")
+        screen.print(screen.style(inert(line), colour))
+
+
+def _agreed(change: Change) -> bool:
+    if not can_ask():
+        raise UsageError(
+            f"nobody can be asked whether {change.file} may be changed", hint="--yes agrees"
+        )
+    return agreed(f"change the settings of {change.agent}?")
+
+
+def _tell(screen: Screen, change: Change, *, is_removed: bool) -> None:
+    if is_removed:
+        screen.note(f"{change.agent} · its turns are no longer recorded outside of `siding run`")
+        return
+    screen.note(f"{change.agent} · integrated: what it does in a project is recorded", "green")
+    screen.note("  in a workspace each turn is a step, in a checkout see `siding turns`")
+    screen.note("  an agent that runs now has to be started again")

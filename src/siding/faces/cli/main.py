@@ -1,0 +1,169 @@
+"""Run one command line: find the verb, load only its module, turn failures into exit statuses.
+
+Exit codes: the command's own for ``run``; 1 an expected failure, 2 usage, 3 not initialised,
+4 no active task, 5 policy, 70 a bug in Siding, 130 on Ctrl-C, 141 when the reader of a pipe left.
+"""
+
+# The C half of `signal`: the module itself would load `enum` before `--version` answers.
+import _signal  # type: ignore[import-not-found]
+import sys
+
+from siding import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command line and return its exit status."""
+    _leave_quietly_on_ctrl_c()
+    words = sys.argv[1:] if argv is None else argv
+    if words in (["--version"], ["-V"], ["version"]):
+        print(f"siding {__version__}")
+        return 0
+    # Imports begin here, so that `--version` needs none. Collection is off meanwhile: loading
+    # modules leaves nothing to free, and looking for it takes 4 ms of a command's start.
+    import gc
+
+    from siding.faces.cli.edge import guarded
+
+    gc.disable()
+    return guarded(lambda: _dispatch(words))
+
+
+def agent() -> int:
+    """Run the program ``siding-agent``, which is ``siding agent``."""
+    return main(["agent", *sys.argv[1:]])
+
+
+def _leave_quietly_on_ctrl_c() -> None:
+    """Let Ctrl-C end the process at once; `guarded` changes that when there is work to clean up."""
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+
+def _dispatch(words: list[str]) -> int:
+    from siding.faces.cli.globals import split_globals
+    from siding.faces.cli.table import ALONE, BELOW, GROUPS, HIDDEN, VERBS
+
+    flags, rest = split_globals(words)
+    if rest[:1] in (["-h"], ["--help"], ["help"]):
+        return _help(rest[1:])
+    if not rest or rest[0].startswith("-"):
+        return _run_verb("siding", VERBS[ALONE], rest, flags)
+    verb, *arguments = rest
+    if verb in GROUPS:
+        return _group(verb, arguments, flags)
+    below = BELOW.get(verb, {}).get(arguments[0]) if arguments else None
+    if below is not None:
+        return _run_verb(f"siding {verb} {arguments[0]}", below, arguments[1:], flags)
+    found = VERBS.get(verb) or HIDDEN.get(verb)
+    if found is None:
+        return _workflow_or_unknown(verb, arguments, flags, [*VERBS, *GROUPS])
+    return _run_verb(f"siding {verb}", found, arguments, flags)
+
+
+def _workflow_or_unknown(
+    verb: str, arguments: list[str], flags: dict[str, object], known: list[str]
+) -> int:
+    """Run the workflow of this name, if there is one: its name is as good as a verb."""
+    from argparse import Namespace
+
+    from siding.faces.cli.globals import context_from
+    from siding.faces.cli.table import GROUPS
+    from siding.faces.cli.workflows.by_name import is_workflow
+
+    if not is_workflow(context_from(Namespace(**flags)), verb):
+        return _unknown("siding", verb, known)
+    found = GROUPS["workflow"][1]["run"]
+    return _run_verb(f"siding {verb}", found, [verb, *arguments], flags)
+
+
+def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:
+    from siding.faces.cli.table import BARE, GROUPS, UNNAMED
+
+    about, verbs = GROUPS[group]
+    is_help = arguments[:1] in (["-h"], ["--help"])
+    if group in BARE and not is_help and (not arguments or arguments[0].startswith("-")):
+        return _run_verb(f"siding {group}", verbs[BARE[group]], arguments, flags)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        from siding.faces.cli.help import print_group
+
+        print_group(group, about, verbs)
+        return 0 if arguments else 2
+    verb, *rest = arguments
+    unnamed, beginnings = UNNAMED.get(group, ("", ()))
+    if unnamed and verb.lstrip().startswith(beginnings):
+        return _run_verb(f"siding {group}", verbs[unnamed], arguments, flags)
+    found = verbs.get(verb)
+    if found is None:
+        return _unknown(f"siding {group}", verb, list(verbs))
+    return _run_verb(f"siding {group} {verb}", found, rest, flags)
+
+
+def _run_verb(
+    program: str, found: tuple[str, str], arguments: list[str], flags: dict[str, object]
+) -> int:
+    import gc
+    from argparse import ArgumentParser
+
+    from siding.faces.cli.globals import add_globals, context_from
+    from siding.faces.cli.help import HelpPage
+    from siding.faces.cli.table import is_mixed, load
+
+    verb = load(found[0])
+    parser = ArgumentParser(
+        prog=program,
+        description=(verb.__doc__ or "").strip(),
+        formatter_class=HelpPage,
+        allow_abbrev=False,
+    )
+    add_globals(parser)
+    verb.add_arguments(parser)
+    parse = parser.parse_intermixed_args if is_mixed(verb) else parser.parse_args
+    parsed = _parsed(parse, arguments, flags)
+    for name, value in flags.items():  # given before the verb
+        setattr(parsed, name, value)
+    parsed.typed = arguments
+    context = context_from(parsed)
+    gc.freeze()  # what is loaded by now stays until the end; later collections skip it
+    gc.enable()
+    status = verb.run(parsed, context)
+    assert isinstance(status, int)
+    return status
+
+
+def _parsed(
+    parse: "Callable[[list[str]], Namespace]", arguments: list[str], flags: dict[str, object]
+) -> "Namespace":
+    if not any(word[:1] == "-" and word[:2] != "--" and len(word) == 8 for word in arguments):
+        return parse(arguments)
+    from siding.faces.cli.dashed_ids import shield_ids, unshield_ids
+
+    words = shield_ids(arguments, flags)
+    parsed = parse(words)
+    unshield_ids(parsed, words)
+    return parsed
+
+
+def _help(words: list[str]) -> int:
+    from siding.faces.cli.table import BELOW, GROUPS, VERBS
+
+    if words:
+        has_more = words[0] in GROUPS or set(words[1:2]) <= set(BELOW.get(words[0], ()))
+        return _dispatch([*words[: 1 + has_more], "--help"])
+    from siding.faces.cli.help import print_overview
+
+    print_overview(VERBS, GROUPS)
+    return 0
+
+
+def _unknown(program: str, verb: str, known: list[str]) -> int:
+    from difflib import get_close_matches
+
+    close = get_close_matches(verb, known, n=1)
+    hint = f"did you mean `{program} {close[0]}`?" if close else f"`{program} --help` lists them"
+    print(f"siding: error: {program} has no command {verb!r}\n  hint: {hint}", file=sys.stderr)
+    return 2

@@ -1,0 +1,1 @@
+"""The verbs that show the record: `log`, `show`, `diff`, `status`, `verify`."""

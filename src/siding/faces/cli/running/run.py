@@ -1,0 +1,265 @@
+"""Run a command in the task's own workspace and record what it did.
+
+Without an active task one is started, named after the command. The command's output goes to the
+screen as it comes; the step keeps it, the files it changed and how it ended. The exit status is
+the command's own (124 after a timeout, 125 after another limit, 130 after Ctrl-C, 126 and 127 as a
+shell has them).
+
+  siding run -- claude -p 'fix the parser'
+  siding run --timeout 5m --task parser -- pytest -q
+"""
+
+import sys
+from argparse import REMAINDER, ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from siding.faces.cli.edge import guarded
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context
+from siding.faces.cli.screen.words import seconds_in, task_name
+from siding.faces.cli.telling.guards import ask_guard_once
+from siding.faces.cli.telling.rulings import asker
+from siding.faces.cli.telling.runs import add_terminal_arguments, say_run, terminal_of
+from siding.faces.cli.telling.sandbox_flags import add_sandbox_arguments, sandbox_request
+from siding.faces.cli.telling.seeing import ask_seen
+from siding.ground.errors import UsageError
+from siding.record.place.project import ensure_project
+from siding.record.place.settings import JUDGE, LEAVE
+from siding.running.request import AskedTurns
+from siding.running.run import OnRunning, RunRequest, Terminal
+from siding.running.run import run as run_command
+
+if TYPE_CHECKING:
+    from siding.tasks.start import Started
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.usage = f"{parser.prog} [OPTIONS] -- COMMAND [ARGUMENT ...]"
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
+    parser.add_argument("--timeout", metavar="TIME", help="end everything after 90, 90s, 5m, 1h30m")
+    parser.add_argument(
+        "-e",
+        "--env",
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="set a variable (repeatable)",
+    )
+    parser.add_argument("--cwd", metavar="DIR", help="run in this directory of the workspace")
+    parser.add_argument("--no-record", action="store_true", help="do not make a step")
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="answer what this rule of the policy asks with yes (repeatable; recorded)",
+    )
+    add_sandbox_arguments(parser)
+    add_terminal_arguments(parser)
+    parser.add_argument(
+        "--wait", action="store_true", help="wait until nothing else runs in the task"
+    )
+    parser.add_argument(
+        "-d",
+        "--detach",
+        action="store_true",
+        help="go on in the background (`siding output`)",
+    )
+    parser.add_argument(
+        "--survive",
+        action="store_true",
+        help="with --detach: the command goes on even if Siding's own process is killed",
+    )
+    parser.add_argument("--name", metavar="NAME", default="", help="a name for the run")
+    for name, what in (("every", "so often"), ("quiet", "after so long without output and work")):
+        parser.add_argument(
+            f"--checkpoint-{name}",
+            metavar="TIME",
+            help=f"record the workspace {what}, while it runs; never: not at all",
+        )
+    parser.add_argument(
+        "--leave",
+        choices=LEAVE,
+        default="",
+        help="what the command leaves running when it ends: keep it (`siding runs`), or end it",
+    )
+    _add_agent_arguments(parser)
+    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
+
+
+def _add_agent_arguments(parser: ArgumentParser) -> None:
+    """Add the options about an agent that is run."""
+    parser.add_argument(
+        "--judge",
+        choices=JUDGE,
+        default="",
+        help="have the policy judge the commands that an agent runs; require: or none runs",
+    )
+    parser.add_argument(
+        "--ask",
+        default="",
+        metavar="TIME",
+        help="how long a question about what an agent may do waits for you: wait, deny, or a time "
+        "(as set: as long as it takes if you are there, else 60s)",
+    )
+    parser.add_argument(
+        "--no-reports",
+        dest="reports",
+        action="store_false",
+        help="do not have the agent report its turns",
+    )
+    meter = parser.add_mutually_exclusive_group()
+    meter.add_argument(
+        "--meter",
+        action="store_true",
+        default=None,
+        help="measure its requests to models on the wire: tokens, latency, errors (`siding show`)",
+    )
+    meter.add_argument(
+        "--no-meter", dest="meter", action="store_false", help="do not, if it is set"
+    )
+    parser.add_argument(
+        "--over-limit",
+        action="store_true",
+        help="limits of what agents may use (`usage` in the settings) do not count for this run",
+    )
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    request = _request(arguments)
+    if arguments.survive and not arguments.detach:
+        raise UsageError(
+            "--survive is for a command in the background", hint="add --detach, or leave it out"
+        )
+    if not arguments.json:
+        ask_guard_once(context, request)
+    if arguments.detach:
+        return _detached(arguments, context, request)
+    terminal, withheld = terminal_of(arguments)
+    if withheld:
+        context.screen.note(
+            "nothing came on standard input, so the command gets none; "
+            "--stdin pass hands it on all the same"
+        )
+    return _run(arguments, context, request, terminal)
+
+
+def _detached(arguments: Namespace, context: Context, request: RunRequest) -> int:
+    from siding.running.detached import detached, terminal_for  # 1 ms
+
+    at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not arguments.json
+    terminal = terminal_for(request.argv, wanted=arguments.tty, at_terminal=at_terminal)
+    begun = detached(
+        context.app,
+        lambda app, on_running: guarded(
+            lambda: _run(arguments, context._replace(app=app), request, terminal, on_running)
+        ),
+    )
+    if isinstance(begun, int):
+        return begun
+    context.screen.note(f"{task_name(begun.task_name)} · {begun.run_id} runs in the background")
+    run = begun.run_id
+    watch = f"siding attach {run}" if terminal.pty else f"siding output {run} --follow"
+    context.screen.note(f"  {watch} · siding stop {run}", "dim")
+    if arguments.json:
+        print_json(context.screen, {"run": begun.run_id, "task": begun.task_id})
+    return 0
+
+
+def _run(
+    arguments: Namespace,
+    context: Context,
+    request: RunRequest,
+    terminal: Terminal,
+    on_running: OnRunning | None = None,
+) -> int:
+    screen = context.screen
+    project, made = ensure_project(context.app)
+    screen.use_colour(project.settings.color)
+    if made:
+        screen.note(f"made a project of {project.paths.root}")
+    sys.stdout.flush()
+    result = run_command(
+        project,
+        request,
+        terminal,
+        on_started=lambda started: _say_started(context, started),
+        on_running=on_running,
+        ask=asker(screen),
+        ask_seen=ask_seen(screen),
+    )
+    say_run(context, result)
+    if arguments.json and result.step is not None:
+        print_json(screen, result.step.line)
+    return result.exit_code
+
+
+def _say_started(context: Context, started: "Started") -> None:
+    # Loading it takes 10 ms, which a run in an existing task saves.
+    from siding.faces.cli.telling.started import say_started
+
+    say_started(context.screen, started)
+
+
+def _request(arguments: Namespace) -> RunRequest:
+    command = list(arguments.command)
+    if command[:1] == ["--"]:
+        command = command[1:]
+    if not command or not command[0]:
+        raise UsageError("there is no command to run", hint="siding run -- COMMAND [ARGUMENT ...]")
+    asked = arguments.checkpoint_every, arguments.checkpoint_quiet
+    if arguments.no_record and any(each not in (None, "never") for each in asked):
+        raise UsageError("--no-record records nothing, and so no turns")
+    timeout_s = None
+    if arguments.timeout is not None:
+        timeout_s = seconds_in(arguments.timeout)
+        if timeout_s is None:
+            raise UsageError(
+                f"--timeout {arguments.timeout!r} is not a time", hint="90, 90s, 5m or 1h30m"
+            )
+    if arguments.ask:
+        from siding.running.patience import seconds_of  # few say it
+
+        seconds_of(arguments.ask)
+    return RunRequest(
+        argv=tuple(command),
+        task=arguments.task,
+        timeout_s=timeout_s,
+        env=dict(_variable(text) for text in arguments.env),
+        cwd=arguments.cwd,
+        record=not arguments.no_record,
+        wait=arguments.wait,
+        allow=tuple(arguments.allow),
+        sandbox=sandbox_request(arguments),
+        name=arguments.name,
+        leave=arguments.leave,
+        judge=arguments.judge,
+        ask=arguments.ask,
+        attended=sys.stdin.isatty() and sys.stderr.isatty(),
+        reports=arguments.reports,
+        survives=arguments.survive,
+        over_limit=arguments.over_limit,
+        meter=arguments.meter,
+        turns=AskedTurns(
+            _turn_time("every", arguments.checkpoint_every),
+            _turn_time("quiet", arguments.checkpoint_quiet),
+        ),
+    )
+
+
+def _turn_time(name: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    found = 0.0 if text == "never" else seconds_in(text)
+    if found is None:
+        raise UsageError(
+            f"--checkpoint-{name} {text!r} is not a time", hint="20s, 10m or 1h30m; or never"
+        )
+    return found
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise UsageError(f"--env {text!r} sets nothing", hint="--env NAME=VALUE")
+    return name, value

@@ -1,0 +1,1 @@
+"""What belongs to the person's shell: `cd`, completion."""

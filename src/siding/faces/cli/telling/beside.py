@@ -1,0 +1,89 @@
+"""The options of acts that move the files under runs that live, and what is said of these runs."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.faces.cli.screen.screen import Screen, inert, shorten
+from siding.faces.cli.screen.words import task_name
+from siding.ground.ids import TaskId
+from siding.record.acts.pause import BesideRuns, Paused
+from siding.record.place.project import Project
+from siding.record.unfinished.live_workflows import live_workflows
+from siding.running.end_left import EndedLeft
+from siding.running.named_run import Task, left_words, what_was_left
+from siding.running.stop import Ended, stop_before
+
+TITLE_COLUMNS = 60
+NAMED_COLUMNS = 200
+STOP = "end the runs of the task first"
+
+
+def add_beside_arguments(parser: ArgumentParser) -> None:
+    """Add the options that say what happens to runs that live."""
+    runs = parser.add_mutually_exclusive_group()
+    runs.add_argument(
+        "--now", action="store_true", help="do not wait until no run is in the middle of a file"
+    )
+    runs.add_argument("--stop", action="store_true", help=STOP)
+
+
+def add_stop_argument(parser: ArgumentParser) -> None:
+    """Add the option for acts that are refused while runs live."""
+    parser.add_argument("--stop", action="store_true", help=STOP)
+
+
+def beside_of(arguments: Namespace) -> BesideRuns:
+    return BesideRuns(now=arguments.now)
+
+
+def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
+    """End the workflows and the runs of the task, and say which."""
+    if any(live_workflows(project, task_id)):
+        from siding.workflows.acts.ending import end_workflows  # the engine: few commands need it
+
+        for each in end_workflows(project, task_id):
+            screen.note(f"ended the workflow {inert(each.name)} ({each.run_id})")
+    tell_stopped(screen, stop_before(project, task_id))
+
+
+def tell_stopped(screen: Screen, stopped: Ended) -> None:
+    """Say which runs were ended, and what ended runs had left running."""
+    for each in stopped.runs:
+        step = "not recorded" if each.step is None else f"step {each.step.id}"
+        force = " · its host did not react and was killed" if each.by_force else ""
+        what = shorten(inert(each.run.title), TITLE_COLUMNS)
+        screen.note(f"{task_name(each.task.name)} · ended {each.run.id} ({what}) · {step}{force}")
+
+    for left in stopped.left:
+        _tell_ended_left(screen, left)
+
+
+def _tell_ended_left(screen: Screen, left: EndedLeft) -> None:
+    name, run = task_name(left.task.name), left.run.id
+    if left.ended:
+        named = shorten(inert(", ".join(each.named for each in left.ended)), NAMED_COLUMNS)
+        screen.note(f"{name} · ended what {run} had left running: {named}")
+    for process in left.stays:
+        screen.warn(f"{process.named}, which {run} left running, could not be ended")
+
+
+def say_left(screen: Screen, project: Project, task: Task, run_id: str) -> None:
+    """Say what a run that has ended left running, if anything of it lives."""
+    left = what_was_left(project, task, run_id)
+    if left is not None:
+        named = shorten(inert(left_words(left)), NAMED_COLUMNS)
+        screen.note(f"{task_name(task.name)} · {run_id} has ended, and left running: {named}")
+        screen.note(f"  siding stop {run_id} ends it", "dim")
+
+
+def tell_paused(screen: Screen, name: str, paused: Paused) -> None:
+    """Say which runs were paused, and what they were in the middle of if that did not count."""
+    runs = [
+        f"{'what ' * run.has_ended}{run.id} `{shorten(inert(run.title), TITLE_COLUMNS)}`"
+        f"{' left running' * run.has_ended}"
+        for run in paused.runs
+    ]
+    if runs:
+        what = "was paused and goes on" if len(runs) == 1 else "were paused and go on"
+        screen.note(f"{task_name(name)} · {', '.join(runs)} {what}")
+    for sentence in paused.unquiet:
+        screen.warn(f"in the middle of something: {inert(sentence)}")

@@ -1,0 +1,176 @@
+"""Say how a run ended: for the verbs that run a command in a task's workspace."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from shlex import quote
+
+from siding.faces.cli.globals import Context
+from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.words import (
+    changes_of,
+    changes_with_turns,
+    counted,
+    duration,
+    task_step,
+)
+from siding.faces.cli.telling.isolation import say_isolation
+from siding.faces.cli.telling.rulings import say_ruling
+from siding.faces.cli.telling.sandbox_flags import say_sandbox
+from siding.record.recording.steps import Step
+from siding.running.run import Ending, RunResult, Terminal, choose_stdin
+
+_TRAPS = 5  # that are named when a run has ended
+SHELL_BUILTINS = frozenset({"cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec"})
+
+
+def add_terminal_arguments(parser: ArgumentParser) -> None:
+    """Add the options that say how the command is connected to the terminal."""
+    tty = parser.add_mutually_exclusive_group()
+    tty.add_argument("--tty", action="store_true", default=None, help="give it its own terminal")
+    tty.add_argument("--no-tty", dest="tty", action="store_false", help="give it pipes")
+    parser.add_argument(
+        "--stdin",
+        choices=("auto", "pass", "none"),
+        default="auto",
+        help="pass our standard input on (auto: a terminal, a file, or a pipe with data in it)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the step as JSON; its output goes to stderr"
+    )
+
+
+def terminal_of(arguments: Namespace) -> tuple[Terminal, bool]:
+    """Return which streams the command gets, and whether an empty pipe was not passed on."""
+    pty = arguments.tty
+    if pty is None:
+        pty = sys.stdin.isatty() and sys.stdout.isatty() and not arguments.json
+    explicit = {"auto": None, "pass": True, "none": False}[arguments.stdin]
+    plan, withheld = choose_stdin(explicit)
+    out = 2 if arguments.json else 1
+    return Terminal(stdin=plan, pty=pty, out=out, err=2), withheld
+
+
+def say_run(context: Context, result: RunResult) -> None:
+    """Say what was recorded first, what stopped the command or how it ended, and its step."""
+    screen = context.screen
+    for step in result.settled:
+        change = changes_of(step)
+        what = (
+            f"it was cut off; its output and {change} are kept"
+            if step.status == "interrupted"
+            else f"{step.message}: {change}"
+        )
+        screen.note(f"{task_step(result.task.name, step.id)} recorded first: {what}", "yellow")
+    for hook in result.hooks:
+        if hook.exit_code != 0:
+            screen.warn(f"{hook.moment} hook {hook.command!r} ended with {hook.exit_code}")
+            screen.quote(hook.output)
+    if result.untrusted_hooks:
+        screen.note(
+            f"{counted(result.untrusted_hooks, 'hook')} of the repository did not run; "
+            "`siding trust` shows and allows them"
+        )
+    say_ruling(screen, result.ruling)
+    say_sandbox(screen, result.sandbox)
+    for note in _notes(result):
+        screen.note(note, "yellow")
+    for sentence in _refused(result):
+        screen.note(inert(sentence), "yellow")
+    if result.outcome is not None:
+        _say_outcome(context, result)
+    recorded = result.step
+    say_isolation(screen, result.isolation if recorded is None else recorded.isolation)
+    if recorded is not None:
+        _say_traps(screen, result.task.name, recorded)
+        _say_step(context, result)
+
+
+def _say_traps(screen: Screen, task: str, step: Step) -> None:
+    """Print what a run in a sandbox left for programs outside of it."""
+    ran = step.as_run if step.trap_count else None
+    if ran is None or ran.sandbox is None or ran.sandbox.engine is None:
+        return
+    more = f" and {step.trap_count - _TRAPS} more" if step.trap_count > _TRAPS else ""
+    names = ", ".join(each.path for each in step.traps[:_TRAPS])
+    show = f"siding trust -t {quote(task)} --show"
+    screen.note(f"left for other programs to run: {inert(names)}{more} · {show}", "yellow")
+
+
+def _notes(result: RunResult) -> tuple[str, ...]:
+    """Return what is to be known of the run beside its ending; a step has more of it."""
+    ran = None if result.step is None else result.step.as_run
+    if ran is not None:
+        return ran.notes
+    return () if result.outcome is None else result.outcome.notes
+
+
+def _refused(result: RunResult) -> Sequence[str]:
+    ran = None if result.step is None else result.step.as_run
+    if ran is None or ran.wire is None:
+        return ()
+    from siding.usage.wire import refused_lines
+
+    return refused_lines(result.step) if result.step is not None else ()
+
+
+def _say_outcome(context: Context, result: RunResult) -> None:
+    outcome = result.outcome
+    assert outcome is not None
+    screen = context.screen
+    if outcome.ending is Ending.NOT_STARTED:
+        screen.warn(outcome.reason or "the command could not be started")
+        hint = _hint_for(result.step.cmd if result.step is not None else ())
+        if hint:
+            screen.note(f"  hint: {hint}")
+    elif outcome.reason:
+        screen.warn(outcome.reason)
+    if outcome.ended_by_us:
+        what = counted(len(outcome.ended_by_us), "process", "processes")
+        if outcome.ending is Ending.EXITED:  # the command ended by itself
+            named = ", ".join(f"{each.pid} ({each.name})" for each in outcome.ended_by_us)
+            what = f"what the command left running: process {inert(named)}"
+        screen.note(f"ended {what}")
+    for process in outcome.survivors:
+        screen.warn(f"process {process.pid} ({process.name}) could not be ended")
+    for process in outcome.left_running:
+        screen.note(f"left running: process {process.pid} ({process.name})", "yellow")
+    if outcome.left_running:  # it may be a run that the command has started in the background
+        screen.note("  siding runs shows it · siding stop RUN ends it", "dim")
+
+
+def _hint_for(argv: Sequence[str]) -> str | None:
+    """Return a hint about a command that could not be started, if it looks like a line of shell."""
+    if not argv:
+        return None
+    if argv[0] in SHELL_BUILTINS:
+        return f"{argv[0]!r} is built into shells: siding run -- sh -c '...'; --cwd DIR runs in DIR"
+    if " " in argv[0] and len(argv) == 1:
+        return f"a line for the shell is run by one: siding run -- sh -c {quote(inert(argv[0]))}"
+    return None
+
+
+def _blocked_by(result: RunResult) -> str:
+    if result.ruling.runs:
+        return "stopped by a hook"
+    return "held until somebody looks" if result.ruling.by_traps else "blocked by policy"
+
+
+def _say_step(context: Context, result: RunResult) -> None:
+    step = result.step
+    assert step is not None
+    how = {
+        "timeout": "timed out",
+        "interrupted": "interrupted",
+        "blocked": _blocked_by(result),
+    }.get(step.status, f"exit {step.exit_code}")
+    colour = "green" if step.status == "completed" else "red"
+    change = changes_with_turns(step)
+    screen = context.screen
+    screen.note(
+        f"{task_step(result.task.name, step.id)} · {how} · {change} · {duration(step.duration_ms)}",
+        colour,
+    )
+    if not step.complete:
+        screen.note("not everything was captured; `siding show` says what was left out", "yellow")
+    screen.detail(f"task {result.task.id}, snapshot {step.snapshot}")

@@ -1,0 +1,46 @@
+"""The flags that choose among sessions."""
+
+import re
+from argparse import ArgumentParser, Namespace
+from datetime import UTC, datetime
+
+from siding.ground.errors import UsageError
+from siding.record.place.wiring import App
+from siding.sessions.finding import CLIENTS, SessionFilter
+
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+def add_filters(parser: ArgumentParser) -> None:
+    """Declare the flags. `--project` is one that every verb takes."""
+    parser.add_argument(
+        "-a", "--all", action="store_true", help="those of every project and directory"
+    )
+    parser.add_argument("-t", "--task", metavar="TASK", help="only those of this task")
+    parser.add_argument("--client", choices=CLIENTS, default="", help="only those of this one")
+    parser.add_argument(
+        "--since", metavar="WHEN", help="with a message since: 2026-11-20, or 3d, 12h, 2w ago"
+    )
+
+
+def filter_of(arguments: Namespace, app: App) -> SessionFilter:
+    """Return what the flags say; raises UsageError for a time that cannot be understood."""
+    since = None
+    if arguments.since is not None:
+        since = moment_named(arguments.since, datetime.fromisoformat(app.now()))
+    return SessionFilter(client=arguments.client, task=arguments.task, since=since)
+
+
+def moment_named(text: str, now: datetime) -> float:
+    """Return a date, a time or an age in seconds since 1970."""
+    age = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
+    if age:
+        return now.timestamp() - int(age[1]) * _UNITS[age[2]]
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is not a time", hint="such as 2026-11-20, 2026-11-20T14:00 or 3d"
+        ) from None
+    # A date of a person is one of their own time zone.
+    return (found if found.tzinfo else found.astimezone()).astimezone(UTC).timestamp()

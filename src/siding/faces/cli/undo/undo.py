@@ -1,0 +1,88 @@
+"""The verbs undo and redo: take acts of a task back, and do them again."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from functools import partial
+
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context
+from siding.faces.cli.screen.words import task_name, task_step
+from siding.faces.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
+from siding.faces.cli.telling.reopening import tell_reopened
+from siding.faces.cli.telling.restorations import tell_kept, tell_restored, with_consent
+from siding.faces.cli.verb import Verb
+from siding.record.place.project import Project, require_project
+from siding.undo.undo import Undone, UndoRequest, choose, redo, undo
+
+
+def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
+    parser.add_argument("-t", "--task", metavar="TASK", help=task)
+    parser.add_argument("--force", action="store_true", help=force)
+    add_beside_arguments(parser)
+    parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
+    parser.add_argument("--json", action="store_true", help="print the step as JSON")
+
+
+def _run(
+    arguments: Namespace, context: Context, *, act: Callable[[Project, UndoRequest], Undone]
+) -> int:
+    project = require_project(context.app)
+    request = UndoRequest(task=arguments.task, wait=arguments.wait, beside=beside_of(arguments))
+    if arguments.stop:
+        stop_first(context.screen, project, choose(project, arguments.task, "undo")[0])
+    done = with_consent(
+        context.screen,
+        lambda force: act(project, request._replace(force=force)),
+        force=arguments.force,
+    )
+    _tell(context, done, as_json=arguments.json)
+    tell_kept(context.screen, project.layout.root, done.applied)
+    return 0
+
+
+def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
+    """Say what an undo or redo did."""
+    screen = context.screen
+    for first in done.settled:
+        screen.note(f"{task_step(done.task.name, first.id)} · {first.title} (recorded first)")
+    for each in done.passed:
+        since = "" if each.turns is None else f" after its last turn, {each.turns.steps[-1]}"
+        screen.note(f"passed over step {each.id} ({each.title}): it changed nothing{since}")
+    if done.restored is not None:
+        tell_restored(screen, done.task.name, done.restored, done.what)
+    elif done.reopened is not None:
+        tell_reopened(screen, done.reopened)
+    else:
+        made = done.applied
+        begin = task_name(done.task.name) if made is None else task_step(done.task.name, made.id)
+        screen.note(f"{begin} · {done.what}", "green")
+    tell_paused(screen, done.task.name, done.paused)
+    if as_json:
+        step = done.restored.step if done.restored is not None else done.applied
+        print_json(screen, None if step is None else step.line)
+
+
+UNDO = Verb(
+    """Take the newest act back: a run, rollback, apply, phase move, closing or removal.
+
+Repeat to go further back. Files, HEAD, the task's branch, the index and the phases go together.
+Nothing is lost by it: `siding redo` does it again, and every state in between is a step in the log.
+What was changed by hand since asks first. Runs that changed nothing are passed over.
+""",
+    partial(
+        _add_arguments,
+        task="the task (default: the active one, else the one that was closed last)",
+        force="even if later changes go with it",
+    ),
+    partial(_run, act=undo),
+)
+REDO = Verb(
+    "Do again what the newest undo took back. A run that changes something, or a change by hand, "
+    "ends the line.",
+    partial(
+        _add_arguments,
+        task="the task (default: this terminal's)",
+        force="move what is in the way aside",
+    ),
+    partial(_run, act=redo),
+)

@@ -1,0 +1,1 @@
+"""The verbs of upkeep: `doctor` and `gc`."""

@@ -1,0 +1,20 @@
+"""A verb that shares its module with others of its kind; most are a module of their own."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+
+from siding.faces.cli.globals import Context
+
+
+class Verb:
+    """A verb that shares a module with others. It has the names that `main` takes from a module."""
+
+    def __init__(
+        self,
+        about: str,
+        add_arguments: Callable[[ArgumentParser], None],
+        run: Callable[[Namespace, Context], int],
+    ) -> None:
+        self.__doc__ = about
+        self.add_arguments = add_arguments
+        self.run = run

@@ -1,0 +1,183 @@
+"""The dashboard as one application: its table of addresses, and the responses for failures.
+
+Every page's address returns the same empty page; its script then fetches the content with the key.
+``/view/…`` is that content, ``/api/v1/…`` the same data as JSON, ``/live`` the live stream.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from siding.asking.devices.refusals import DeviceRefused
+from siding.faces.web.access import Key
+from siding.faces.web.ansi import palette
+from siding.faces.web.api.reading import read_object
+from siding.faces.web.api.routes import api_routes
+from siding.faces.web.ask import Ask
+from siding.faces.web.devices import device_routes
+from siding.faces.web.pages.table import PAGES, PIECES, SHARED
+from siding.faces.web.rendering import Page, render
+from siding.faces.web.sessions import Serving
+from siding.faces.web.site import Site
+from siding.faces.web.workflows.values import WEIGHTS
+from siding.ground.errors import NotFound, SidingError, UsageError
+from siding.workflows.acts.views import is_run_id
+
+_STATIC = Path(__file__).parent / "static"
+_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+MOST_TOPICS = 8
+Endpoint = Callable[[Request], Awaitable[Response]]
+_STATUSES = {NotFound: 404, UsageError: 400, DeviceRefused: 403}
+
+
+def build(site: Site, *, key: Key, serving: Serving | None) -> ASGIApp:
+    """Return the application, without the check of who asks around it."""
+    files = _static_files()
+    shell = (Path(__file__).parent / "templates" / "shell.html").read_bytes()
+
+    async def empty_page(_request: Request) -> Response:
+        return Response(shell, media_type="text/html; charset=utf-8")
+
+    async def static(request: Request) -> Response:
+        found = files.get(request.path_params["name"])
+        if found is None:
+            raise HTTPException(404)
+        return Response(found[0], headers={"content-type": found[1]})
+
+    async def live(request: Request) -> Response:
+        topics = request.query_params.get("topics", "").split(",")
+        if len(topics) > MOST_TOPICS or not all(_is_topic(each) for each in topics):
+            raise HTTPException(400)
+        return StreamingResponse(site.hub.stream(topics), media_type="text/event-stream")
+
+    routes = [
+        *(Route(path, empty_page, methods=["GET"]) for path in PAGES),
+        *(
+            Route(
+                f"/view{path}",
+                _view(site, handler, shared=path in SHARED),
+                methods=["GET"],
+            )
+            for path, handler in {**PAGES, **PIECES}.items()
+        ),
+        *api_routes(site),
+        Route("/live", live, methods=["GET"]),
+        Route("/static/{name}", static, methods=["GET"]),
+    ]
+
+    async def exchange(request: Request) -> Response:
+        body = await read_object(request)
+        if not site.tickets.take(str(body.get("ticket", ""))):
+            raise HTTPException(403)
+        return JSONResponse({"key": key.text})
+
+    routes.append(Route("/key", exchange, methods=["POST"]))
+    sessions, fingerprint = (None, "") if serving is None else serving
+    routes += device_routes(site, sessions, fingerprint)
+    handlers = {SidingError: _expected, HTTPException: _refused, Exception: _bug}
+    return Starlette(routes=routes, exception_handlers=handlers)
+
+
+def _static_files() -> dict[str, tuple[bytes, str]]:
+    """Return the content and type of each static file by name.
+
+    An address is looked up here and never becomes part of a path.
+    """
+    found = {
+        path.name: (path.read_bytes(), _TYPES[path.suffix])
+        for path in sorted(_STATIC.iterdir())
+        if path.suffix in _TYPES
+    }
+    found["palette.css"] = (palette().encode(), _TYPES[".css"])
+    return found
+
+
+def _view(site: Site, handler: Callable[[Ask], Page | str], *, shared: bool) -> Endpoint:
+    async def view(request: Request) -> Response:
+        words, query = dict(request.path_params), dict(request.query_params)
+
+        def make() -> bytes:
+            made = handler(Ask(site, site.project(), words, query))
+            return (
+                made.encode("utf-8", "backslashreplace") if isinstance(made, str) else render(made)
+            )
+
+        if shared:
+            signature = (site.stamps(), int(time.monotonic() * 2))
+            html = await site.views.get(str(request.url), signature, make)
+        else:
+            html = await asyncio.to_thread(make)
+        return Response(html, media_type="text/html; charset=utf-8")
+
+    return view
+
+
+def _is_topic(name: str) -> bool:
+    words = name.split(".")
+    if words[0] in ("project", "workflows"):
+        return len(words) == 1
+    if words[0] == "workflow":
+        return len(words) == 3 and is_run_id(words[1]) and words[2] in WEIGHTS
+    if words[0] != "output" or len(words) != 4:
+        return False
+    return len(words[2]) <= 10 and words[2].removeprefix("r").isdigit()
+
+
+async def _expected(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SidingError)
+    status = next((found for kind, found in _STATUSES.items() if isinstance(error, kind)), 409)
+    return _failure(request, status, error.code, error.message, _hint_here(error.hint))
+
+
+def _hint_here(hint: str | None) -> str | None:
+    """Return the hint; None when it names an option of the command line, which a page lacks."""
+    words = re.sub(r"`[^`]*`", "", hint or "")  # a whole command in backquotes can be typed
+    return None if re.search(r"(?<!\w)--[a-z]", words) else hint
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = {
+        403: "this ticket was used before, or is too old",
+        404: "there is no such page",
+        405: "this address does not take that method",
+    }
+    response = _failure(
+        request, error.status_code, "refused", said.get(error.status_code, "the request is wrong")
+    )
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    return _failure(
+        request,
+        500,
+        "bug",
+        f"this is a bug in Siding: {type(error).__name__}",
+        "the terminal of `siding ui` shows the details",
+    )
+
+
+def _failure(
+    request: Request, status: int, code: str, message: str, hint: str | None = None
+) -> Response:
+    if request.url.path.startswith(("/api/", "/device/")):
+        error = {"code": code, "message": message, "hint": hint}
+        return JSONResponse({"error": error}, status_code=status)
+    values = {"message": message, "hint": hint or "", "status": status}
+    html = render(Page("error.html", "Not found" if status == 404 else "That did not work", values))
+    return Response(html, status_code=status, media_type="text/html; charset=utf-8")

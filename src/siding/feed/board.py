@@ -1,0 +1,196 @@
+"""The rows of ``task list``. The cost grows with the number of tasks that changed since last time.
+
+A row is made from the task's document and its newest ledger line. Rows are kept in
+``cache/board.json`` with the size, modification time and inode of these two files; a row whose
+files are the same is not read again. The cache can be deleted at any time.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from siding.ground.errors import SidingError
+from siding.ground.files.durable import make_dirs
+from siding.ground.ids import TaskId
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.documents import read_document_or_none, write_document
+from siding.record.ledger.intents import has_intents
+from siding.record.place.project import Project
+from siding.record.tasks.states import TaskState
+
+CACHE_VERSION = 2
+
+
+class TaskRow(NamedTuple):
+    """One task in a list."""
+
+    id: str
+    name: str
+    status: str
+    active: bool
+    running: bool  # there is an intent: a step is in progress, or was cut off and is not recorded
+    owner: str
+    tags: tuple[str, ...]
+    blocked_by: tuple[str, ...]
+    blocked: bool  # one of those tasks is not closed yet, or cannot be read
+    branch: str
+    workspace: str  # state of its workspace
+    created_at: str
+    updated_at: str
+    steps: int
+    last_command: str
+    last_status: str
+    last_at: str  # when the last step ended
+    last_snapshot: str
+    agent: str  # of the last step; "" for any other command
+    files: int  # the number of files that the last step changed
+    additions: int
+    deletions: int
+
+
+class Board(NamedTuple):
+    """The rows of a list of tasks, and the ids of the tasks whose document cannot be read."""
+
+    rows: list[TaskRow]
+    unreadable: list[TaskId]
+
+
+def rows(project: Project, *, include_closed: bool) -> list[TaskRow]:
+    """Return the tasks, oldest first."""
+    return look(project, include_closed=include_closed).rows
+
+
+def look(project: Project, *, include_closed: bool) -> Board:
+    """Return the tasks, oldest first, and the ids of those that could not be read."""
+    try:
+        return _board(project, _cached(project), include_closed=include_closed)
+    except (LookupError, TypeError):  # the cache is damaged: read everything again
+        return _board(project, {}, include_closed=include_closed)
+
+
+def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) -> Board:
+    fresh: dict[str, Any] = {}
+    unreadable = []
+    # With thousands of tasks, joining strings is ten times as fast as making Path objects.
+    tasks = os.fspath(project.layout.tasks_dir)
+    for task_id in project.tasks.ids():
+        signature = _signature(f"{tasks}/{task_id}")
+        entry = known.get(task_id)
+        if not isinstance(entry, dict) or entry.get("signature") != signature:
+            entry = _entry(project, task_id, signature)
+        if entry is not None:
+            fresh[task_id] = entry
+        elif os.path.lexists(project.task_layout(task_id).task_json):
+            unreadable.append(task_id)
+    if fresh != known:
+        _remember(project, fresh)
+    active = project.active_task_id()
+    states = project.registry.states()
+    open_ids = {
+        task_id
+        for task_id, entry in fresh.items()
+        if entry["row"]["status"] != TaskState.CLOSED.value
+    }
+    open_ids.update(unreadable)
+    found = [
+        _row(
+            task_id,
+            entry["row"],
+            active=active,
+            workspace=states.get(task_id, "absent"),
+            running=has_intents(f"{tasks}/{task_id}"),
+            blocked=not open_ids.isdisjoint(entry["row"]["blocked_by"]),
+        )
+        for task_id, entry in fresh.items()
+        if include_closed or entry["row"]["status"] != TaskState.CLOSED.value
+    ]
+    ordered = sorted(found, key=lambda row: (row.created_at, row.id))
+    return Board(rows=ordered, unreadable=unreadable)
+
+
+def _row(
+    task_id: str,
+    row: Mapping[str, Any],
+    *,
+    active: str | None,
+    workspace: str,
+    running: bool,
+    blocked: bool,
+) -> TaskRow:
+    return TaskRow(
+        id=task_id,
+        active=task_id == active,
+        workspace=workspace,
+        running=running,
+        blocked=blocked,
+        **{**row, "tags": tuple(row["tags"]), "blocked_by": tuple(row["blocked_by"])},
+    )
+
+
+def _entry(project: Project, task_id: TaskId, signature: list[int]) -> dict[str, Any] | None:
+    """Return the cache entry of a task, or None if its document cannot be read."""
+    try:
+        task = project.tasks.load(task_id)
+    except SidingError:
+        return None
+    last = project.ledger(task_id).last()
+    return {
+        "signature": signature,
+        "row": {
+            "name": task.name,
+            "status": task.status.value,
+            "owner": task.owner,
+            "tags": list(task.tags),
+            "blocked_by": list(task.blocked_by),
+            "branch": task.branch,
+            "created_at": task.created_at,
+            "updated_at": task.updated_at,
+            "steps": last.number if last else 0,
+            "last_command": last.title[:200] if last else "",
+            "last_status": last.status if last else "",
+            "last_at": last.ended_at if last else "",
+            "last_snapshot": (last.snapshot or "") if last else "",
+            "agent": last.agent if last else "",
+            "files": last.files if last else 0,
+            "additions": last.additions if last else 0,
+            "deletions": last.deletions if last else 0,
+        },
+    }
+
+
+def _signature(directory: str) -> list[int]:
+    return [*_stamp(f"{directory}/task.json"), *_stamp(f"{directory}/ledger.jsonl")]
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _cache_path(project: Project) -> Path:
+    return project.layout.root / "cache" / "board.json"
+
+
+def _cached(project: Project) -> dict[str, Any]:
+    try:
+        document = read_document_or_none(
+            _cache_path(project), what="board cache", version=CACHE_VERSION
+        )
+    except (SidingError, OSError):
+        return {}
+    entries = (document or {}).get("tasks")
+    return entries if isinstance(entries, dict) else {}
+
+
+def _remember(project: Project, entries: dict[str, Any]) -> None:
+    """Write the cache, and ignore failures: listing must work on a full or read-only disk."""
+    path = _cache_path(project)
+    try:
+        make_dirs(path.parent)
+        write_document(path, {"version": CACHE_VERSION, "tasks": entries})
+    except (OSError, SidingError):
+        return

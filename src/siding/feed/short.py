@@ -1,0 +1,56 @@
+"""The state of a task in a few figures, for the prompt of a shell. Starts no process."""
+
+from siding.feed.unapplied import unapplied
+from siding.ground.errors import SidingError
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.layout import TaskLayout
+from siding.record.ledger.intents import Intents
+from siding.record.place.project import Project
+from siding.record.place.selection import select
+from siding.record.recording.logged import has_failed
+from siding.record.runs.store import Runs
+
+
+class ShortStatus(NamedTuple):
+    """A task: how many runs live, how many questions wait for a person, how much broke, and how
+    many steps changed something that is not applied yet."""
+
+    task: str
+    runs: int
+    questions: int
+    broken: int
+    unapplied: int
+
+
+def short_status(project: Project, named: str | None) -> ShortStatus:
+    """Return the figures of a task; write nothing.
+
+    Broken are acts that were cut off, and the last step if it did not end well.
+    """
+    task = select(project, named)
+    layout = project.task_layout(task.id)
+    found = unapplied(project.ledger(task.id))
+    failed = found.last is not None and has_failed(found.last) and not found.last.was_stopped
+    return ShortStatus(
+        task=task.name,
+        runs=len(Runs(layout).live()),
+        questions=_questions(project, task.id),
+        broken=_cut_off(layout) + failed,
+        unapplied=found.steps,
+    )
+
+
+def _questions(project: Project, task_id: str) -> int:
+    if not project.layout.decisions_dir.is_dir():
+        return 0  # nobody ever asked: what reads questions would be an eighth of a prompt's time
+    from siding.asking.lookup import open_questions
+
+    return len(open_questions(project, task_id))
+
+
+def _cut_off(layout: TaskLayout) -> int:
+    intents = Intents(layout)
+    try:
+        return sum(intents.is_cut_off(each) for each in intents.all())
+    except SidingError:
+        return 1  # it cannot be read, which the next command in the task will say

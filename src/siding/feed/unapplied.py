@@ -1,0 +1,53 @@
+"""Tell from the newest steps of a task what has not been applied yet. Starts no process."""
+
+from collections.abc import Sequence
+
+from siding.ground.namedtuples import NamedTuple
+from siding.record.ledger.kinds import StepKind, StepStatus
+from siding.record.ledger.present_line import present_line
+from siding.record.ledger.step import Step
+from siding.record.ledger.store import Ledger
+
+LOOKED_AT = 100  # steps: the answer costs the same however long a ledger is
+
+
+class Unapplied(NamedTuple):
+    """How many steps changed something since the last apply of the whole change, or the base.
+
+    `since` is the snapshot that was applied then, "" for none; `last` the newest step.
+    """
+
+    steps: int
+    since: str = ""
+    last: Step | None = None
+
+
+def unapplied(ledger: Ledger) -> Unapplied:
+    """Return what the newest steps of a ledger say."""
+    return unapplied_in(ledger.tail(LOOKED_AT))
+
+
+def unapplied_in(steps: Sequence[Step]) -> Unapplied:
+    """Return what these steps say, which are given oldest first. Pure.
+
+    What was left behind, what a sync brought in, and applies that were taken back do not count.
+    """
+    line = present_line(steps).line
+    stands: dict[str, bool] = {}  # applies that a later step took back (False) or did again (True)
+    last = steps[-1] if steps else None
+    count = 0
+    for step in reversed(steps):
+        if step.kind == StepKind.APPLY:
+            undoes, redoes = step.reversal
+            if undoes or redoes:
+                stands.setdefault(undoes or redoes or "", redoes is not None)
+            elif stands.get(step.id, True) and _took_all(step):
+                return Unapplied(count, step.snapshot or "", last)
+        elif step.number in line and (step.files or step.modes) and not step.syncs:
+            count += 1
+    return Unapplied(count, last=last)
+
+
+def _took_all(step: Step) -> bool:
+    applied = step.as_apply
+    return applied is not None and applied.whole and step.status == StepStatus.COMPLETED

@@ -1,0 +1,1 @@
+"""What a program needs that may lose nothing: files, storage, processes, git."""

@@ -1,0 +1,59 @@
+"""Parse the output of `git status --porcelain=v2 -z`."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from siding.ground.namedtuples import NamedTuple
+
+ARGUMENTS = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
+
+
+class EntryKind(StrEnum):
+    TRACKED = "tracked"
+    CONFLICTED = "conflicted"
+    UNTRACKED = "untracked"
+    IGNORED = "ignored"
+
+
+class StatusEntry(NamedTuple):
+    """One path that differs between disk and index (`unstaged`) or index and HEAD (`staged`).
+
+    ``staged`` and ``unstaged`` are git's letters (``.`` for none, M T A D). A directory that is
+    ignored as a whole, or that is a repository of its own, ends with a slash.
+    """
+
+    kind: EntryKind
+    path: bytes
+    staged: str = "."
+    unstaged: str = "."
+
+
+def parse(output: bytes) -> Iterator[StatusEntry]:
+    """Yield the entries. Lines of unknown kinds are skipped."""
+    fields = iter(output.split(b"\0"))
+    for field in fields:
+        match field[:2]:
+            case b"? ":
+                yield StatusEntry(kind=EntryKind.UNTRACKED, path=field[2:])
+            case b"! ":
+                yield StatusEntry(kind=EntryKind.IGNORED, path=field[2:])
+            case b"1 ":
+                # 1 XY sub mH mI mW hH hI path
+                words = field.split(b" ", 8)
+                yield StatusEntry(
+                    kind=EntryKind.TRACKED,
+                    path=words[8],
+                    staged=chr(words[1][0]),
+                    unstaged=chr(words[1][1]),
+                )
+            case b"2 ":
+                # 2 XY sub mH mI mW hH hI X100 path, and the old path as a field of its own
+                path = field.split(b" ", 9)[9]
+                next(fields, None)
+                yield StatusEntry(kind=EntryKind.TRACKED, path=path, staged="R")
+            case b"u ":
+                # u XY sub m1 m2 m3 mW h1 h2 h3 path
+                path = field.split(b" ", 10)[10]
+                yield StatusEntry(kind=EntryKind.CONFLICTED, path=path, staged="U", unstaged="U")
+            case _:
+                continue

@@ -1,0 +1,64 @@
+"""Run programs that use our terminal: the person's editor, and git when it uses the network.
+
+Git may ask for a passphrase then. These programs stay in our process group, so that Ctrl-C reaches
+them.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from siding.ground.process.capture import Completed
+from siding.ground.process.errors import CannotStart
+from siding.ground.process.lookup import NotStartable, explain_exec_error, find_program
+
+
+def run_attached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> Completed:
+    """Run a command to its end with our terminal, and return its standard output.
+
+    Its standard error goes where ours goes. Raises CannotStart.
+    """
+    try:
+        done = subprocess.run(
+            list(argv), env=dict(env), cwd=cwd, stdout=subprocess.PIPE, check=False
+        )
+    except OSError as error:
+        raise CannotStart(
+            f"{argv[0]!r} cannot be started: {error.strerror}",
+            hint=f"is {argv[0]!r} installed and on the PATH?",
+        ) from error
+    return Completed(argv=tuple(argv), returncode=done.returncode, stdout=done.stdout, stderr=b"")
+
+
+def run_shown(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, out: int) -> int:
+    """Run a command to its end without input, with its output to the descriptor `out`.
+
+    Returns its exit status, as a shell tells it. Raises CannotStart.
+    """
+    try:
+        done = subprocess.run(
+            list(argv), env=dict(env), cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, check=False
+        )
+    except OSError as error:
+        raise CannotStart(f"{argv[0]!r} cannot be started: {error.strerror}") from error
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def become(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> NoReturn:
+    """Replace this process by a program that runs in `cwd`.
+
+    Raises CannotStart; our working directory is then what it was before.
+    """
+    found = find_program(argv, env, cwd)
+    if isinstance(found, NotStartable):
+        raise CannotStart(found.reason, hint=f"is {argv[0]!r} installed and on the PATH?")
+    before = os.getcwd()
+    os.chdir(cwd)
+    try:
+        os.execve(found.path, list(argv), dict(env))
+    except OSError as error:
+        os.chdir(before)
+        reason = explain_exec_error(argv[0], error).reason
+        raise CannotStart(reason, hint="name another program") from error

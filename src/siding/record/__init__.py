@@ -1,0 +1,1 @@
+"""The recorder: projects, tasks, workspaces, runs, steps, and how states are kept."""

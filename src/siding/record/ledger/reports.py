@@ -1,0 +1,273 @@
+"""Parts of a ledger line: the output, the processes, the hooks, the matched rules, the sandbox.
+
+Each part is read by `from_record` and written by `as_record`. Paths are quoted as git quotes them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.fields import (
+    mapping,
+    mappings,
+    said,
+    strings,
+    text,
+    text_or_none,
+    whole,
+    whole_or_none,
+    words,
+)
+
+ALARM = "alarm"
+NOTE = "note"
+
+
+class OutputReport(NamedTuple):
+    """The sizes and the hash of ``artifacts/NNNN.output``; `sha256` covers the whole file."""
+
+    streams: str = ""  # piped, pty
+    stdout_bytes: int | None = None  # None in lines of another tool, which does not count them
+    stderr_bytes: int | None = None
+    sha256: str = ""
+    complete: bool = True
+    rows: int = 0  # of the run's terminal when it ended; 0: it had none, or nobody noted it
+    columns: int = 0
+
+    @classmethod
+    def from_record(cls, value: object) -> "OutputReport | None":
+        if not isinstance(value, dict):
+            return None
+        return cls(
+            streams=text(value.get("streams")),
+            stdout_bytes=whole_or_none(value.get("stdout_bytes")),
+            stderr_bytes=whole_or_none(value.get("stderr_bytes")),
+            sha256=text(value.get("sha256")),
+            complete=bool(value.get("complete", True)),
+            rows=whole(value.get("rows")),
+            columns=whole(value.get("columns")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        record = self._asdict()
+        if not self.rows or not self.columns:
+            del record["rows"], record["columns"]
+        return record
+
+
+class RequestsReport(NamedTuple):
+    """How often a run asked its broker, and the hash of ``artifacts/NNNN.requests``."""
+
+    number: int
+    sha256: str
+
+    @classmethod
+    def from_record(cls, value: object) -> "RequestsReport | None":
+        if not isinstance(value, dict):
+            return None
+        return cls(number=whole(value.get("number")), sha256=text(value.get("sha256")))
+
+
+class AgentReport(NamedTuple):
+    """What an agent said of itself while it ran, and how its commands were judged."""
+
+    session: str  # its own id of the newest conversation; "": it has reported nothing
+    transcript: str  # the path of that, as the agent saw it
+    prompts: int
+    prompt: str  # the newest one, if its turn had not ended when the run did
+    judge: str  # off, on or require
+    judged: int  # commands
+    blocked: int
+    asked: int  # of a person
+
+    @classmethod
+    def from_record(cls, value: object) -> "AgentReport | None":
+        if not isinstance(value, dict):
+            return None
+        return cls(
+            session=text(value.get("session")),
+            transcript=text(value.get("transcript")),
+            prompts=whole(value.get("prompts")),
+            prompt=text(value.get("prompt")),
+            judge=text(value.get("judge")),
+            judged=whole(value.get("judged")),
+            blocked=whole(value.get("blocked")),
+            asked=whole(value.get("asked")),
+        )
+
+
+class LeftProcess(NamedTuple):
+    """A process that was still alive when the command ended."""
+
+    pid: int
+    name: str
+    started: int  # clock ticks since boot on Linux
+
+
+class ProcessReport(NamedTuple):
+    """What happened to the processes that were still alive when a command ended."""
+
+    ended: tuple[LeftProcess, ...] = ()  # Siding ended them
+    survivors: tuple[LeftProcess, ...] = ()  # Siding could not end them
+    left_running: tuple[LeftProcess, ...] = ()  # they were kept running on purpose
+
+    @classmethod
+    def from_record(cls, value: object) -> "ProcessReport":
+        found = mapping(value)
+        return cls(*(_processes(found.get(name)) for name in cls._fields))
+
+    def as_record(self) -> dict[str, Any]:
+        return {
+            name: [each._asdict() for each in listed] for name, listed in self._asdict().items()
+        }
+
+
+def _processes(value: object) -> tuple[LeftProcess, ...]:
+    return tuple(
+        LeftProcess(whole(each.get("pid")), text(each.get("name")), whole(each.get("started")))
+        for each in mappings(value)
+    )
+
+
+class HookReport(NamedTuple):
+    """A hook that ran around the command: its exit code and output."""
+
+    moment: str  # pre_run, post_run
+    command: str
+    source: str  # project, repository
+    exit_code: int
+    output: str
+
+    @classmethod
+    def from_record(cls, value: Mapping[str, Any]) -> "HookReport":
+        return cls(
+            moment=text(value.get("moment")),
+            command=text(value.get("command")),
+            source=text(value.get("source")),
+            exit_code=whole(value.get("exit_code")),
+            output=text(value.get("output")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+class PolicyEvent(NamedTuple):
+    """A rule of the policy that a command matched."""
+
+    rule: str
+    action: str  # log, warn, ask, block
+    matched: str = ""  # the text that the rule matched
+    reason: str = ""
+    command: str = ""  # the simple command, one part of the command line
+    via: tuple[str, ...] = ()  # the commands that contain it, such as "sh -c"
+    answer: str | None = None  # to an ``ask``: yes, always, remembered, flag, no, nobody
+
+    @classmethod
+    def from_record(cls, value: Mapping[str, Any]) -> "PolicyEvent":
+        return cls(
+            rule=text(value.get("rule")),
+            action=text(value.get("action")),
+            matched=text(value.get("matched")),
+            reason=text(value.get("reason")),
+            command=text(value.get("command")),
+            via=words(value.get("via")),
+            answer=text_or_none(value.get("answer")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        record = self._asdict() | {"via": list(self.via)}
+        if self.answer is None:
+            del record["answer"]
+        return record
+
+
+class OutsideChange(NamedTuple):
+    """One thing outside the workspace that changed during the run."""
+
+    what: str  # branch, tag, ref, stash, head, index, files, config, hook, git, worktree, own, ...
+    name: str
+    how: str  # in words: "made", "moved", ...
+    weight: str = ALARM  # or NOTE, for changes that ordinary commands make
+    before: str | None = None
+    after: str | None = None
+
+    @classmethod
+    def from_record(cls, value: Mapping[str, Any]) -> "OutsideChange":
+        return cls(
+            what=text(value.get("what")),
+            name=text(value.get("name")),
+            how=text(value.get("how")),
+            weight=text(value.get("weight")),
+            before=text_or_none(value.get("before")),
+            after=text_or_none(value.get("after")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return {key: value for key, value in self._asdict().items() if value is not None}
+
+
+class IsolationReport(NamedTuple):
+    """The changes outside the workspace while a command ran."""
+
+    changes: tuple[OutsideChange, ...] = ()
+    files: str = ""  # whether the files of the checkout were checked: "looked at", "not looked at"
+
+    @classmethod
+    def from_record(cls, value: object) -> "IsolationReport | None":
+        if not isinstance(value, dict):
+            return None
+        changes = tuple(OutsideChange.from_record(each) for each in mappings(value.get("changes")))
+        return cls(changes=changes, files=text(value.get("files")))
+
+    def as_record(self) -> dict[str, Any]:
+        return {"changes": [each.as_record() for each in self.changes], "files": self.files}
+
+    @property
+    def alarms(self) -> tuple[OutsideChange, ...]:
+        """The changes that ordinary commands do not make."""
+        return tuple(each for each in self.changes if each.weight == ALARM)
+
+    @property
+    def notes(self) -> tuple[OutsideChange, ...]:
+        """The changes that ordinary commands make, too."""
+        return tuple(each for each in self.changes if each.weight == NOTE)
+
+
+class SandboxReport(NamedTuple):
+    """The sandbox that a command ran in."""
+
+    mode: str = ""  # on, require
+    engine: str | None = None  # bwrap, landlock; None: the command ran without a sandbox
+    profile: str = ""
+    network: str = ""
+    git: str = ""
+    not_covered: tuple[str, ...] = ()  # what the sandbox did not restrict, as sentences
+    reason: str = ""  # why the engine is not bwrap, or why there was no sandbox
+    hosts: tuple[str, ...] = ()  # that alone may be reached, with the network `allow`
+
+    @classmethod
+    def from_record(cls, value: object) -> "SandboxReport | None":
+        if not isinstance(value, dict):
+            return None
+        return cls(
+            mode=text(value.get("mode")),
+            engine=text_or_none(value.get("engine")),
+            profile=text(value.get("profile")),
+            network=text(value.get("network")),
+            git=text(value.get("git")),
+            not_covered=strings(value.get("not_covered")),
+            reason=text(value.get("reason")),
+            hosts=strings(value.get("hosts")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        inside = {} if self.engine is None else {"not_covered": list(self.not_covered)}
+        return {
+            "mode": self.mode,
+            "engine": self.engine,
+            "profile": self.profile,
+            **said(network=self.network, hosts=list(self.hosts), git=self.git),
+            **inside,
+            **said(reason=self.reason),
+        }

@@ -1,0 +1,1 @@
+"""A branch and a checkout moved to another commit."""

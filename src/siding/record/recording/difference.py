@@ -1,0 +1,306 @@
+"""Compare two states of a task: the base, the state after a step, or the workspace as it is now."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from siding.ground.errors import NotFound, SidingError, UsageError
+from siding.ground.files.durable import write_all
+from siding.ground.git.paths import is_selected, quote_path
+from siding.ground.ids import Sha
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.process.output.files import Span
+from siding.record.ledger.figures import DiffFigures, ModeFigures
+from siding.record.ledger.step import Step
+from siding.record.place.old_home import workspace_of
+from siding.record.place.project import Project
+from siding.record.place.selection import select
+from siding.record.recording.freed import freed_at, refuse_freed, refuse_freed_patch
+from siding.record.recording.line_base import line_base
+from siding.record.recording.named_paths import named_paths, refuse_unknown
+from siding.record.recording.patch_files import parts_of, patch_span
+from siding.record.recording.snapshots import TaskSnapshots, patch_lines
+from siding.record.recording.steps import same_number, step
+from siding.record.snapshots.modes import ModeChange, Modes
+from siding.record.snapshots.patches import DiffStat, FileStat
+from siding.record.tasks.registry import Workspace
+from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import Task
+
+__all__ = [
+    "Difference",
+    "RecordedPatch",
+    "ShownChange",
+    "difference",
+    "no_base",
+    "shown_changes",
+    "shown_modes",
+]
+
+
+class ShownChange(NamedTuple):
+    """One changed file, for display."""
+
+    status: str
+    name: str
+    binary: bool
+    additions: int
+    deletions: int
+
+
+def shown_changes(stat: DiffStat) -> list[ShownChange]:
+    """Return the changed files of a difference, with quoted names."""
+    return [
+        ShownChange(
+            status=each.status,
+            name=quote_path(each.path)
+            if each.old_path is None
+            else f"{quote_path(each.old_path)} -> {quote_path(each.path)}",
+            binary=each.additions is None,
+            additions=each.additions or 0,
+            deletions=each.deletions or 0,
+        )
+        for each in stat.per_file
+    ]
+
+
+def shown_modes(changes: list[ModeChange]) -> list[str]:
+    """Return changed permissions as texts such as ``run.sh (0644 to 0755)``."""
+    return [f"{quote_path(c.path)} ({c.before:04o} to {c.after:04o})" for c in changes]
+
+
+def _shown_link(path: bytes, group: tuple[bytes, ...]) -> str:
+    others = ", ".join(quote_path(each) for each in group if each != path)
+    return f"{quote_path(path)} ({'with ' + others if others else 'alone'})"
+
+
+class Difference(NamedTuple):
+    """Two snapshots to compare, and a title for the difference."""
+
+    task: Task
+    before: str
+    after: str
+    title: str
+    snapshots: TaskSnapshots
+    project: Project
+    workspace: Workspace
+    modes: Modes | None = None  # the permissions of `after`, if `after` is not a snapshot
+
+    def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
+        """Return the PATHs of a command line; raise NotFound for a path that is on neither side."""
+        found = named_paths(self.project, self.workspace, names)
+        refuse_unknown(self.snapshots.store, (Sha(self.before), Sha(self.after)), found)
+        return found
+
+    def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
+        """Return the figures of the difference, file by file."""
+        return self.snapshots.diff_stat(self.before, self.after, paths)
+
+    def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
+        """Return the paths whose permissions differ."""
+        found = self.snapshots.mode_changes(self.before, self.after, self.modes)
+        return [c for c in found if is_selected(c.path, paths)]
+
+    def links(self, paths: tuple[bytes, ...] = ()) -> list[str]:
+        """Return changed hard links as texts such as ``a (with b)``."""
+        found = self.snapshots.link_changes(self.before, self.after, self.modes)
+        return [_shown_link(p, group) for p, group in found.items() if is_selected(p, paths)]
+
+    def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
+        """Return the figures in the form of a ledger line."""
+        modes = ModeFigures.of(self.mode_changes(paths))
+        return DiffFigures.of(self.stat(paths)).as_record() | modes.as_record()
+
+    def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
+        """Write the patch to the file descriptor `fd`, byte for byte."""
+        self.snapshots.write_patch(self.before, self.after, fd, paths)
+
+    def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
+        """Yield the lines of the patch as text; bytes that are not UTF-8 become ``\\xNN``."""
+        for line in patch_lines(self.snapshots, self.before, self.after, paths):
+            yield line.decode("utf-8", "backslashreplace")
+
+
+class RecordedPatch(NamedTuple):
+    """The recorded patch of one step, used if its snapshots do not exist."""
+
+    task: Task
+    before: str | None
+    after: str | None
+    title: str
+    span: Span
+
+    def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
+        """Return no paths; raise UsageError if PATHs are named: the patch cannot be split."""
+        _refuse_paths(tuple(map(os.fsencode, names)))
+        return ()
+
+    def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
+        """Return nothing: a patch contains no permissions except the executable bit."""
+        _refuse_paths(paths)
+        return []
+
+    def links(self, paths: tuple[bytes, ...] = ()) -> list[str]:
+        """Return nothing: a patch contains no hard links."""
+        _refuse_paths(paths)
+        return []
+
+    def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
+        """Return the figures of the patch, file by file."""
+        _refuse_paths(paths)
+        files = tuple(
+            FileStat(
+                status=part.status,
+                path=os.fsencode(part.name),
+                additions=None if part.is_binary else part.additions,
+                deletions=None if part.is_binary else part.deletions,
+            )
+            for part in parts_of(self.span)
+        )
+        return DiffStat(
+            files=len(files),
+            additions=sum(each.additions or 0 for each in files),
+            deletions=sum(each.deletions or 0 for each in files),
+            per_file=files,
+        )
+
+    def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
+        """Return the figures in the form of a ledger line."""
+        return DiffFigures.of(self.stat(paths)).as_record()
+
+    def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
+        """Write the patch to the file descriptor `fd`, byte for byte."""
+        _refuse_paths(paths)
+        block = b""
+        for block in self.span.chunks(1 << 18):
+            write_all(fd, block)
+        if block and not block.endswith(b"\n"):
+            write_all(fd, b"\n")  # another tool cuts it off, and `git apply` refuses the patch then
+
+    def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
+        """Yield the lines of the patch as text; bytes that are not UTF-8 become ``\\xNN``."""
+        _refuse_paths(paths)
+        with open(self.span.path, "rb") as patch:
+            for line in patch:
+                yield line.decode("utf-8", "backslashreplace")
+
+
+def _refuse_paths(paths: tuple[bytes, ...]) -> None:
+    if paths:
+        raise UsageError(
+            "the snapshots of this step do not exist, and its recorded patch cannot be limited to "
+            "paths",
+            hint="leave the paths out",
+        )
+
+
+@contextmanager
+def difference(
+    project: Project, named: str | None, *, at: str | None, start: str | None, end: str | None
+) -> Iterator[Difference | RecordedPatch]:
+    """Yield the difference of a step (`at`), of a range, or of the whole task up to now.
+
+    `start` and `end` are step numbers, ``base``, ``last`` or ``now``. Raises NotFound and
+    UsageError for points that do not exist.
+    """
+    task = select(project, named)
+    workspace = workspace_of(project, task)
+    if workspace is None:
+        raise SidingError(f"task {task.name!r} never had a workspace, so nothing was changed")
+    snapshots = TaskSnapshots(project, workspace)
+
+    def of(before: str, after: str, title: str, view: TaskSnapshots) -> Difference:
+        return Difference(
+            task=task,
+            before=before,
+            after=after,
+            title=title,
+            snapshots=view,
+            project=project,
+            workspace=workspace,
+        )
+
+    if at is not None:
+        if start or end:
+            raise UsageError("--step names one step; --from and --to name a range")
+        _task, one = step(project, task.id, at)
+        if others := same_number(project, task, one):
+            project.app.warn(others)
+        recorded = _recorded_patch(project, task, workspace, one)
+        if recorded is not None:
+            yield recorded
+            return
+        if not _has_snapshots(project, workspace, one):
+            refuse_freed_patch(project, task.id, one)
+        refuse_freed(project, f"step {one.id}", one.snapshot)
+        refuse_freed(project, f"the state before step {one.id}", one.parent)
+        if one.parent is None or one.snapshot is None:
+            raise NotFound(
+                f"step {one.id} has no snapshots to compare, and left no patch",
+                hint=f"`siding show {one.number}` shows what is recorded of it",
+            )
+        yield of(one.parent, one.snapshot, f"step {one.id}", snapshots)
+        return
+    if not workspace.base_snapshot:
+        raise no_base(task)
+    title = f"{start or 'base'}..{end or 'now'}"
+    before = _recorded(project, task, workspace, start or "base")
+    tip = snapshots.tip() if workspace.status is WorkspaceState.REMOVED else None
+    if end in (None, "now") and tip is not None:  # its last state stands for a workspace that left
+        yield of(before, tip, f"{start or 'base'}..last", snapshots)
+        return
+    if end in (None, "now"):
+        with snapshots.peek() as (seen, view):
+            yield of(before, seen.tree, title, view)._replace(modes=seen.modes)
+        return
+    yield of(before, _recorded(project, task, workspace, end), title, snapshots)
+
+
+def _recorded_patch(
+    project: Project, task: Task, workspace: Workspace, one: Step
+) -> RecordedPatch | None:
+    """Return the step's patch if its snapshots never existed, were lost or freed, else None."""
+    if _has_snapshots(project, workspace, one):
+        return None
+    span = patch_span(project, task, one)
+    if span is None:
+        return None
+    return RecordedPatch(task, one.parent, one.snapshot, f"step {one.id}", span)
+
+
+def _has_snapshots(project: Project, workspace: Workspace, one: Step) -> bool:
+    """Tell whether the states before and after the step are there to be compared."""
+    is_there = one.parent is not None and one.snapshot is not None and project.has_repository
+    is_there = is_there and freed_at(project, one.parent, one.snapshot) is None
+    is_there = is_there and one.number > workspace.lost_until
+    return is_there and project.snapshots.objects.is_dir()
+
+
+def no_base(task: Task) -> SidingError:
+    """Return the error for a workspace without a base snapshot, with the reason."""
+    if not task.worktree:
+        return SidingError(
+            f"task {task.name!r} was begun by another tool, and nothing of its workspace is "
+            "recorded here yet",
+            hint="`siding checkpoint` records it as it is and takes the task over; what the other "
+            "tool wrote stays as it is",
+        )
+    return SidingError(
+        f"nothing of task {task.name!r} was recorded yet",
+        hint="`siding checkpoint` records it as it stands; `siding doctor` says if something is "
+        "lost",
+    )
+
+
+def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> str:
+    """Return the snapshot of ``base``, ``last`` or a step number."""
+    if name in ("base", "0"):
+        return line_base(project, workspace).snapshot
+    if name == "now":
+        raise UsageError("`now` can only be the end of a range", hint="--from base --to now")
+    _task, found = step(project, task.id, name)
+    if found.snapshot is None:
+        raise NotFound(f"step {found.id} has no snapshot")
+    refuse_freed(project, f"step {found.id}", found.snapshot)
+    return found.snapshot

@@ -1,0 +1,99 @@
+"""The status of a task."""
+
+from pathlib import Path
+
+from siding.ground.errors import SidingError, UnreadableFile
+from siding.ground.git.errors import CommandFailed, GitError
+from siding.ground.ids import Sha
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.locks import FileLock, Holder
+from siding.record.ledger.step import Step
+from siding.record.place.old_home import workspace_of
+from siding.record.place.project import Project
+from siding.record.place.selection import select
+from siding.record.recording.line_base import line_base
+from siding.record.recording.snapshots import TaskSnapshots
+from siding.record.recording.steps import InProgress, in_progress, ledger_problems
+from siding.record.tasks.ports import ports_of
+from siding.record.tasks.registry import Workspace
+from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import Task
+from siding.record.unfinished.left_running import StillThere, left_in
+
+__all__ = ["TaskStatus", "status"]
+
+
+class TaskStatus(NamedTuple):
+    """The status of a task: its last step, its workspace, and what is in progress or damaged."""
+
+    task: Task
+    workspace: Workspace | None
+    base: Sha  # the commit that the task's change is counted from; "" if unknown
+    is_behind: bool  # the branch that the task started from is elsewhere now
+    present: bool  # the workspace's directory exists
+    steps: int
+    last: Step | None
+    in_progress: tuple[InProgress, ...]  # those that were cut off first, each kind oldest first
+    unrecorded: int | None  # the number of files changed since the last step; None if unknown
+    holder: Holder | None  # the process that holds the task's lock
+    problems: tuple[str, ...] = ()  # sentences about what is lost or damaged
+    ports: range = range(0)  # the task's own; none before its first run
+    left: tuple[StillThere, ...] = ()  # what runs that have ended left running
+    untold: str = ""  # why git cannot say what changed since the last step; "" if it can
+
+
+def status(project: Project, named: str | None) -> TaskStatus:
+    """Return the status of a task; write nothing."""
+    task = select(project, named)
+    workspace = workspace_of(project, task)
+    present = (
+        workspace is not None
+        and workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
+        and Path(workspace.path).is_dir()
+    )
+    base = task.base_commit if workspace is None else line_base(project, workspace).commit
+    last = project.ledger(task.id).last()
+    lock = FileLock(project.task_layout(task.id).lock)
+    holder = lock.holder() if lock.is_locked() else None
+    unrecorded, untold = None, ""
+    problems = list(ledger_problems(project, task))
+    if present and workspace is not None and workspace.base_snapshot:
+        try:
+            unrecorded = TaskSnapshots(project, workspace).changed_count()
+        except CommandFailed as error:  # git's index was damaged, say: the next step makes it again
+            untold = error.message
+        except SidingError as error:
+            problems.append(f"{error.message}; {error.hint}" if error.hint else error.message)
+    ports = range(0)
+    try:
+        ports = ports_of(project.app.home, project.layout, task.id)
+    except UnreadableFile as error:
+        problems.append(f"{error.message}; {error.hint}")
+    return TaskStatus(
+        task=task,
+        workspace=workspace,
+        base=base,
+        is_behind=present and _has_moved(project, task, base),
+        present=present,
+        steps=last.number if last else 0,
+        last=last,
+        in_progress=tuple(in_progress(project, task)),
+        unrecorded=unrecorded,
+        holder=holder,
+        problems=tuple(problems),
+        ports=ports,
+        left=tuple(left_in(project, task.id)),
+        untold=untold,
+    )
+
+
+def _has_moved(project: Project, task: Task, base: Sha) -> bool:
+    """Tell whether the branch that the task started from is not where the task knows it.
+
+    Reads one file: counting the commits would start git in each `siding status`.
+    """
+    try:
+        at = project.repository.branch(task.base_ref.removeprefix("refs/heads/"))
+    except GitError:  # it started from a tag or a commit
+        return False
+    return bool(base) and at is not None and at != base

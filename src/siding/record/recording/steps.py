@@ -1,0 +1,204 @@
+"""Read the recorded steps of a task, and the step in progress. Reading takes no lock."""
+
+from typing import Any
+
+from siding.ground.errors import NotFound, SidingError, UsageError
+from siding.ground.ids import step_number
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.layout import TaskLayout
+from siding.ground.storage.locks import Holder
+from siding.record.ledger.damage import DamagedLine, damaged_lines
+from siding.record.ledger.details.run import RunDetail
+from siding.record.ledger.intents import Intent, Intents
+from siding.record.ledger.step import Step, step_from
+from siding.record.place.project import Project
+from siding.record.place.selection import select
+from siding.record.runs.run import is_run_id
+from siding.record.tasks.task import Task
+
+__all__ = [
+    "DamagedLine",
+    "DamagedStep",
+    "InProgress",
+    "Step",
+    "Task",
+    "damaged_steps",
+    "in_progress",
+    "ledger_problems",
+    "log",
+    "progress_record",
+    "running_step",
+    "same_number",
+    "step",
+]
+
+
+class DamagedStep(SidingError):
+    """The ledger line of a step cannot be read."""
+
+    code = "damaged_step"
+
+
+class InProgress(NamedTuple):
+    """A step that has begun and is not in the ledger yet."""
+
+    intent: Intent
+    holder: Holder | None  # None: its process died, and it will be recorded as interrupted
+
+    @property
+    def name(self) -> str:
+        """The id of the run; of another act, the number that its step will probably get."""
+        detail = self.intent.draft.detail
+        run = detail.run if isinstance(detail, RunDetail) else ""
+        return run or f"{self.intent.number:04d}"
+
+
+def log(project: Project, named: str | None, *, limit: int | None) -> tuple[Task, list[Step]]:
+    """Return a task and its newest `limit` steps, oldest first; all steps if `limit` is None."""
+    task = select(project, named)
+    ledger = project.ledger(task.id)
+    return task, list(ledger.steps()) if limit is None else ledger.tail(limit)
+
+
+def damaged_steps(project: Project, task: Task, *, whole: bool = False) -> list[DamagedLine]:
+    """Return the lines of a task's ledger that should be steps and cannot be read.
+
+    A torn last line does not count unless artifacts of its step exist: a writer that is killed in
+    the middle of the line leaves it, and no command has reported this step as recorded. Of a long
+    ledger only the end is read, unless `whole` is set.
+    """
+    layout = project.task_layout(task.id)
+    found = damaged_lines(layout.ledger_jsonl, whole=whole)
+    if not any(each.torn for each in found):
+        return found
+    begun = {intent.number for intent in Intents(layout).all()}
+    newest = project.ledger(task.id).last()
+    last = newest.number if newest else 0
+    return [each for each in found if not each.torn or _was_promised(layout, each, last, begun)]
+
+
+def _was_promised(layout: TaskLayout, line: DamagedLine, last: int, begun: set[int]) -> bool:
+    """Tell whether a torn line was once complete: later steps or artifacts of its step exist."""
+    if line.number is None or line.number in begun:
+        return False
+    left = (layout.artifact(line.number, kind).exists() for kind in ("output", "patch"))
+    return line.number < last or any(left)
+
+
+def ledger_problems(project: Project, task: Task) -> list[str]:
+    """Return the damaged lines of a task's ledger as sentences."""
+    return [
+        f"{each.where} is damaged ({each.reason}); it is kept as it is, `siding verify` tells more"
+        for each in damaged_steps(project, task)
+    ]
+
+
+def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
+    """Return one step, named by its number, its run (``r7``) or ``last``.
+
+    Raises NotFound and DamagedStep.
+    """
+    task = select(project, named)
+    ledger = project.ledger(task.id)
+    if wanted == "last":
+        found = ledger.last()
+    elif is_run_id(wanted):
+        found = next((each for each in ledger.steps() if each.run == wanted), None)
+    else:
+        found = ledger.find(_number(wanted))
+    if found is None:
+        _refuse_damaged(project, task, wanted)
+        raise NotFound(
+            f"task {task.name!r} has no step {wanted!r}", hint="`siding log` shows the steps"
+        )
+    return task, found
+
+
+def same_number(project: Project, task: Task, found: Step) -> str | None:
+    """Return a sentence if other steps have the number of `found`, which is the newest of them.
+
+    Steps that Siding recorded share no number; another tool begins again after 9999.
+    """
+    if found.is_chained:
+        return None
+    lines = [line for line, _step in project.ledger(task.id).numbered(found.number)]
+    if len(lines) < 2:
+        return None
+    others = ", ".join(map(str, lines[:-1]))
+    return (
+        f"{len(lines)} steps of another tool have the number {found.id}; this is the newest, on "
+        f"line {lines[-1]} of ledger.jsonl, and the others are on line {others}"
+    )
+
+
+def _refuse_damaged(project: Project, task: Task, wanted: str) -> None:
+    """Raise DamagedStep if the wanted step was on a line that cannot be read."""
+    for line in damaged_steps(project, task, whole=True):
+        if wanted == "last" or line.number == _number(wanted):
+            name = f"{line.number:04d}" if line.number else "?"
+            raise DamagedStep(
+                f"step {name} of task {task.name!r} was on {line.where}, which is damaged: "
+                f"{line.reason}",
+                hint="the line is kept as it is; the step's patch and output may still be in "
+                f"{str(project.task_layout(task.id).artifacts_dir)!r}",
+            )
+
+
+def in_progress(project: Project, task: Task) -> list[InProgress]:
+    """Return the steps that have begun and are not recorded yet, oldest first.
+
+    Those that were cut off come before those that live.
+    """
+    intents = Intents(project.task_layout(task.id))
+    found = [InProgress(intent=each, holder=intents.holder(each)) for each in intents.all()]
+    return sorted(found, key=lambda each: each.holder is not None)
+
+
+def running_step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step] | None:
+    """Return the step in progress that `wanted` names, else None.
+
+    The name is the run's (``r7``), the number that the step will probably get, or ``last``. A turn
+    of the run may have got that number since: then it is the turn's.
+    """
+    task = select(project, named)
+    for found in reversed(in_progress(project, task)):
+        if wanted == "last" or _is_named(found, wanted):
+            is_taken = wanted != found.name and wanted != "last"
+            if is_taken and project.ledger(task.id).find(found.intent.number) is not None:
+                return None
+            return task, step_from(progress_record(found))
+    return None
+
+
+def _is_named(found: InProgress, wanted: str) -> bool:
+    if is_run_id(wanted):
+        return found.name == wanted
+    return _number(wanted) == found.intent.number
+
+
+def progress_record(found: InProgress) -> dict[str, Any]:
+    """Return the step in progress in the form of a ledger line.
+
+    Its status is ``running``, or ``cut off`` if its process died.
+    """
+    return {
+        "step_id": f"{found.intent.number:04d}",
+        "act": found.intent.act,
+        "kind": found.intent.kind,
+        "started_at": found.intent.started_at,
+        "parent": found.intent.parent,
+        **found.intent.draft.as_record(),
+        "status": "running" if found.holder is not None else "cut off",
+    }
+
+
+def _number(text: str) -> int:
+    if text.removeprefix("#") == "0000":
+        return 0  # another tool counts on from 9999 with it; no step of ours has it
+    try:
+        return step_number(text)
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is not a step",
+            hint="give a number such as 3 or 0003, a run such as r7, or `last`",
+        ) from None

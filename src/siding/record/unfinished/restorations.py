@@ -1,0 +1,76 @@
+"""Clean up after a rollback, an undo or a redo that was cut off.
+
+What it did so far is recorded as its step, and the next undo leads to the state before it. So only
+the locks that it held in the user's repository have to go.
+"""
+
+from pathlib import Path
+
+from siding.ground.git.errors import SnapshotDamaged
+from siding.ground.ids import Sha
+from siding.record.ledger.details.checkpoint import CheckpointDetail
+from siding.record.ledger.details.rollback import RollbackDetail
+from siding.record.ledger.draft import Draft
+from siding.record.ledger.intents import Intent
+from siding.record.moving.checkout import CheckoutPlace
+from siding.record.restoring.displaced import DISPLACED, keep_unrecorded, names_of
+from siding.record.returning.carry_out import sweep
+from siding.record.returning.plan import recorded_state
+from siding.record.snapshots.git_state import GitState
+from siding.record.unfinished.ground import Ground
+
+
+def finish_restoration(ground: Ground, intent: Intent) -> Draft:
+    """Remove the locks of a restoration that was cut off; return the draft of its step."""
+    detail = intent.draft.detail
+    if not isinstance(detail, RollbackDetail):
+        return intent.draft
+    if detail.parts:
+        _sweep(ground, intent, detail.restored)
+    return intent.draft._replace(detail=_kept(ground, detail))
+
+
+def _kept(ground: Ground, detail: RollbackDetail) -> RollbackDetail:
+    """Give the versions that others wrote meanwhile their names; return the detail with these."""
+    if not detail.displaced:
+        return detail
+    project = ground.project
+    place = project.layout.root / detail.displaced / DISPLACED
+    if not place.is_dir():
+        return detail._replace(displaced="")
+    kept = keep_unrecorded(place, project.snapshots.repository.object_format)
+    return detail._replace(kept=names_of(kept, detail.displaced))
+
+
+def finish_taking(ground: Ground, intent: Intent) -> Draft:
+    """Do the same for the first step of a task that started from another one's state."""
+    detail = intent.draft.detail
+    if isinstance(detail, CheckpointDetail) and detail.taken:
+        _sweep(ground, intent, detail.taken)
+    return intent.draft
+
+
+def _sweep(ground: Ground, intent: Intent, restored: str | None) -> None:
+    workspace = ground.workspace
+    if workspace.git_dir:
+        sweep(
+            ground.project.repository,
+            CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir)),
+            workspace.branch,
+            intent.act,
+            _states(ground, [intent.parent, restored]),
+        )
+
+
+def _states(ground: Ground, snapshots: list[str | None]) -> list[GitState]:
+    """Return the git states of the snapshots that can be read."""
+    found = []
+    for snapshot in snapshots:
+        try:
+            if snapshot:
+                task_id, branch = ground.workspace.task_id, ground.workspace.branch
+                store = ground.project.snapshots
+                found.append(recorded_state(store, task_id, branch, Sha(snapshot)))
+        except SnapshotDamaged:
+            continue
+    return found

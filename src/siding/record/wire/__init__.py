@@ -1,0 +1,1 @@
+"""What passed the proxy of a run."""

@@ -1,0 +1,1 @@
+"""Workspaces: made, bound, archived, restored, recovered."""

@@ -1,0 +1,122 @@
+"""Find the runs that live and that a command is about."""
+
+from collections.abc import Sequence
+
+from siding.ground.errors import NotFound, UsageError
+from siding.record.place.project import Project
+from siding.record.place.selection import select
+from siding.record.runs.left import LeftRunning
+from siding.record.runs.run import Run
+from siding.record.runs.store import Runs
+from siding.record.tasks.task import Task
+from siding.record.unfinished.left_running import StillThere, left_in
+
+__all__ = ["Task", "left_words", "live_runs", "runs_to_stop", "what_was_left"]
+
+
+def live_runs(
+    project: Project, named: str | None, wanted: Sequence[str], *, every: bool = False
+) -> tuple[Task, list[Run]]:
+    """Return a task and those of its runs that live and that `wanted` names, by id or name.
+
+    Without a name, that is the only run that lives, or all of them with `every`. Raises NotFound
+    and UsageError.
+    """
+    task = select(project, named)
+    live = Runs(project.task_layout(task.id)).live()
+    if every:
+        return task, live
+    if not wanted:
+        _expect_one(project, task, live)
+        return task, live
+    return task, [_named(project, task, live, each) for each in wanted]
+
+
+def runs_to_stop(
+    project: Project, named: str | None, wanted: Sequence[str], *, every: bool = False
+) -> tuple[Task, list[Run], list[LeftRunning]]:
+    """Return a task, runs of it that live, and runs that have ended and left something running.
+
+    They are chosen as in `live_runs`.
+    """
+    task = select(project, named)
+    live = Runs(project.task_layout(task.id)).live()
+    left = left_in(project, task.id)
+    if every:
+        return task, live, [each.run for each in left]
+    if not wanted:
+        if live or not left:
+            _expect_one(project, task, live)
+            return task, live, []
+        if len(left) > 1:
+            raise _several(task, [_shown_left(each) for each in left])
+        return task, [], [left[0].run]
+    chosen: list[Run] = []
+    ended: list[LeftRunning] = []
+    for each in wanted:
+        found = None if any(each in (run.id, run.name) for run in live) else _newest(left, each)
+        if found is None:
+            chosen.append(_named(project, task, live, each))
+        else:
+            ended.append(found.run)
+    return task, chosen, ended
+
+
+def what_was_left(project: Project, task: Task, run_id: str) -> StillThere | None:
+    """Return what a run that has ended left running; None if nothing of it lives."""
+    return next((each for each in left_in(project, task.id) if each.run.id == run_id), None)
+
+
+def left_words(left: StillThere) -> str:
+    """Return what a run left running, as one phrase."""
+    return ", ".join(each.named for each in left.processes)
+
+
+def _expect_one(project: Project, task: Task, live: list[Run]) -> None:
+    if not live:
+        left = left_in(project, task.id)
+        hint = "; ".join(map(_has_ended, left)) or "`siding runs` shows all runs"
+        raise NotFound(f"nothing runs in task {task.name!r}", hint=hint)
+    if len(live) > 1:
+        raise _several(task, [_shown(run) for run in live])
+
+
+def _named(project: Project, task: Task, live: list[Run], wanted: str) -> Run:
+    run = next((run for run in live if wanted in (run.id, run.name)), None)
+    if run is not None:
+        return run
+    ended = _newest(left_in(project, task.id), wanted)
+    alive = ", ".join(map(_shown, live))
+    hint = f"alive: {alive}" if live else "`siding runs` shows all runs"
+    if not live and ended is None:
+        raise NotFound(f"nothing runs in task {task.name!r}", hint=hint)
+    raise NotFound(
+        f"no run {wanted!r} lives in task {task.name!r}",
+        hint=hint if ended is None else _has_ended(ended),
+    )
+
+
+def _newest(left: list[StillThere], wanted: str) -> StillThere | None:
+    return next((each for each in left[::-1] if wanted in (each.run.id, each.run.name)), None)
+
+
+def _has_ended(left: StillThere) -> str:
+    return (
+        f"{left.run.id} has ended and left running: {left_words(left)}; "
+        f"`siding stop {left.run.id}` ends it"
+    )
+
+
+def _several(task: Task, shown: list[str]) -> UsageError:
+    return UsageError(
+        f"{len(shown)} runs live in task {task.name!r}: {', '.join(shown)}",
+        hint="name the one that is meant",
+    )
+
+
+def _shown(run: Run) -> str:
+    return f"{run.id} `{run.title[:60]}`"
+
+
+def _shown_left(left: StillThere) -> str:
+    return f"{left.run.id} `{left.run.title[:60]}` (has ended)"

@@ -1,0 +1,267 @@
+"""Find out which sandbox engine works on this machine, by trying it.
+
+An installed bwrap may still fail: a kernel setting or AppArmor can forbid user namespaces. So a
+probe sets up a whole sandbox, as a run does, and runs `true` in it. A positive answer is kept until
+the machine restarts or bwrap changes (`Known`); a negative one is not kept.
+"""
+
+import os
+import select
+import signal
+import stat
+import time
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.process.command import Command
+from siding.ground.process.identity import boot_id
+from siding.ground.process.lookup import Program, find_program
+from siding.ground.process.spawn import spawn_piped
+from siding.sandbox.engines.kernel import landlock_version
+from siding.sandbox.engines.seccomp import Demand, compiled
+from siding.sandbox.engines.start import Sandboxed
+from siding.sandbox.engines.values import BindMount, Engine, Kind, Launch, Network, View
+
+if TYPE_CHECKING:
+    from siding.ground.process.keeper.child import Child
+
+PROBE_TIMEOUT_S = 10.0
+_UNIX_SOCKETS = "/proc/net/unix"
+_MOST_SOCKETS = 500  # masked at most; each takes a mount
+
+
+class Known(NamedTuple):
+    """A positive answer about bwrap; it holds as long as `circumstances` returns ``key``."""
+
+    key: str
+    bwrap: str
+    userns: bool
+    scoped: bool
+
+
+class FoundEngine(NamedTuple):
+    """The engine that works here; None, with a ``reason``, when none does.
+
+    The caller may keep ``known`` and pass it to the next `find_engine`.
+    """
+
+    engine: Engine | None
+    bwrap: str
+    userns: bool
+    setsid: str
+    reason: str  # why it is not bwrap, "" when it is
+    version: int  # of Landlock
+    known: Known | None
+    scoped: bool = False  # bwrap also works in a domain that blocks abstract sockets
+
+    def launch(self, view: View, network: Network, env: tuple[tuple[str, str], ...] = ()) -> Launch:
+        """Return how a command is started with this engine; there is one."""
+        assert self.engine is not None
+        return Launch(
+            engine=self.engine,
+            view=view,
+            network=network,
+            seccomp=filter_of(self.engine, network),
+            setsid=self.setsid,
+            bwrap=self.bwrap,
+            userns=self.userns,
+            nobody=os.geteuid() == 0,
+            scoped=self.scoped,
+            env=env,
+        )
+
+
+def filter_of(engine: Engine, network: Network) -> bytes:
+    """Return the system call filter of a run here; b"" where none is known for this machine."""
+    demand = Demand(
+        network_off=network is Network.OFF,
+        as_root=os.geteuid() == 0,
+        among_others=engine is Engine.LANDLOCK,
+    )
+    return compiled(os.uname().machine, demand)
+
+
+def find_engine(env: Mapping[str, str], known: Known | None = None) -> FoundEngine:
+    """Return the best engine that works; with a ``known`` that still holds, nothing is tried."""
+    setsid, bwrap = _program("setsid", env), _program("bwrap", env)
+    version = _landlock_version()
+    found = FoundEngine(
+        engine=None,
+        bwrap=bwrap or "",
+        userns=True,
+        setsid=setsid or "",
+        reason="",
+        version=version,
+        known=None,
+    )
+    if setsid is None:
+        reason = "there is no setsid (util-linux) on the search path"
+    elif bwrap is None:
+        reason = "bubblewrap (bwrap) is not installed"
+    else:
+        key = circumstances(bwrap)
+        if known is not None and known.key == key and known.bwrap == bwrap:
+            return _with_bwrap(found, known)
+        reason = ""
+        for userns in (True, False) if os.geteuid() == 0 else (True,):
+            reason = _try_bwrap(bwrap, setsid, userns=userns, network=Network.OFF)
+            if not reason:
+                # Entering a domain needs no_new_privs, and a bwrap that is setuid root gets no
+                # root rights then. Such a bwrap runs without a domain.
+                scoped = version >= 6 and not _try_bwrap(bwrap, setsid, userns=userns)
+                kept = Known(key=key, bwrap=bwrap, userns=userns, scoped=scoped)
+                return _with_bwrap(found, kept)
+        reason = f"bwrap does not work here: {reason}"
+    if setsid is not None and version > 0 and _landlock_works(setsid):
+        return found._replace(engine=Engine.LANDLOCK, reason=reason)
+    return found._replace(reason=f"{reason}; the kernel has no Landlock either")
+
+
+def circumstances(bwrap: str) -> str:
+    """Return a key of what the answer about bwrap depends on: this boot, user and program."""
+    seen = os.stat(bwrap)
+    kernel = os.uname().release
+    return f"{boot_id()}:{kernel}:{os.geteuid()}:{bwrap}:{seen.st_size}:{seen.st_mtime_ns}"
+
+
+def _with_bwrap(found: FoundEngine, known: Known) -> FoundEngine:
+    return found._replace(
+        engine=Engine.BWRAP, userns=known.userns, scoped=known.scoped, known=known
+    )
+
+
+def _try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Network.ON) -> str:
+    """Return "" when bwrap can set up a whole sandbox, else its error message.
+
+    With the machine's network (`Network.ON`) bwrap is started in a Landlock domain.
+    """
+    launch = Launch(
+        engine=Engine.BWRAP,
+        view=View(mounts=(BindMount(kind=Kind.EMPTY, path="/tmp"),)),
+        network=network,
+        seccomp=filter_of(Engine.BWRAP, network),
+        setsid=setsid,
+        bwrap=bwrap,
+        userns=userns,
+        nobody=os.geteuid() == 0,
+        scoped=True,
+    )
+    return _tried(launch)
+
+
+def listening_sockets() -> list[str]:
+    """Return the paths of Unix sockets that processes have bound, at most `_MOST_SOCKETS`.
+
+    Those are left out that nobody could reach without our privileges. A sandbox has none: root is
+    stopped there by another user's directory as anybody is, and so is bwrap when it sets it up.
+    """
+    try:
+        text = Path(_UNIX_SOCKETS).read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return []
+    names = (line.split(" ", 7)[-1] for line in text.splitlines()[1:])
+    found = {name for name in names if name.startswith("/")}
+    there = (path for path in sorted(found) if os.path.exists(path) and _may_be_reached(path))
+    return list(islice(there, _MOST_SOCKETS))
+
+
+def _may_be_reached(path: str) -> bool:
+    """Tell whether the directories above a path let our user through, without privileges."""
+    groups = {os.getegid(), *os.getgroups()}
+    for directory in Path(path).parents:
+        try:
+            found = directory.stat()
+        except OSError:
+            return False
+        if found.st_uid == os.geteuid():
+            bit = stat.S_IXUSR
+        else:
+            bit = stat.S_IXGRP if found.st_gid in groups else stat.S_IXOTH
+        if not found.st_mode & bit:
+            return False
+    return True
+
+
+def _landlock_version() -> int:
+    if os.uname().sysname != "Linux":
+        return 0
+    return landlock_version()
+
+
+def _landlock_works(setsid: str) -> bool:
+    launch = Launch(
+        engine=Engine.LANDLOCK,
+        view=View(mounts=()),
+        network=Network.OFF,
+        seccomp=filter_of(Engine.LANDLOCK, Network.OFF),
+        setsid=setsid,
+    )
+    return not _tried(launch)
+
+
+def _tried(launch: Launch) -> str:
+    """Run `true` in a sandbox; return "" or what went wrong."""
+    program = find_program(["true"], {}, Path("/"))
+    if not isinstance(program, Program):
+        return "there is no `true` to try it with"
+    command = Command(argv=("true",), cwd=Path("/"), env={"PATH": os.defpath})
+    return tried(launch, command, program)[1]
+
+
+def tried(launch: Launch, command: Command, program: Program) -> tuple[int, str]:
+    """Run a command in a sandbox, without input; return its exit status and what went wrong.
+
+    The status is -1 when it could not be started. What went wrong is "" after a success.
+    """
+    sandboxed = Sandboxed(launch)
+    try:
+        try:
+            plan = sandboxed.spawn_plan(command, program, tty=False)
+            started = spawn_piped(plan.command, plan.program, stdin=None, plan=plan)
+        except OSError as error:
+            return -1, error.strerror or str(error)
+        sandboxed.started()
+        said = _read_both(started.stdout, started.stderr)
+        status = _waited(started.child)
+        if status == 0 and sandboxed.was_started():
+            return 0, ""
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        return status, lines[-1][:200] if lines else f"it ended with {status}"
+    finally:
+        sandboxed.close()
+
+
+def _read_both(stdout: int, stderr: int) -> bytes:
+    """Read both pipes until they end or PROBE_TIMEOUT_S has passed; return those of `stderr`."""
+    end = time.monotonic() + PROBE_TIMEOUT_S
+    said, open_fds = b"", {stdout, stderr}
+    while open_fds and (left := end - time.monotonic()) > 0:
+        for fd in select.select(list(open_fds), [], [], left)[0]:
+            block = os.read(fd, 4096)
+            if not block:
+                open_fds.discard(fd)
+            elif fd == stderr:
+                said += block
+    os.close(stdout)
+    os.close(stderr)
+    return said
+
+
+def _waited(child: "Child") -> int:
+    end = time.monotonic() + PROBE_TIMEOUT_S
+    while (status := child.poll()) is None:
+        if time.monotonic() > end:
+            os.killpg(child.pid, signal.SIGKILL)
+        time.sleep(0.0005)
+    child.leave()
+    return status
+
+
+def _program(name: str, env: Mapping[str, str]) -> str | None:
+    """Return a program's absolute path; relative directories of the PATH are skipped."""
+    path = ":".join(each for each in env.get("PATH", "").split(":") if each.startswith("/"))
+    found = find_program([name], {"PATH": path} if path else {}, Path("/"))
+    return found.path if isinstance(found, Program) else None

@@ -1,0 +1,131 @@
+"""One request and its answer, measured from the copies of their bytes as they pass. No I/O."""
+
+import re
+from collections.abc import Callable
+
+from siding.ground.hashing import new_digest
+from siding.record.wire.call import Ending, Kind, Passed, path_to_keep
+from siding.record.wire.tokens import Said
+from siding.sandbox.wire.answers import AnswerReader
+from siding.sandbox.wire.heads import RequestHead, ResponseReader
+
+_RETRIES = "x-stainless-retry-count"  # the libraries of Anthropic and OpenAI say it
+_MOST_FAILED = 1000
+_LOOKED_AT = 4096  # bytes of a request in which its model is looked for; clients name it first
+_MODEL = re.compile(rb'"model"\s*:\s*"([\w.:/@+-]{1,100})"')
+_MODEL_IN_PATH = re.compile(r"/models/([\w.@+-]{1,100})(?::|$|\?)")
+Milliseconds = Callable[[], float]
+
+
+class FailedBodies:
+    """Knows requests that failed, by a hash of what they asked: the same once more is a retry."""
+
+    def __init__(self) -> None:
+        self._digests: dict[bytes, None] = {}
+
+    def is_known(self, digest: bytes) -> bool:
+        return digest in self._digests
+
+    def note(self, digest: bytes, *, failed: bool) -> None:
+        self._digests.pop(digest, None)
+        if failed:
+            self._digests[digest] = None
+            if len(self._digests) > _MOST_FAILED:
+                del self._digests[next(iter(self._digests))]
+
+
+def model_in(question: bytes) -> str:
+    """Return the model that the beginning of a request names, "" for none."""
+    named = _MODEL.search(question)
+    return named[1].decode() if named else ""
+
+
+class Exchange:
+    """Measures one request. Call `passed` once, when it is over; it returns the line about it."""
+
+    def __init__(
+        self,
+        head: RequestHead,
+        path: str,
+        host: str,
+        port: int,
+        *,
+        at: str,
+        now: Milliseconds,
+        failed: FailedBodies,
+    ) -> None:
+        self.response = ResponseReader(head)
+        self._head, self._path = head, path
+        self._host, self._port = host, port
+        self._at, self._now, self._failed = at, now, failed
+        self._began = now()
+        self._first: float | None = None
+        self._sent = self._received = 0
+        self._digest = new_digest("sha256", None)
+        self._digest.update(path.encode())
+        self._answer: AnswerReader | None = None
+        named = _MODEL_IN_PATH.search(path)
+        self._model = named[1] if named else ""
+        self._looked = b""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the whole answer is there, as HTTP has it."""
+        return self.response.is_over
+
+    def sends(self, data: bytes) -> None:
+        """Take note of the next bytes of the request's body, as they are on the wire."""
+        self._sent += len(data)
+        self._digest.update(data)
+        if not self._model and len(self._looked) < _LOOKED_AT:
+            self._looked += data[:_LOOKED_AT]
+            self._model = model_in(self._looked)
+
+    def receives(self, data: bytes) -> None:
+        """Take note of the next bytes of the answer, its head included; b"" is their end."""
+        if self._first is None and data:
+            self._first = self._now()
+        for piece in self.response.feed(data):
+            self._received += len(piece)
+            if self._answer is None:
+                head = self.response.head
+                assert head is not None
+                self._answer = AnswerReader(head.content_type, head.encoding)
+            self._answer.feed(piece)
+        if self.is_over and self._answer is not None:
+            self._answer.end()
+
+    def passed(self, ending: Ending, why: str = "") -> Passed:
+        """Return the line about this request. `ending` is what the connection looked like."""
+        head, answer = self.response.head, self._answer
+        said = Said() if answer is None else answer.said
+        status = 0 if head is None else head.status
+        streamed = answer is not None and answer.is_stream and said.is_known
+        if said.is_finished and ending is not Ending.UNREACHABLE:
+            ending = Ending.WHOLE  # whether or not the connection outlived the last event
+        elif streamed and ending is Ending.WHOLE and not said.error:
+            ending = Ending.CUT  # no event has said that the answer is over
+        unread = "the answer is no HTTP/1.1" if self.response.is_odd else ""
+        why = why or ("" if answer is None else answer.uncounted) or unread
+        digest = self._digest.digest()
+        line = Passed(
+            at=self._at,
+            kind=Kind.REQUEST,
+            host=self._host,
+            port=self._port,
+            method=self._head.method[:20],
+            path=path_to_keep(self._path),
+            status=status,
+            ended=ending.value,
+            model=said.model or self._model,
+            first_ms=0 if self._first is None else round(self._first - self._began),
+            ms=round(self._now() - self._began),
+            sent=self._sent,
+            received=self._received,
+            tokens=said.tokens if status < 400 else None,
+            retry=self._failed.is_known(digest) or self._head.header(_RETRIES) not in ("", "0"),
+            error=said.error,
+            why=why,
+        )
+        self._failed.note(digest, failed=line.failed or ending is Ending.CUT)
+        return line

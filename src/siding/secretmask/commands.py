@@ -1,0 +1,87 @@
+"""Redact the words of a command and the values of variables."""
+
+from collections.abc import Mapping, Sequence
+
+from siding.secretmask.clients import GLUED, LOGIN, LOGINS, NEXT, PROGRAMS
+from siding.secretmask.redactor import Redactor
+from siding.secretmask.span import mark
+
+_SECRET_WORDS = tuple(
+    """
+    TOKEN SECRET PASSWORD PASSWD PASSPHRASE CREDENTIAL PRIVATE API_KEY APIKEY ACCESS_KEY AUTH
+    COOKIE SESSION_KEY DSN
+    """.split()
+)
+
+
+def masked_words(redactor: Redactor, words: Sequence[str]) -> list[str]:
+    """Return a command's words without secrets.
+
+    Each word is redacted by itself, and also if the option before it takes a password.
+    """
+    masked = [redactor.mask_text(word) for word in words]
+    program = ""
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        if not word.startswith("-") and "=" not in word and not before.startswith("-"):
+            program = word.rpartition("/")[2] if _knows(word) else program
+        if masked[at] == word:
+            masked[at] = _by_option(program, before, word)
+    return masked
+
+
+def masked_variables(redactor: Redactor | None, env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables without secrets; a value is replaced whole if its name sounds secret."""
+    return {name: _variable(redactor, name, env[name]) for name in env}
+
+
+def sounds_secret(name: str) -> bool:
+    """Return whether a variable's name suggests that its value is secret."""
+    from siding.secretmask.names import meaning
+
+    upper = name.upper()
+    return (
+        any(word in upper for word in _SECRET_WORDS)
+        or upper.endswith("KEY")
+        or meaning(name.encode("utf-8", "replace")) is not None
+    )
+
+
+def _variable(redactor: Redactor | None, name: str, value: str) -> str:
+    if sounds_secret(name):
+        from siding.secretmask.names import meaning
+
+        named = meaning(name.encode("utf-8", "replace"))
+        return mark(b"env" if named is None else named.kind).decode()
+    return value if redactor is None else redactor.mask_text(value)
+
+
+def _knows(word: str) -> bool:
+    return word.rpartition("/")[2] in PROGRAMS
+
+
+def _by_option(program: str, before: str, word: str) -> str:
+    """Return `word`, redacted if it is, or holds, the password of the option `before` it."""
+    glued = GLUED.get(program)
+    if glued is not None and word.startswith(glued) and len(word) > len(glued):
+        return word if _harmless(word[2:]) else glued + mark(b"password").decode()
+    if before in (*NEXT.get(program, ()), *LOGIN.get(program, ())):
+        return word if _harmless(word) else mark(b"password").decode()
+    if before in LOGINS.get(program, ()) and ":" in word:
+        name, _, password = word.partition(":")
+        return word if _harmless(password) else f"{name}:{mark(b'password').decode()}"
+    if before.startswith("-") and "=" not in before and not word.startswith("-"):
+        from siding.secretmask.names import Tier, meaning  # most words follow no option
+
+        named = meaning(before.lstrip("-").encode("utf-8", "replace"))
+        if named is not None and named.tier is not Tier.KEY and not _harmless(word):
+            return mark(named.kind).decode()
+    return word
+
+
+def _harmless(value: str) -> bool:
+    """Return whether the value is too short to be a secret, or only stands for one (``$TOKEN``)."""
+    from siding.secretmask.values import stands_for_one
+
+    data = value.encode("utf-8", "surrogateescape")
+    return len(data) < 4 or stands_for_one(data)

@@ -1,0 +1,218 @@
+"""Compact, search, count, check, import and export sessions."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from siding.agents.transcripts.clients.interchange import Arrival, bring_in, give_out
+from siding.agents.transcripts.forms import Form
+from siding.agents.transcripts.kinds import Record
+from siding.agents.transcripts.reading.chains import EndRule, choose_end, has_circle
+from siding.agents.transcripts.reading.transcript import Gap, Transcript
+from siding.agents.transcripts.reading.views import active
+from siding.agents.transcripts.writing.compaction import (
+    Keep,
+    Making,
+    by_memory,
+    estimated_tokens,
+    full,
+    micro,
+    partial,
+    snip,
+    snippable,
+)
+from siding.ground.errors import UnreadableFile, UsageError
+from siding.ground.files.durable import remove_file
+from siding.ground.files.regular import read_bytes
+from siding.ground.namedtuples import NamedTuple
+from siding.record.place.project import Project
+from siding.sessions.sessions import message_named, new_session_id, select, writer_of
+from siding.sessions.shelf import SessionPlace, store_of
+
+__all__ = [
+    "Compacted",
+    "Form",
+    "Keep",
+    "SessionFinding",
+    "bring",
+    "clear_results",
+    "compact",
+    "examine",
+    "give",
+    "leave_out",
+    "read_text",
+]
+
+
+class Compacted(NamedTuple):
+    """The result of a compaction: the estimated tokens of the active context before and after."""
+
+    session_id: str
+    before: int
+    after: int
+
+
+class SessionFinding(NamedTuple):
+    """A problem of one transcript. `number` is its line, None if it concerns no single line.
+
+    `bridged_to` is the message from which the chain continues where one is missing.
+    """
+
+    session_id: str
+    path: Path
+    number: int | None
+    problem: str
+    bridged_to: str | None = None
+
+
+def compact(
+    project: Project,
+    named: str | None,
+    *,
+    summary: str,
+    at: str | None = None,
+    keep: Keep = Keep.TAIL,
+    note: str = "",
+    is_memory: bool = False,
+) -> Compacted:
+    """Replace messages by a summary.
+
+    The messages from `at` on are kept or, with `keep` HEAD, those before it. With `is_memory` the
+    summary replaces the messages up to and including `at`. Raises UsageError and NotFound.
+    """
+    if not summary.strip():
+        raise UsageError("the summary is empty", hint="write what was said so far into it")
+
+    def lines(chain: list[Record], making: Making) -> list[Record]:
+        target = None if at is None else message_named(chain, at)
+        if is_memory:
+            return by_memory(chain, summary, target, making)
+        if target is None:
+            return full(chain, summary, making)
+        return partial(chain, target, summary, making, keep=keep)
+
+    session = select(project, named)
+    with writer_of(project, session, "compacting a session") as writer:
+        chain, before = _context(project, session)
+        making = _making(project)._replace(pre_tokens=before, user_context=note)
+        writer.append(lines(chain, making), durable=True)
+        writer.repeat_metadata()
+    return Compacted(session, before, _context(project, session)[1])
+
+
+def clear_results(project: Project, named: str | None, *, keep_last: int) -> Compacted:
+    """Replace all but the newest `keep_last` tool results by a short text."""
+    session = select(project, named)
+    with writer_of(project, session, "clearing old results") as writer:
+        chain, before = _context(project, session)
+        entry = micro(active(chain), keep_last=keep_last)
+        if entry is None:
+            raise UsageError("there are no more tool results than that", hint="keep fewer of them")
+        writer.set(entry)
+    return Compacted(session, before, before)
+
+
+def leave_out(project: Project, named: str | None, first: str, last: str) -> Compacted:
+    """Take the messages from `first` to `last` out of the context. They stay in the file."""
+    session = select(project, named)
+    with writer_of(project, session, "snipping a session") as writer:
+        chain, before = _context(project, session)
+        removed = snippable(active(chain), message_named(chain, first), message_named(chain, last))
+        writer.append([snip(removed, _making(project))], durable=True)
+    return Compacted(session, before, _context(project, session)[1])
+
+
+def bring(project: Project, path: Path, *, form: Form | None, session_id: str | None) -> Arrival:
+    """Import a transcript, or the messages added to it since the last import."""
+    return bring_in(
+        store_of(project),
+        path,
+        form=form,
+        session_id=session_id,
+        cwd=_workspace_named_in(project, path),
+    )
+
+
+def _workspace_named_in(project: Project, path: Path) -> str:
+    """Return the workspace that has the name of one of the directories above `path`, "" if none.
+
+    Gemini CLI keeps the transcripts of a checkout under ``~/.gemini/tmp/<name of the checkout>/``.
+    """
+    layout = project.layout
+    for name in reversed(path.resolve().parts[1:-1]):
+        if (layout.workspaces_dir / name).is_dir() or (layout.tasks_dir / name).is_dir():
+            return str(layout.workspaces_dir / name)
+    return ""
+
+
+def give(place: SessionPlace, named: str | None, form: Form, target: Path) -> list[Path]:
+    """Write a session as another program's transcript."""
+    return give_out(store_of(place), select(place, named), form, target)
+
+
+def examine(project: Project, *, mend: bool = False) -> tuple[int, list[SessionFinding]]:
+    """Check every transcript; return how many there are and their problems.
+
+    `mend` rebuilds all indexes. No line of a transcript is ever changed.
+    """
+    store = store_of(project)
+    findings: list[SessionFinding] = []
+    count = 0
+    for session in sorted(store.ids()):
+        layout = store.layout(session)
+        if mend:
+            remove_file(layout.index_json)
+        for path in (layout.transcript, *layout.agents()):
+            count += 1
+            findings += _examined(session, path)
+        if mend:
+            store.index(session)
+    if mend:
+        for suffix in ("", "-wal", "-shm"):
+            remove_file(store.root / f"search.sqlite3{suffix}")
+    return count, findings
+
+
+def read_text(path: Path) -> str:
+    """Return the content of a text file; bytes that are not UTF-8 are replaced."""
+    return read_bytes(path).decode("utf-8", "replace")
+
+
+def _examined(session: str, path: Path) -> list[SessionFinding]:
+    try:
+        with Transcript.whole(path) as transcript:
+            for head in list(transcript.tree.heads.values()):
+                transcript.record(head)  # parsing the whole line finds damage that the index misses
+            found = [
+                SessionFinding(session, path, each.number, each.problem)
+                for each in transcript.numbered_damage()
+            ]
+            end = choose_end(transcript.tree)
+            is_agent = path.name.startswith("agent-")
+            chain = transcript.chain(EndRule.FILE if is_agent else EndRule.SESSION)
+            found += [_missing(session, path, each) for each in transcript.gaps(chain)]
+            if end is not None and has_circle(transcript.tree, end):
+                found.append(
+                    SessionFinding(session, path, None, "its parents go round in a circle")
+                )
+            elif chain and transcript.tree.parent_id(chain[0]) is not None:
+                lost = f"the conversation begins after {chain[0].parent!r}, which is not there"
+                found.append(SessionFinding(session, path, None, lost))
+            return found
+    except (OSError, UnreadableFile) as error:
+        return [SessionFinding(session, path, None, str(error))]
+
+
+def _missing(session: str, path: Path, gap: Gap) -> SessionFinding:
+    where = "it begins here" if gap.bridged_to is None else f"it goes on from {gap.bridged_to!r}"
+    problem = f"the message before ({gap.missing!r}) is not there; {where}"
+    return SessionFinding(session, path, gap.number, problem, bridged_to=gap.bridged_to)
+
+
+def _context(project: Project, session: str) -> tuple[list[Record], int]:
+    with store_of(project).live(session) as transcript:
+        chain: Sequence[Record] = list(transcript.records(transcript.chain()))
+    return list(chain), estimated_tokens(active(chain))
+
+
+def _making(project: Project) -> Making:
+    return Making(new_id=lambda: new_session_id(project.app), now=project.app.now())

@@ -1,0 +1,339 @@
+"""Do a step again: go back to before it, and run its command, or another one, from there.
+
+Of a turn it is the prompt that its agent is given once more (`prompt_again.py`).
+
+It is recorded as a rollback and a run, which count as one act: one undo leads to the state before
+both. What stood on the step is left behind, as after any rollback.
+"""
+
+import time
+from collections.abc import Callable
+
+from siding.agents.alone import talks
+from siding.ground.errors import NotFound, UsageError
+from siding.ground.ids import Sha
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.layout import TaskLayout
+from siding.guard.ruling import Asker
+from siding.record.acts.pause import BesideRuns
+from siding.record.acts.skeleton import Done, Work, perform
+from siding.record.back.restore_act import (
+    Going,
+    MovedFiles,
+    RestoreAct,
+    Restored,
+    RestorePlan,
+    rollback_to,
+)
+from siding.record.back.survey import Destination, RestoreRequest
+from siding.record.ledger.details.run import BASE, RunDetail
+from siding.record.ledger.draft import Draft
+from siding.record.ledger.history import position
+from siding.record.ledger.present_line import PresentLine, present_line
+from siding.record.ledger.reports import SandboxReport
+from siding.record.ledger.step import Step, StepKind
+from siding.record.place.project import Project
+from siding.record.place.selection import select
+from siding.record.place.task_workspace import require_workspace
+from siding.record.recording.steps import step as find_step
+from siding.record.runs.reported import prompts_of
+from siding.record.snapshots.coverage import Coverage
+from siding.record.tasks.task import Task
+from siding.running.attach import NotTaken, require_terminal, send
+from siding.running.held import AskSeen
+from siding.running.request import Retried, RunRequest, RunResult, Terminal
+from siding.running.run import run
+from siding.sandbox.sandbox import SandboxRequest
+from siding.secretmask.span import is_marked
+from siding.undo.prompt_again import plan_prompt, turn_of_prompt
+
+__all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry", "send_again"]
+
+
+_REPORTS_WITHIN_S = 4.0
+
+
+class RetryRequest(NamedTuple):
+    """The options of one ``siding retry``.
+
+    `step` None is the newest run or prompt on the line; without `argv` the step's own command runs
+    again, or its prompt is given again. `at_terminal`: the agent may talk with a person.
+    `ends_runs`: what lives will be ended first.
+    """
+
+    step: str | None = None
+    argv: tuple[str, ...] = ()
+    task: str | None = None
+    force: bool = False
+    wait: bool = False
+    beside: BesideRuns = BesideRuns()
+    at_terminal: bool = False
+    ends_runs: bool = False
+
+
+class Before(NamedTuple):
+    """The state that a step is done again from: that after a step, 0 for the base."""
+
+    number: int
+    snapshot: str
+    coverage: Coverage | None
+
+
+class PlannedRetry(NamedTuple):
+    """What will be done: the step, the steps on the line that are left behind, the command.
+
+    `sends_to` is the run that lives and is sent the prompt; then there is no command.
+    """
+
+    task: Task
+    step: Step
+    before: Before
+    leaves: tuple[Step, ...]
+    run: RunRequest
+    beside: BesideRuns = BesideRuns()
+    prompt: str = ""
+    sends_to: str = ""
+
+
+def plan_retry(project: Project, request: RetryRequest) -> PlannedRetry:
+    """Return what a retry would do. Raises NotFound and UsageError."""
+    task = select(project, request.task)
+    steps = list(project.ledger(task.id).steps())
+    line = present_line(steps)
+    if request.step is None:
+        found = _newest(steps, line, task)
+    else:
+        _task, found = find_step(project, task.id, request.step)
+    turn = turn_of_prompt(steps, found)
+    if turn is not None:
+        found = turn.step
+    before = _before(project, task, steps, found, None if turn is None else turn.on)
+    leaves = [s for s in steps if s.number in line.line and s.number > before.number]
+    planned = PlannedRetry(task, found, before, tuple(leaves), RunRequest(()), request.beside)
+    if turn is None or request.argv:
+        return planned._replace(run=_run_of(found, task, request))
+    prompt = plan_prompt(
+        project,
+        task,
+        steps,
+        turn,
+        at_terminal=request.at_terminal,
+        ends_runs=request.ends_runs,
+    )
+    planned = planned._replace(prompt=prompt.title)
+    if prompt.sends_to is not None:
+        return planned._replace(sends_to=prompt.sends_to.id)
+    return planned._replace(run=_request(prompt.run, prompt.argv, task, request))
+
+
+def retry(
+    project: Project,
+    planned: PlannedRetry,
+    terminal: Terminal,
+    *,
+    force: bool = False,
+    ask: Asker | None = None,
+    ask_seen: AskSeen | None = None,
+    on_back: Callable[[Restored], None] | None = None,
+) -> RunResult:
+    """Go back and run. Raises the errors of a rollback; then nothing was changed.
+
+    `on_back` is called when the workspace is back, unless it was there already.
+    """
+    act = BackToBefore(planned, force=force, wait=planned.run.wait)
+    restored = perform(project, planned.task.id, act)
+    before = None
+    if restored is not None:
+        before = restored.step.parent
+        if on_back is not None:
+            on_back(restored)
+    again = planned.run._replace(retries=Retried(planned.step.id, before))
+    return run(project, again, terminal, ask=ask, ask_seen=ask_seen)
+
+
+def send_again(
+    project: Project,
+    planned: PlannedRetry,
+    *,
+    force: bool = False,
+    on_back: Callable[[Restored], None] | None = None,
+) -> bool:
+    """Go back, and type the prompt into the terminal of the agent that lives.
+
+    Return whether the agent has reported the prompt: one that works may take it later. Raises the
+    errors of a rollback, NotTaken and CannotAttach; then nothing was changed.
+    """
+    task_id, run_id = planned.task.id, planned.sends_to
+    try:
+        require_terminal(project, task_id, run_id)
+    except NotTaken as error:
+        raise NotTaken(
+            f"the agent of step {planned.step.id} lives ({run_id}) and cannot be sent a prompt: "
+            "it has no terminal",
+            hint="nothing was changed. --stop ends it, and starts it again with the prompt",
+        ) from error
+    act = BackToBefore(planned, force=force, wait=False)
+    restored = perform(project, task_id, act)
+    if restored is not None and on_back is not None:
+        on_back(restored)
+    detail = planned.step.as_checkpoint
+    text = "" if detail is None else detail.prompt
+    layout = project.task_layout(task_id)
+    before = prompts_of(layout, run_id)
+    send(project, task_id, run_id, text=text, enter=True, keys=(), data=None)
+    if not _has_more(layout, run_id, before):
+        # Gemini CLI may lose the key just after it went on; with nothing typed it does nothing.
+        send(project, task_id, run_id, text=None, enter=False, keys=("enter",), data=None)
+        return _has_more(layout, run_id, before)
+    return True
+
+
+def _has_more(layout: TaskLayout, run_id: str, before: int) -> bool:
+    """Wait a moment until a run has reported another prompt; return whether it has."""
+    end = time.monotonic() + _REPORTS_WITHIN_S
+    while prompts_of(layout, run_id) <= before:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+class BackToBefore(RestoreAct[Restored | None]):
+    """Go to the state before a step. Nothing is recorded if the workspace is in it already."""
+
+    def __init__(self, planned: PlannedRetry, *, force: bool, wait: bool) -> None:
+        self.what = f"retry of step {planned.step.id}"
+        self.wait = wait
+        self.pauses_runs = planned.beside
+        self._step = planned.step
+        self._before = planned.before
+        self._force = force
+
+    def going(self, work: Work) -> Going:
+        destination = Destination(
+            snapshot=Sha(self._before.snapshot),
+            name=f"the state before step {self._step.id}",
+            coverage=self._before.coverage,
+        )
+        detail = rollback_to(self.what, step=self._before.number or None)
+        detail = detail._replace(retries=self._step.id)
+        return Going(destination, RestoreRequest(force=self._force), detail)
+
+    def draft(self, work: Work, plan: RestorePlan) -> Draft | None:
+        return None if plan.survey.nothing_to_do else super().draft(work, plan)
+
+    def result(
+        self, work: Work, plan: RestorePlan, done: Done[MovedFiles] | None
+    ) -> Restored | None:
+        return None if done is None else super().result(work, plan, done)
+
+    def restored(self, work: Work, restored: Restored) -> Restored | None:
+        return restored
+
+
+def _before(
+    project: Project, task: Task, steps: list[Step], found: Step, began: int | None
+) -> Before:
+    """Return the state before a step. Of a run with turns that is the one in which it began.
+
+    `began` is the number of the step whose state it is, if that is known.
+    """
+    by_number = {step.number: step for step in steps}
+    line = present_line(steps)
+    on = line.on(found.number)
+    if began is None:
+        began = _where_it_began(found, line)
+    if began == on:
+        if found.parent is None:
+            raise NotFound(f"step {found.id} does not say what was before it")
+        there = by_number.get(on)
+        return Before(on, found.parent, None if there is None else there.coverage)
+    if began == 0:
+        workspace = require_workspace(project, task)
+        return Before(0, workspace.base_snapshot, None)
+    step = by_number.get(began)
+    if step is None or step.snapshot is None:
+        raise NotFound(f"the state in which step {found.id} began is not recorded")
+    return Before(began, step.snapshot, step.coverage)
+
+
+def _where_it_began(found: Step, line: PresentLine) -> int:
+    """Return the number of the newest step below `found` that was there when its run began.
+
+    `since` itself may not be below it: an undo, a redo or a rollback only leads to another step,
+    and somebody may have gone back while the run lived.
+    """
+    on = line.on(found.number)
+    detail = found.as_run
+    if detail is None or not detail.since.replace(BASE, "0").isdecimal():
+        return on
+    newest = 0 if detail.since == BASE else int(detail.since)
+    while on > newest:
+        on = line.on(on)
+    return on
+
+
+def _newest(steps: list[Step], line: PresentLine, task: Task) -> Step:
+    """Return the newest run or prompt on the line; if there is none, what was undone last."""
+    acts = [s for s in steps if s.number in line.line and _can_be_done_again(s)]
+    if not acts:
+        undone = [act.step for act in position(steps).redoable]
+        acts = [s for s in undone if s is not None and _can_be_done_again(s)]
+    if not acts:
+        raise NotFound(
+            f"no run of task {task.name!r} is on its line",
+            hint="`siding log` shows all steps; `siding retry N` does step N again",
+        )
+    newest = acts[-1]
+    prompts = [s for s in acts if s.turn_of == newest.run and not s.run]
+    # The day of a person with their agent is no act that they mean: the last prompt is.
+    return prompts[-1] if newest.run and prompts and talks(newest.cmd) else newest
+
+
+def _can_be_done_again(step: Step) -> bool:
+    turn = step.as_checkpoint
+    return step.kind == StepKind.RUN or (turn is not None and bool(turn.prompt and step.turn_of))
+
+
+def _run_of(found: Step, task: Task, request: RetryRequest) -> RunRequest:
+    """Return the run to do: the step's own, or one of the command that is given."""
+    detail = found.as_run or RunDetail()
+    argv = request.argv or detail.cmd
+    if not argv:
+        raise UsageError(
+            f"step {found.id} is no run ({found.kind_shown}), so it has no command",
+            hint=f"siding retry {found.number} -- COMMAND",
+        )
+    if not request.argv and any(map(is_marked, [*argv, *detail.env.values()])):
+        raise UsageError(
+            f"a secret in the command or the environment of step {found.id} was not recorded",
+            hint=f"give the command again: siding retry {found.number} -- COMMAND",
+        )
+    return _request(detail, argv, task, request)
+
+
+def _request(
+    detail: RunDetail, argv: tuple[str, ...], task: Task, request: RetryRequest
+) -> RunRequest:
+    """Return a run with the directory, variables, time limit and sandbox that another had.
+
+    Variables with a secret that was not recorded are left out.
+    """
+    return RunRequest(
+        argv=argv,
+        task=task.id,
+        timeout_s=detail.timeout_s,
+        env={name: value for name, value in detail.env.items() if not is_marked(value)},
+        cwd=detail.cwd or None,
+        wait=request.wait,
+        sandbox=_sandbox_of(detail.sandbox),
+    )
+
+
+def _sandbox_of(report: SandboxReport | None) -> SandboxRequest:
+    """Return the request for the sandbox that a run had."""
+    if report is None or report.engine is None:
+        return SandboxRequest()
+    return SandboxRequest(
+        sandbox=True, profile=report.profile, network=report.network, hosts=report.hosts
+    )

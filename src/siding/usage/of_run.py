@@ -1,0 +1,112 @@
+"""What the agent of a run used since the run began, read from the transcript that it names.
+
+The path is what a process of the run says. It is only read if it lies where the agent keeps its
+transcripts, and nothing but numbers is taken from it. Whatever cannot be read counts as nothing: a
+step is never lost for it.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from siding.agents.transcripts.counting.cache import counted_files
+from siding.agents.transcripts.counting.reading import UNREADABLE, alone
+from siding.agents.transcripts.counting.spending import KEPT_HERE, spent_in
+from siding.agents.transcripts.homes.found import HOMES, FoundTranscript
+from siding.agents.transcripts.homes.subagents import subagents_of
+from siding.agents.transcripts.kinds import moment
+from siding.record.ledger.usage import Usage, UsedTokens, added, grown, usage_record
+from siding.record.place.wiring import App
+from siding.record.runs.reported import Reported
+from siding.record.runs.run import Run
+from siding.usage.brief import used_in
+from siding.usage.sources import CACHE
+from siding.usage.written import size_of, wait_until_written
+
+
+def used_since(app: App, transcript: str, since: str, session: str) -> Usage:
+    """Return what was used in a conversation since a time (ISO 8601), its subagents included."""
+    began = moment(since) or 0
+    places = _places(app, transcript, session, began) if transcript else ()
+    files = counted_files(app.home.root / CACHE, places)
+    return added(
+        {each.call.model: UsedTokens(*each.call.tokens)}
+        for each in spent_in(files)
+        if not each.hidden and each.call.at >= began
+    )
+
+
+def with_used(app: App, run: Run, reported: Reported) -> Reported:
+    """Return what was reported with what the newest conversation has used until now."""
+    return with_used_since(app, run.started_at, reported)
+
+
+class UsedInTurn:
+    """What is used in a turn: counted when it is asked for, after the snapshot was taken.
+
+    `reported` is what there was at the turn's beginning, `after` what there is when it was counted.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        since: str,
+        reported: Reported,
+        *,
+        unwritten: bool = False,
+        last_words: str = "",
+    ) -> None:
+        self._app = app
+        self._since = since
+        self._before = reported
+        self._unwritten = unwritten
+        self._last_words = last_words
+        self._size = size_of(reported.transcript) if unwritten else -1
+        self.after = reported
+
+    def __call__(self) -> Usage:
+        """Return what was used in the turn, when its transcript is whole."""
+        if self._unwritten and is_transcript(self._app, self._before.transcript):
+            wait_until_written(self._before.transcript, self._last_words, self._size)
+        self.after = with_used_since(self._app, self._since, self._before)
+        return grown(used_in(self.after), used_in(self._before))
+
+
+def is_transcript(app: App, path: str) -> bool:
+    """Tell whether a file that a run has named lies where an agent keeps its transcripts."""
+    return bool(path) and any(_clients_of(app, Path(os.path.realpath(path))))
+
+
+def with_used_since(app: App, since: str, reported: Reported) -> Reported:
+    """Return what was reported with what the newest conversation has used since a time."""
+    if not reported.session:
+        return reported
+    try:
+        used = used_since(app, reported.transcript, since, reported.session)
+    except UNREADABLE:
+        return reported
+    if not used:
+        return reported
+    return reported._replace(used={**reported.used, reported.session: usage_record(used)})
+
+
+def _places(app: App, transcript: str, session: str, since_ms: int) -> Iterator[FoundTranscript]:
+    """Yield the transcript and its subagents', if it lies where an agent keeps them."""
+    path = Path(os.path.realpath(transcript))
+    for client in _clients_of(app, path):
+        for part in (path, *subagents_of(client, path, session, since_ms)):
+            with suppress(OSError):
+                yield alone(client, part)._replace(is_subagent=part != path)
+
+
+def _clients_of(app: App, path: Path) -> Iterator[str]:
+    """Yield whose transcript it can be: that of a program in its home, or Siding's own agent's."""
+    home = Path(app.env.get("HOME") or os.path.expanduser("~"))
+    for each in HOMES:
+        if path.is_relative_to(os.path.realpath(each.root(app.env, home))):
+            yield each.client
+    projects = Path(os.path.realpath(app.home.projects_dir))
+    # projects/<project>/sessions/<session>.jsonl
+    if path.parents[2:3] == (projects,) and path.parent.name == "sessions":
+        yield KEPT_HERE

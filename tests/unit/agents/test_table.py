@@ -1,0 +1,171 @@
+"""The list of agents is whole and agrees with itself, and nothing else lists them."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import siding
+from siding.agents import table
+from siding.agents.sandbox_homes import GIT_SETTINGS, TOOLS
+from siding.agents.table import (
+    AGENTS,
+    BY_NAME,
+    BY_PROGRAM,
+    OBEYED,
+    Agent,
+    draws_no_screen,
+    places_of,
+)
+
+SOURCE = Path(siding.__file__).parent
+MODULES = Path(table.__file__).parent
+DESCRIBED = [agent for agent in AGENTS if agent.module]
+
+
+def test_names_and_programs_are_an_agents_own() -> None:
+    assert len(BY_NAME) == len(AGENTS)
+    assert len(BY_PROGRAM) == sum(len(agent.programs) for agent in AGENTS)
+    for agent in AGENTS:
+        assert agent.programs
+        for word in (agent.name, *agent.programs):
+            assert re.fullmatch(r"[a-z][a-z0-9-]*", word), word
+
+
+def test_every_module_is_in_the_list_and_every_one_listed_is_there() -> None:
+    beside = {path.stem for path in MODULES.glob("*.py")} - {
+        "__init__",
+        "table",
+        "again",
+        "alone",
+        "port",
+        "hook_words",
+        "tool_words",
+        "plain_words",
+        "json_comments",
+        "claude_past",
+        "codex_past",
+        "past_prompts",
+        "credentials",
+        "providers",
+        "sandbox_homes",
+    }
+    assert sorted(beside) == sorted(agent.module for agent in DESCRIBED)
+
+
+def test_of_some_agents_only_the_name_is_known() -> None:
+    assert [places_of(agent) for agent in AGENTS if not agent.module]
+    assert not any(places_of(agent) for agent in AGENTS if not agent.module)
+
+
+@pytest.mark.parametrize("agent", DESCRIBED, ids=lambda agent: agent.name)
+def test_places_lie_below_a_home_and_are_of_one_kind(agent: Agent) -> None:
+    places = places_of(agent)
+    assert places is not None
+    paths = [path for kind in places for path in kind]
+    assert paths
+    assert len(paths) == len(set(paths))
+    for path in paths:
+        assert not path.startswith(("/", "~"))
+        assert not {"", ".", ".."} & set(path.split("/")), path
+        assert path not in (*TOOLS, *GIT_SETTINGS)
+
+
+@pytest.mark.parametrize("agent", DESCRIBED, ids=lambda agent: agent.name)
+def test_nothing_that_may_be_written_holds_what_may_not(agent: Agent) -> None:
+    """A writable directory would open the settings below it."""
+    places = places_of(agent)
+    assert places is not None
+    for opened in (*places.sessions, *places.writable):
+        for kept in (*places.readable, *places.private, *places.copied):
+            assert not f"{kept}/".startswith(f"{opened}/"), (opened, kept)
+
+
+def test_what_an_agent_obeys_is_its_own_and_relative() -> None:
+    assert len(OBEYED) == len(set(OBEYED))
+    for name in OBEYED:
+        assert re.fullmatch(r"[A-Z]+\.md|\.[a-z][a-z.]*/?", name), name
+
+
+def test_a_run_loads_the_names_alone() -> None:
+    script = "import sys, siding.running.run, siding.guard.judgement; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=30
+    )
+    ours = f"{table.__package__}."
+    loaded = {name for name in done.stdout.split() if name.startswith(ours)}
+    # What agents obey is known to who looks for traps.
+    assert loaded == {table.__name__, f"{ours}traps", f"{ours}traps.home"}
+
+
+def test_nothing_else_lists_agents() -> None:
+    """A second list would soon differ from the first: the domains are given the names."""
+    models = (
+        SOURCE / "assistant" / "models"
+    )  # families of models, some of which are called like agents
+    others = [
+        path
+        for path in SOURCE.rglob("*.py")
+        if not path.is_relative_to(MODULES) and not path.is_relative_to(models)
+    ]
+    texts = {path: path.read_text(encoding="utf-8") for path in others}
+    found = [
+        f"{path.relative_to(SOURCE)}:{line}: {sorted(named)}"
+        for path, text in texts.items()
+        if sum(name in text for name in {*BY_PROGRAM, *BY_NAME}) > 1  # else it lists none
+        for line, named in _lists(ast.parse(text))
+    ]
+    assert others
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "X = {'claude', 'codex'}",
+        "X = frozenset(['codex', 'aider'])",
+        "X = {'claude': 1, 'gemini': 2}",
+        "if name in ('claude', 'codex'): pass",
+        "X = names('''\nclaude\ncodex\n''')",
+        "X = r'\\.(?:claude|codex)/'",
+    ],
+)
+def test_a_list_of_agents_is_seen_however_it_is_written(text: str) -> None:
+    assert [*_lists(ast.parse(text))]
+
+
+@pytest.mark.parametrize("text", ["'''claude or codex'''", "X = ['claude', 'clang', 'Codex']"])
+def test_one_name_or_a_sentence_is_no_list(text: str) -> None:
+    assert not [*_lists(ast.parse(text))]
+
+
+def _lists(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
+    """Find the literals, of one text or of several, that name two agents or more."""
+    sentences = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Constant):
+            named = {name for text in _texts(node) for name in _names_in(text)}
+            if len(named) > 1 and id(node) not in sentences:
+                yield node.lineno, named
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
+
+
+def _names_in(text: str) -> Iterator[str]:
+    words = re.split(r"[^\w.-]+", text)
+    return (word for word in words if word in BY_PROGRAM or word in BY_NAME)
+
+
+def test_which_command_lines_draw_no_screen() -> None:
+    for line in ("claude -p x", "/bin/codex exec x", "gemini -p x", "opencode run x"):
+        assert draws_no_screen(line.split()), line
+    for line in ("claude", "claude --continue", "codex", "make -p", "opencode"):
+        assert not draws_no_screen(line.split()), line
