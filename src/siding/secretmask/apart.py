@@ -12,6 +12,7 @@ import re
 
 from siding.secretmask.credit import Meter
 from siding.secretmask.formats import STARTS, token_at
+from siding.secretmask.lazily import lazily
 from siding.secretmask.names import Meaning, Tier, meaning
 from siding.secretmask.span import JUDGED, SecretSpan, plain_span
 from siding.secretmask.values import is_password, is_random, is_token
@@ -19,11 +20,11 @@ from siding.secretmask.values import is_password, is_random, is_token
 _QUOTE = rb"(?:\\{0,6}[\"']|&quot;)?"
 _GAP = rb"(?:[ \t\r\n]|\\[nrt]){0,40}"
 _NAME = rb"[A-Za-z_][\w.:/-]{1,80}"
-_VALUE = re.compile(
+_VALUE = lazily(
     rb"(?:(?<![\w.-])|(?<=Parameter))[vV]alue" + _QUOTE + rb"(?:[ \t]{0,4}[:=][ \t]{0,8}|>)"
 )
 # Behind the name there may be its end (`</name>`), a comma, and other attributes on no line.
-_BEFORE = re.compile(
+_BEFORE = lazily(
     rb"(?:(?<![\w.-])|(?<=Parameter))(?:[nN]ame|[kK]ey)"
     + _QUOTE
     + rb"(?:[ \t]{0,4}[:=][ \t]{0,8}|>)"
@@ -36,7 +37,7 @@ _BEFORE = re.compile(
     + _GAP
     + rb"[<\"']?\\{0,6}[\"']?\Z"
 )
-_BEHIND = re.compile(
+_BEHIND = lazily(
     rb",?"
     + _GAP
     + _QUOTE
@@ -48,7 +49,7 @@ _BEHIND = re.compile(
     + _NAME
     + rb")(?![\w.:/-])"
 )
-_COMES = re.compile(
+_COMES = lazily(
     rb",?"
     + _GAP
     + _QUOTE
@@ -58,9 +59,9 @@ _COMES = re.compile(
     + _QUOTE
     + rb"[\w./:-]{0,80}\Z"
 )
-_QUOTED = re.compile(rb"(\\{0,6}[\"']|&quot;)((?:(?!\1)[^\n\r]){4,4096}?)(?=\1)")
-_OPEN = re.compile(rb"(\\{0,6}[\"'])(?:(?!\1)[^\n\r]){0,4096}\Z")
-_PLAIN = re.compile(rb"[^\s\"'`<>,;{}\\]{4,4096}")
+_QUOTED = lazily(rb"(\\{0,6}[\"']|&quot;)((?:(?!\1)[^\n\r]){4,4096}?)(?=\1)")
+_OPEN = lazily(rb"(\\{0,6}[\"'])(?:(?!\1)[^\n\r]){0,4096}\Z")
+_PLAIN = lazily(rb"[^\s\"'`<>,;{}\\]{4,4096}")
 _STEPS = 12  # for each value
 _LEFT = 200  # bytes before the key of a value in which its name begins
 

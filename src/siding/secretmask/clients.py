@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from siding.secretmask.credit import Meter
+from siding.secretmask.lazily import lazily
 from siding.secretmask.span import LEFT, SecretSpan, plain_span
 from siding.secretmask.values import stands_for_one
 
@@ -117,7 +118,7 @@ def _to_its_end(data: bytes, found: re.Match[bytes], limit: int) -> SecretSpan |
     return SecretSpan(start, last, b"password", until=_WORD_END)
 
 
-_WORD_END = re.compile(rb"[\s\"'`\\|;&]")
+_WORD_END = lazily(rb"[\s\"'`\\|;&]")
 
 
 @cache

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from functools import cache
 
 from siding.ground.namedtuples import NamedTuple
+from siding.secretmask.lazily import lazily
 from siding.secretmask.span import RIGHT
 
-BEHIND_TOKEN = re.compile(rb"[^A-Za-z0-9._~+/=%-]")
+BEHIND_TOKEN = lazily(rb"[^A-Za-z0-9._~+/=%-]")
 _WORD = r"[A-Za-z0-9_-]"
 _HEX = r"[a-f0-9]"
 _ALNUM = r"[A-Za-z0-9]"

@@ -1,12 +1,12 @@
 """Find the hashes of passwords, as in ``/etc/shadow``."""
 
-import re
 from collections.abc import Iterator
 
 from siding.secretmask.formats import BEHIND_TOKEN
+from siding.secretmask.lazily import lazily
 from siding.secretmask.span import SecretSpan
 
-_HASH = re.compile(
+_HASH = lazily(
     rb"\$(?:(?:apr1|1)\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{20,}"
     rb"|2[abxy]?\$\d\d\$[./A-Za-z0-9]{50,}"
     rb"|[56]\$(?:rounds=\d+\$)?[^$\s:]{1,16}\$[./A-Za-z0-9]{40,}"

@@ -1,22 +1,22 @@
 """Find private key blocks, also if they are cut off, escaped, quoted, indented or in a diff."""
 
-import re
 from collections.abc import Iterator
 
 from siding.ground.namedtuples import NamedTuple
+from siding.secretmask.lazily import lazily
 from siding.secretmask.span import RIGHT, SecretSpan
 
-BEGIN = re.compile(
+BEGIN = lazily(
     rb"-----BEGIN (?:(?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?"
     rb"|PGP MESSAGE|AGE ENCRYPTED FILE)-----"
 )
-_BEGINNING = re.compile(rb"-----BEGIN(?: [A-Z0-9]{0,16}){0,6}-{0,4}\Z")  # a marker that is cut off
+_BEGINNING = lazily(rb"-----BEGIN(?: [A-Z0-9]{0,16}){0,6}-{0,4}\Z")  # a marker that is cut off
 _END = rb"-----END [A-Z0-9 ]{1,60}-----"
 _DECORATION = (
     rb"(?:\\{1,8}[nrt]|[\s\"'+,>|#*]|\d{1,5}[:|)]?[ \t]|\d{4}-\d\d-\d\d[T ][\d:.,]{5,20}Z?[ \t])*+"
 )
 _BASE64 = rb"(?:[A-Za-z0-9+/]|\\{1,2}/)"
-_NEXT = re.compile(
+_NEXT = lazily(
     _DECORATION
     + rb"(?:(?P<end>"
     + _END
@@ -32,7 +32,7 @@ _NEXT = re.compile(
     + rb"|(?P<head>(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset)"
     + rb": [^\n\\]{1,100}))"
 )
-_OPEN = re.compile(
+_OPEN = lazily(
     _DECORATION
     + rb"(?:=?"
     + _BASE64
@@ -41,14 +41,14 @@ _OPEN = re.compile(
     + rb"(?:-{0,5}|-----[A-Z0-9 ]{1,60}-{0,4})"
     + rb"|[A-Z][A-Za-z-]{1,10}(?::[^\n\\\"]{0,100})?|\\{1,8})\Z"
 )
-_LEFT_OVER = re.compile(_DECORATION + rb"=?" + _BASE64 + rb"{1,15}={0,2}\Z")
-_SIGNING = re.compile(
+_LEFT_OVER = lazily(_DECORATION + rb"=?" + _BASE64 + rb"{1,15}={0,2}\Z")
+_SIGNING = lazily(
     rb"untrusted comment:[^\n]{0,80}secret key[^\n]{0,80}\n(RWR[A-Za-z0-9+/]{60,}+=*)"
 )
 _AHEAD = 400  # bytes to look at to decide whether a block goes on
-PUTTY = re.compile(rb"PuTTY-User-Key-File-\d")
-_PRIVATE_LINES = re.compile(rb"\nPrivate-Lines: (\d{1,4})\r?\n")
-_PUTTY_LINE = re.compile(rb"[ \t]*[A-Za-z0-9+/=]*+\r?")
+PUTTY = lazily(rb"PuTTY-User-Key-File-\d")
+_PRIVATE_LINES = lazily(rb"\nPrivate-Lines: (\d{1,4})\r?\n")
+_PUTTY_LINE = lazily(rb"[ \t]*[A-Za-z0-9+/=]*+\r?")
 
 
 class Block(NamedTuple):

@@ -5,11 +5,11 @@ A name is split at ``_ - .`` and where the case changes. Its last word decides
 out first.
 """
 
-import re
 from enum import IntEnum
 from functools import lru_cache
 
 from siding.ground.namedtuples import NamedTuple
+from siding.secretmask.lazily import lazily
 
 
 class Tier(IntEnum):
@@ -33,7 +33,7 @@ class Meaning(NamedTuple):
     only_random: bool = False
 
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORDS = lazily(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _QUALIFIERS = frozenset(
     """
     value val b64 base64 base hex enc encoded raw prod production dev development testing stage

@@ -4,6 +4,7 @@
 import re
 
 from siding.secretmask.formats import token_at
+from siding.secretmask.lazily import lazily
 from siding.secretmask.names import Meaning, Tier
 from siding.secretmask.phrases import PHRASES, behind_name
 from siding.secretmask.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
@@ -23,7 +24,7 @@ _IN_NAME = frozenset(_NAME)
 _BLANKS = b" \t\n"
 _COLOUR = rb"(?:\x1b\[[0-9;]{0,16}m){0,4}+"
 _QUOTE = rb"(?:\\{0,6}[\"'`]|&quot;|%22)"
-_AFTER = re.compile(
+_AFTER = lazily(
     rb"(?P<rest>[A-Za-z0-9_.-]{0,48}+)"
     + _COLOUR
     + rb"(?P<q>"
@@ -40,28 +41,26 @@ _AFTER = re.compile(
 )
 rest_of_name = re.compile(rb"[A-Za-z0-9_.-]{0,48}+").match
 follows = _AFTER.match  # the end of a name, and what a value can follow; None without it
-_OPEN = re.compile(rb"(?:[bBrRuUfF]{0,2}(?=[\"']))?(" + _QUOTE + rb")")
+_OPEN = lazily(rb"(?:[bBrRuUfF]{0,2}(?=[\"']))?(" + _QUOTE + rb")")
 _BODY = {quote: re.compile(rb"(?:[^%s\\\n\r]|\\[^\n\r])*+" % quote) for quote in (b'"', b"'", b"`")}
-_LINE_START = re.compile(
+_LINE_START = lazily(
     rb"[ \t]*(?:[-+>#|$%][ \t]?)?"
     rb"(?:(?:export|set|setx|ENV|ARG|declare -x|local|readonly|env)[ \t]+)?\Z"
 )
-_TO_BLANK = re.compile(rb"[^\s\x1b]++")
-_NEXT_PAIR = re.compile(rb"[;&](?=[A-Za-z_][\w .-]{0,40}=)")
-_IN_LINE = re.compile(rb"[^\s\"'`<>&;,)\]}\\|\x1b]++")
-_AFTER_VALUE = re.compile(rb"[\s\"'`<>&;,)\]}\\|\x1b]")
-_CELL = re.compile(rb"`?([^\s|`]{4,256})`?[ \t]*(?=[|\r\n]|\Z)")
-_COLUMN = re.compile(rb"([^\s|`]{4,256})(?=[\t\r\n]|\Z)")
-_SCHEME = re.compile(
+_TO_BLANK = lazily(rb"[^\s\x1b]++")
+_NEXT_PAIR = lazily(rb"[;&](?=[A-Za-z_][\w .-]{0,40}=)")
+_IN_LINE = lazily(rb"[^\s\"'`<>&;,)\]}\\|\x1b]++")
+_AFTER_VALUE = lazily(rb"[\s\"'`<>&;,)\]}\\|\x1b]")
+_CELL = lazily(rb"`?([^\s|`]{4,256})`?[ \t]*(?=[|\r\n]|\Z)")
+_COLUMN = lazily(rb"([^\s|`]{4,256})(?=[\t\r\n]|\Z)")
+_SCHEME = lazily(
     rb"(?i)(?:bearer|basic|token|apikey|api-key|key|bot|splunk|negotiate|oauth"
     rb"|genie-?key|sso-key|ntlm)[ \t]+"
 )
-_CREDENTIAL = re.compile(rb"[^\s\"'`<>,;\\{}\x1b]++")
-_TOLD = re.compile(rb"is:? [\"'`]?([^\s\"'`<>,;]{7,255}[^\s\"'`<>,;.])")
-_NETRC = re.compile(rb"(?:\n|\\[nr]|login[ \t]\S{1,80}[ \t])[ \t]*\Z")
-_SETTING = re.compile(
-    rb"(?:\n|\\[nr]|[ \t\"'])(?:ENV|setx|set -[gxU]{1,3}|config(?:ure)? set)[ \t]+\Z"
-)
+_CREDENTIAL = lazily(rb"[^\s\"'`<>,;\\{}\x1b]++")
+_TOLD = lazily(rb"is:? [\"'`]?([^\s\"'`<>,;]{7,255}[^\s\"'`<>,;.])")
+_NETRC = lazily(rb"(?:\n|\\[nr]|login[ \t]\S{1,80}[ \t])[ \t]*\Z")
+_SETTING = lazily(rb"(?:\n|\\[nr]|[ \t\"'])(?:ENV|setx|set -[gxU]{1,3}|config(?:ure)? set)[ \t]+\Z")
 _PREFIXES = (b"django-insecure-", b"base64:")  # not secret: they say what kind of secret follows
 
 

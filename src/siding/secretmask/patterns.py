@@ -12,10 +12,11 @@ import re
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
+from siding.secretmask.lazily import lazily
 from siding.secretmask.rules import Pattern
 
 MOST = 256  # characters in a pattern
-_KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_KIND = lazily(r"[a-z][a-z0-9-]{0,39}")
 _BLANKS = b" \t\n\r\v\f"
 
 

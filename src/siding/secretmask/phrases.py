@@ -10,6 +10,7 @@ from functools import cache
 
 from siding.ground.namedtuples import NamedTuple
 from siding.secretmask.credit import Meter
+from siding.secretmask.lazily import lazily
 from siding.secretmask.prefilter import positions
 from siding.secretmask.span import SecretSpan, plain_span
 from siding.secretmask.values import stands_for_one
@@ -27,7 +28,7 @@ _PROMPT = (
     r"(?P<plain>[^\s\[(<]\S{3,255})(?=[ \t]*(?:\r?\n|\\n|\\r|\Z))"
 )
 _PRINTED = rf"(?:echo|printf)(?:{_BLANKS}-[neE]+)?(?:{_BLANKS}[\"']%s(?:\\n)?[\"'])?{_BLANKS}"
-_PIPED = re.compile(
+_PIPED = lazily(
     rb"(?:echo|printf)(?:[ \t]+-[neE]+)?(?:[ \t]+[\"']%s(?:\\n)?[\"'])?[ \t]+"
     rb"([^\s|\"'][^\s|]{2,200}|\"[^\"\n]{3,200}\"|'[^'\n]{3,200}')[ \t]*"
     rb"(?:\|[^\n|]{0,160})?\Z"

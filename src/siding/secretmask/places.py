@@ -20,6 +20,7 @@ from siding.secretmask.formats import (
     token_at,
 )
 from siding.secretmask.keys import block_from
+from siding.secretmask.lazily import lazily
 from siding.secretmask.names import LAST_WORDS, Tier, meaning
 from siding.secretmask.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
 from siding.secretmask.values import is_random, stands_for_one
@@ -33,14 +34,14 @@ _SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
 _ENCODED, _SPAN, _INSIDE, _SUFFIXED = 30, 8, 4, 25  # steps, beside those for each run
 _LONG = 64  # bytes of a run in which each word is a step
 _TRIES = 4  # of the same prefix within one run
-_INNER = re.compile(rb"[_-]+")
-_SINGLE_GAP = re.compile(rb"[_-]")
-_COLOUR = re.compile(rb"[0-9;]{0,12}m")
-_DIGIT = re.compile(rb"[0-9]")
-_TOKEN68 = re.compile(rb"[A-Za-z0-9._~+/=%-]+")
+_INNER = lazily(rb"[_-]+")
+_SINGLE_GAP = lazily(rb"[_-]")
+_COLOUR = lazily(rb"[0-9;]{0,12}m")
+_DIGIT = lazily(rb"[0-9]")
+_TOKEN68 = lazily(rb"[A-Za-z0-9._~+/=%-]+")
 _JOINABLE = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~:/-$"
-_GAPS = re.compile(rb"[./:~]|bot(?=\d)")
-_SIGNATURE = re.compile(
+_GAPS = lazily(rb"[./:~]|bot(?=\d)")
+_SIGNATURE = lazily(
     rb"(?i)(?:[?&;]|amp;|u0026|SignedHeaders=[\w;-]{1,80}, ?(?=Signature))"
     rb"(?:sig|signature|x-(?:amz|goog)-signature|hmac|code|state_?token)=[A-Za-z0-9%_+-]{0,80}\Z"
 )
@@ -59,8 +60,8 @@ _gap = re.compile(
     rb"~|[_-](?=us|%b[A-Za-z0-9_~-]{13})"
     % b"".join(b"[%b]" % re.escape(bytes({*each})) for each in zip(*STARTS, strict=True))
 ).search
-_SIGNATURE_VALUE = re.compile(rb"[A-Za-z0-9%_+/=-]+")
-_HOOK = re.compile(
+_SIGNATURE_VALUE = lazily(rb"[A-Za-z0-9%_+/=-]+")
+_HOOK = lazily(
     rb"(?i)(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/"
     rb"|discord(?:app)?\.com/api/(?:v\d+/)?webhooks/"
     rb"|\.webhook\.office\.com/webhookb2/|outlook\.office(?:365)?\.com/webhook/"
@@ -68,24 +69,22 @@ _HOOK = re.compile(
     rb"|\.com?/open-apis/bot/v2/hook/|maker\.ifttt\.com/trigger/\w{1,64}/with/key/"
     rb"|hooks\.airtable\.com/workflows/v1/genericWebhook/|chat\.googleapis\.com/v1/spaces/)"
 )
-_HOOK_PATH = re.compile(rb"[A-Za-z0-9_/@.-]+")
+_HOOK_PATH = lazily(rb"[A-Za-z0-9_/@.-]+")
 _NAME_LEFT = 64
 _NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _BETWEEN = b" \t=:\"'\\>[]"  # a name and its value
-_SET = re.compile(rb"(?:ENV|ARG|set -[gxU]{1,3}|setx|config(?:ure)? set)[ \t]+[A-Za-z0-9_.-]+\Z")
+_SET = lazily(rb"(?:ENV|ARG|set -[gxU]{1,3}|setx|config(?:ure)? set)[ \t]+[A-Za-z0-9_.-]+\Z")
 # Base64 of ASCII text: the highest bit of each byte is 0, and the first byte is no control code.
 _TEXT_STARTS = frozenset(b"IJKLMNOPQRSTUVWXYZabcdef")
 _TEXT_NEXT = frozenset(b"ABCDEFGHQRSTUVWXghijklmnwxyz0123")
 _ASCII = rb"[C-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/]"
-_TEXT = re.compile(
-    rb"(?:" + _ASCII + rb"){5,}+(?:[C-Za-f][A-Za-z0-9+/]{1,3})?=*(?![A-Za-z0-9+/_-])"
-)
-_COOKIE_VALUE = re.compile(rb"[^;\s\"'\\,<>]+")
+_TEXT = lazily(rb"(?:" + _ASCII + rb"){5,}+(?:[C-Za-f][A-Za-z0-9+/]{1,3})?=*(?![A-Za-z0-9+/_-])")
+_COOKIE_VALUE = lazily(rb"[^;\s\"'\\,<>]+")
 _COOKIE_NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$!*~^-"
 _LONGEST_COOKIE_NAME = 80
 _BEFORE_COOKIE = frozenset(b"; \t\n\r\f\v\"',:")
-_BEHIND_COOKIE = re.compile(rb"[;\s\"'\\,]")
-_SIGNED = re.compile(rb"s(?:%3[Aa]|:)")
+_BEHIND_COOKIE = lazily(rb"[;\s\"'\\,]")
+_SIGNED = lazily(rb"s(?:%3[Aa]|:)")
 _NOT_COOKIES = frozenset({b"path", b"domain", b"expires", b"max-age", b"samesite", b"version"})
 
 

@@ -9,6 +9,7 @@ and takes several times as long.
 import re
 
 from siding.secretmask.formats import STARTS
+from siding.secretmask.lazily import lazily
 from siding.secretmask.names import Meaning, Tier
 from siding.secretmask.phrases import PHRASES
 from siding.secretmask.prefilter import SAYS
@@ -18,7 +19,7 @@ from siding.secretmask.values import is_surely_password, is_surely_token
 _VALUE = rb"([A-Za-z0-9]{6,64}+)"
 # From a word of the name on. Behind a colon a value without quotes is the last word of its line,
 # because in ``password: str = "…"`` it is a type.
-_PAIR = re.compile(
+_PAIR = lazily(
     rb"([A-Za-z0-9_.-]{0,48}+)(?:="
     + _VALUE
     + rb"(?=[ \t\r\n])|[\"']?(?:=|: ?)(?:\""

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from siding.ground.namedtuples import NamedTuple
 from siding.secretmask.credit import Meter
+from siding.secretmask.lazily import lazily
 
 RUN = 20  # bytes; a token without a name before it is at least this long
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-~")
@@ -50,14 +51,14 @@ PARTS = tuple(
         ),
     )
 )
-OPTION = re.compile(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
+OPTION = lazily(rb" -(?:[pPauwUkAX][^-]|-(?:user|proxy-user|auth|pass)[ =]|[nc]?b[ ncBm])")
 # What is in each phrase that `phrases` looks for and in which there is no sign that is rarer.
 IDENTIFIED = b"ideetified"  # levelled
 PHRASES = (b"sonar.login", b"snyk config set ")
 PORT = b":5432:"
 _MUCH = 4096  # bytes in which a word of a few letters is searched faster by an expression
 COMMENT = b"untrusted comment:"
-_LIST = re.compile(rb"(?i)mnemon|phrase|codes")
+_LIST = lazily(rb"(?i)mnemon|phrase|codes")
 _OF_LISTS = frozenset(b"mMpPcC")  # what these begin with
 _OF_LISTS_NEXT = frozenset(b"nNhHoO")  # and their second letters
 _K = frozenset(b"kK")

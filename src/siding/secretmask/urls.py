@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from siding.secretmask.formats import PLAIN_STARTS, token_at
+from siding.secretmask.lazily import lazily
 from siding.secretmask.span import SecretSpan, plain_span, plain_spans
 from siding.secretmask.values import are_hex, none_stands_for_one, stands_for_one
 
@@ -15,13 +16,13 @@ _BEGIN = rb"://(?<=[A-Za-z0-9]://)[^%b:]{0,256}+:" % _OUTSIDE
 _ANY = rb"[^%b]{3,256}@" % _OUTSIDE
 # A password of letters and digits (group 1), with a host behind it, takes no closer look, unless
 # there is one more ``@`` before the host.
-_URL = re.compile(rb"%b(?:([A-Za-z0-9]{6,64}+)@(?=[A-Za-z0-9])|%b)" % (_BEGIN, _ANY))
+_URL = lazily(rb"%b(?:([A-Za-z0-9]{6,64}+)@(?=[A-Za-z0-9])|%b)" % (_BEGIN, _ANY))
 _more = re.compile(rb"[^%b@]{0,256}+@" % _OUTSIDE).match
 _to_the_last = re.compile(rb"%b(?:((?!))|%b)" % (_BEGIN, _ANY)).match
 # So many addresses are judged together; a few are judged one by one, as are those beside one that
 # takes a closer look.
 _TOGETHER, _FEW = 64, 4
-_NOT_IN_USERINFO = re.compile(rb"[\s\"'<>\\/?]")
+_NOT_IN_USERINFO = lazily(rb"[\s\"'<>\\/?]")
 
 
 def url_passwords(data: bytes, limit: int) -> list[SecretSpan]:

@@ -4,9 +4,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from siding.secretmask.lazily import lazily
+
 _REMEMBERED = 2048  # judgements of each kind: what is printed is often printed again
 # Matched against values in lower case, so that each alternative is told apart by its first byte.
-_REFERENCE = re.compile(
+_REFERENCE = lazily(
     rb"""(?x)
     \$(?:\{|\(|\$|[a-z_]\w*(?:$|[/.:}\])\s])) | \{\{ | \{% | %\( | %s\b | %[a-z_]+% | <[a-z%/!$|-]
     | \[?<?redacted\b | \#\{
@@ -24,13 +26,13 @@ _REFERENCE = re.compile(
     """
 )
 # What a value of letters and digits alone can match of `_REFERENCE` and `_PLACEHOLDER`.
-_PLAIN_WORD = re.compile(
+_PLAIN_WORD = lazily(
     rb"getenv|keyring|getpass|lambda\Z|(?:foo(?:bar)?(?:baz)?|abc(?:d(?:ef?)?)?(?:123)?)\Z"
     rb"|(?:todo|fixme|tbd|x+)\Z"
 )
-_FEW = re.compile(rb"(?s)(?:(.)\1*+(?:(.)(?:\1|\2)*+)?)?\Z")  # two different bytes at most
+_FEW = lazily(rb"(?s)(?:(.)\1*+(?:(.)(?:\1|\2)*+)?)?\Z")  # two different bytes at most
 # A line that `_is_of_few`, or one that a part of `_PLAIN_WORD` matches.
-_DOUBTED_LINE = re.compile(
+_DOUBTED_LINE = lazily(
     rb"\n(?:(.)\1*+(?:(.)(?:\1|\2)*+)?|foo(?:bar)?(?:baz)?|abc(?:d(?:ef?)?)?(?:123)?)(?=\n)"
 )
 # Of letters and digits, what `_INSIDE` or the rest of `_PLAIN_WORD` finds has one of these in it.
@@ -38,11 +40,11 @@ _IN_PLACEHOLDERS = (
     *(b"xxxx", b"example", b"placeholder", b"changeme", b"changeit", b"replaceme", b"redacted"),
     *(b"dummy", b"getenv", b"keyring", b"getpass", b"lambda"),
 )
-_FORM = re.compile(  # a path, an alias of YAML, or code between two quoted texts
+_FORM = lazily(  # a path, an alias of YAML, or code between two quoted texts
     rb"(?:~|\.{1,2})?(?:/(?:[a-z0-9._@+-]+|[A-Z][a-z]+|[A-Z_]+))+/?$"
     rb"|\*[a-z_]+$|[,;)\]}] ?[A-Za-z_(]|[,;)\]}]+$| ?\+ "
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazily(
     rb"""(?x)
     (?:your|my|our|the|some|insert|enter|put|paste|change|replace|add|set|use|type|dummy|fake
     |sample|placeholder
@@ -52,7 +54,7 @@ _PLACEHOLDER = re.compile(
     | -+$ | _+$ | \#+$
     """
 )
-_INSIDE = re.compile(
+_INSIDE = lazily(
     rb"example|placeholder|change[-_]?(?:me|it)|replace[-_]?me|redacted|dummy|xxxx|\*\*\*\*|\.\.\."
     rb"|\xe2\x80\xa6|\xe2\x80\xa2\xe2\x80\xa2|your[-_]"
 )
@@ -66,19 +68,19 @@ _WORDS = frozenset(
     b"bcrypt argon2 scrypt pbkdf2 md5 sha1 sha256 sha512 hs256 rs256 es256 aes256 base64 utf-8 "
     b"utf8 pass rabbitmq guestguest sa oracle".split()
 )
-_NAME_WORDS = re.compile(rb"passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
+_NAME_WORDS = lazily(rb"passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
 # Whatever of letters and digits `_INSIDE`, `_NAME_WORDS` and `_PLAIN_WORD` find, and more.
-_MORE_THAN_RANDOM = re.compile(
+_MORE_THAN_RANDOM = lazily(
     rb"example|placeholder|changeme|changeit|replaceme|redacted|dummy|xxxx|passw|passp|secret|token"
     rb"|apikey|cred|auth|pwd|getenv|keyring|getpass|lambda|foo|abc|todo|fixme|tbd"
 )
 _HEX = b"0123456789abcdef"
-_IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
-_DOTTED = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
-_TEMPLATE = re.compile(rb"\{[A-Za-z_][\w.()\[\]'\"]*\}")
-_CALL = re.compile(rb"[A-Za-z_][\w.:]*[(\[{]")
-_WORDY = re.compile(rb"_*[A-Za-z]+(?:[-_/.:|,+ ][A-Za-z]*)*$")
-_HARMLESS = re.compile(
+_IDENTIFIER = lazily(rb"[A-Za-z_][A-Za-z_]*$")
+_DOTTED = lazily(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
+_TEMPLATE = lazily(rb"\{[A-Za-z_][\w.()\[\]'\"]*\}")
+_CALL = lazily(rb"[A-Za-z_][\w.:]*[(\[{]")
+_WORDY = lazily(rb"_*[A-Za-z]+(?:[-_/.:|,+ ][A-Za-z]*)*$")
+_HARMLESS = lazily(
     rb"""(?x)
     v?\d+(?:\.\d+)*(?:[-+.]?(?:rc|beta|alpha|dev|post)\d*)?$ | \d{4}-\d\d-\d\d
     | [\d.,:]+\s*[a-z%]{0,3}$ | 0x[0-9a-f]{1,8}$
@@ -88,9 +90,9 @@ _HARMLESS = re.compile(
     """
 )
 _OF_NUMBERS = frozenset(b"vV0123456789")  # what a harmless one of letters and digits begins with
-_CONSONANTS = re.compile(rb"[BCDFGHJKLMNPQRSTVWXZ][bcdfghjklmnpqrstvwxz]{4}")  # of no word
+_CONSONANTS = lazily(rb"[BCDFGHJKLMNPQRSTVWXZ][bcdfghjklmnpqrstvwxz]{4}")  # of no word
 _LETTERS = 12  # so many in a row are no name of a program if they read like no words
-_DIGIT = re.compile(rb"[0-9]")
+_DIGIT = lazily(rb"[0-9]")
 _BRACKETS = (b"(", b"[", b"{", b"|")
 
 

@@ -4,7 +4,7 @@ The rest of the word is at the beginning of the next line, or behind blanks ther
 word by itself, because many lines are indented.
 """
 
-import re
+from siding.secretmask.lazily import lazily
 
 WIDTH = 80  # columns at which programs wrap lines
 _LINE_ENDS = frozenset((b"\n", b"\r"))
@@ -18,8 +18,8 @@ INDENTED = rb"[ ]{1,%d}+(?=-?[A-Za-z0-9_+/][A-Za-z0-9_+/=-]{0,%d}+(?:[\s\"'`,;.)
 _REST = rb"(?=%b|%b)" % (_WORD, INDENTED)
 # Both look back from the end of a line, so that a search passes at once over lines of another
 # length: the first byte it looks back at is no line feed there.
-_BREAK = re.compile(rb"\n(?<=\n[^\n]{%d}\n)%b(?<=%b\n)" % (WIDTH, _REST, _WORD))
-_CR_BREAK = re.compile(rb"\n(?<=\n[^\n]{%d}\r\n)%b(?<=%b\r\n)" % (WIDTH, _REST, _WORD))
+_BREAK = lazily(rb"\n(?<=\n[^\n]{%d}\n)%b(?<=%b\n)" % (WIDTH, _REST, _WORD))
+_CR_BREAK = lazily(rb"\n(?<=\n[^\n]{%d}\r\n)%b(?<=%b\r\n)" % (WIDTH, _REST, _WORD))
 
 
 def wide_line_ends(data: bytes) -> list[int]:

@@ -3,26 +3,26 @@
 A list is found by the name before it. The words of a seed are those of BIP 39.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 
+from siding.secretmask.lazily import lazily
 from siding.secretmask.span import RIGHT, SecretSpan
 
 _SIZES = (12, 15, 18, 21, 24)
-_SEED_NAME = re.compile(
+_SEED_NAME = lazily(
     rb"(?i)(?:mnemonic|phrase)(?:[ _](?:seed|words|phrase)){0,2}"
     rb"(?=[ \t\\]{0,8}[:=\n\r\"'\[]|[ ](?:is|was|are)[ \t:\r\n])[\\\"']{0,8}(?:[ ](?:is|was|are))?"
     rb"[ \t]{0,8}[:=]{0,2}[ \t\r\n]{0,8}[\\\"'\[]{0,8}"
 )
-_WORD = re.compile(
+_WORD = lazily(
     rb"(?:\d{1,2}[.):][ \t]{0,3})?([a-z]{3,8})(?![A-Za-z0-9_=:-])[,\"']{0,3}[ \t\r\n]{0,8}\"?"
 )
-_CODES_NAME = re.compile(
+_CODES_NAME = lazily(
     rb"(?i)(?:recovery|backup|scratch|emergency|rescue|one-time)[ _-]?(?:2fa |mfa |login )?codes"
     rb"[\\\"']{0,8}[ \t]{0,8}[:=]{0,2}[ \t\r\n]{0,8}[\\\"'\[]{0,8}"
 )
 _BEFORE_CODES = tuple(b"recovery backup scratch emergency rescue time 2fa mfa login".split())
-_CODE = re.compile(
+_CODE = lazily(
     rb"(?:\d{1,2}[.)][ \t]{1,3}|[*-][ \t])?(?=[a-z-]{0,40}[0-9]|[A-Z-]{0,40}[0-9])"
     rb"([A-Za-z0-9]{4,16}(?:-[A-Za-z0-9]{4,16}){0,5})(?![A-Za-z0-9_=:.-])"
     rb"[,\"']{0,3}[ \t\r\n]{0,8}\"?"
@@ -80,4 +80,4 @@ def _codes(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | 
     return SecretSpan(start, end, b"recovery-codes") if count >= _FEWEST_CODES else None
 
 
-_MAY_GO_ON = re.compile(rb"[A-Za-z0-9*.)-]{0,64}[ \t]{0,3}[A-Za-z0-9-]{0,64}\Z")
+_MAY_GO_ON = lazily(rb"[A-Za-z0-9*.)-]{0,64}[ \t]{0,3}[A-Za-z0-9-]{0,64}\Z")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from siding.ground.namedtuples import NamedTuple
 from siding.secretmask.credit import Meter
 from siding.secretmask.formats import STARTS
+from siding.secretmask.lazily import lazily
 from siding.secretmask.wide_lines import INDENTED, WIDTH, indented, is_wrap
 
 _BEFORE = 256  # bytes before an interruption that are read with it
@@ -38,9 +39,9 @@ _INTERRUPTIONS = tuple(
         (b"\\", rb"\\(?:u00|x)" + _LETTER),
     )
 )
-_PERCENTS = re.compile(rb"%" + _LETTER + rb"(?:%" + _LETTER + rb")*+")
+_PERCENTS = lazily(rb"%" + _LETTER + rb"(?:%" + _LETTER + rb")*+")
 _PERCENT = 3  # bytes of such a letter
-_UNDONE = re.compile(
+_UNDONE = lazily(
     rb"(?:" + _COLOUR + rb")++|(?:\xe2\x80[\x8b-\x8f]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad)++"
     rb"|((?:\\u00"
     + _LETTER
@@ -60,8 +61,8 @@ _SPELLED = {
 _WIDTHS = (0, 6, 4, _PERCENT, 0)  # of a letter, by the group of `_UNDONE`
 _BREAK = 4  # the group of a line's end
 _NAMED = frozenset(b":=>rRcC")  # before a value: a separator, or the end of Bearer and Basic
-_ASSIGNS = re.compile(rb"[=:\"']")
-_WIDE = re.compile(rb"(?:[\t\n\r -~]\x00){8,}+")
+_ASSIGNS = lazily(rb"[=:\"']")
+_WIDE = lazily(rb"(?:[\t\n\r -~]\x00){8,}+")
 
 
 class Reading(NamedTuple):

@@ -10,8 +10,8 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.journals import Entry, Journal
 from siding.record.ledger.step import step_from
 
-# Bytes. Reading every line costs about 10 ms per MiB, and a reading command may spend no more.
-LOOKED_AT = 1 << 20
+# Bytes. Reading every line costs about 10 ms per MiB; a reading command may spend a tenth of that.
+LOOKED_AT = 1 << 17
 _STEP_ID = re.compile(rb'"step_id" ?: ?"(\d{1,18})"')
 
 
@@ -46,7 +46,7 @@ class DamagedLine(NamedTuple):
 def damaged_lines(path: Path, *, whole: bool = False) -> list[DamagedLine]:
     """Return the damaged lines, oldest first.
 
-    In a ledger of more than 1 MiB only the last 200 lines are read, unless `whole` is set.
+    In a ledger of more than 128 KiB only the last 200 lines are read, unless `whole` is set.
 
     A torn line is left out if a later line records the same step: its writer was killed, and the
     next command recorded the step.
