@@ -1,0 +1,45 @@
+"""What the commands of every day load, start and flush: counted, and no more than today.
+
+The goals are lower (`tools/house/goals.py`). Whoever comes below a figure lowers it here.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tools.house.goals import Limit, figures, shown
+from tools.house.loaded import case_of, measure, measure_long
+from tools.house.scratch import Scratch, scratch
+
+import siding
+
+TODAY = {
+    "run -- true": Limit(252, 2_850, git=3, fsyncs=16, patterns=21),
+    "status": Limit(146, 1_820, git=1, patterns=9),
+    "log": Limit(98, 1_110, patterns=4),
+    "diff --stat": Limit(134, 1_720, git=2, patterns=10),
+}
+PARSED = {"status": 201, "log": 300}  # lines of a ledger of 1,000
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Scratch]:
+    with scratch(Path(siding.__file__).parents[1], files=30) as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", TODAY)
+def test_a_command_costs_no_more_than_today(place: Scratch, name: str) -> None:
+    found, limit = figures(measure(place, case_of(name))), TODAY[name]
+    beyond = [
+        f"{what}: {shown(figure)}, and at most {shown(most)}"
+        for what, figure in found.items()
+        if (most := getattr(limit, what)) is not None and figure > most
+    ]
+    assert beyond == []
+    assert found["modules"] > 50
+
+
+def test_a_long_ledger_is_not_read_whole(place: Scratch) -> None:
+    found = {name: loaded.parsed for name, loaded in measure_long(place).items()}
+    assert all(0 < found[name] <= most for name, most in PARSED.items()), found
