@@ -96,5 +96,5 @@ def test_no_file_of_the_checkout_is_loaded_by_a_victim(user: Sandbox) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stderr[-3000:]
-        assert str(installed.package() / "storage") in done.stderr
+        assert str(installed.package() / "ground/storage") in done.stderr
         assert str(SOURCE) not in done.stderr

@@ -152,7 +152,9 @@ def acp_behind_claude(task: Sandbox) -> Bench:
     }
     table.write_text(json.dumps(rows))
     python, program, _table = subject.settings()["command"]
-    said = shlex.join([python, program, str(table)])
+    copy = table.with_name("agent.py")  # a checkout below /tmp is not there in a sandbox
+    copy.write_text(Path(program).read_text())
+    said = shlex.join([python, str(copy), str(table)])
     front.write_text(f'#!/bin/sh\necho x >"$HOME/out"\nexec {said}\n')
     front.chmod(0o755)
     task.env["PATH"] = f"{front.parent}:{task.env['PATH']}"
