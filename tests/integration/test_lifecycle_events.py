@@ -163,16 +163,17 @@ def test_a_refusal_that_cannot_be_recorded_is_still_told(worked: Sandbox) -> Non
 
 
 def test_a_start_that_git_refuses_is_told_and_leaves_nothing_half_made(sandbox: Sandbox) -> None:
-    """A branch `siding` leaves no room for branches below `siding/`."""
+    """Where git keeps its records of worktrees, there is a file."""
     sandbox.siding("init")
-    sandbox.git("branch", "siding")
+    records = sandbox.repo / ".git/worktrees"
+    records.write_text("")
     for _ in range(2):
-        assert b"siding" in sandbox.siding("task", "start", "x", status=1).stderr
+        assert b"worktrees" in sandbox.siding("task", "start", "x", status=1).stderr
         sandbox.git("fsck", "--no-dangling")
     assert events(sandbox)[-1]["event"] == "worktree.create.failed"
     assert "refused" not in events(sandbox)[-1]
     assert events(sandbox)[-2]["event"] == "worktree.create.before"
-    sandbox.git("branch", "-D", "siding")
+    records.unlink()
     done = sandbox.siding("task", "start", "y")
     assert b"could not be finished" not in done.stderr
     assert sandbox.siding("doctor", "--check").stdout == b"everything agrees\n"

@@ -30,16 +30,6 @@ def test_a_task_keeps_its_ports_and_others_have_others(sandbox: Sandbox) -> None
     assert shown in sandbox.siding("task", "show", "one").stdout.decode()
     assert shown in sandbox.siding("status", "-t", "one").stdout.decode()
     assert sandbox.json("task", "show", "one", "--format", "json")["port"] == ports[0]
-    # What is there and cannot be read is not shown as if it were not there, nor given anew.
-    block = sandbox.directory / "siding/ports" / str(ports[0])
-    block.unlink()
-    block.mkdir()
-    assert str(block) in sandbox.siding("task", "show", "one").stderr.decode()
-    assert str(block) in sandbox.siding("status", "-t", "one").stdout.decode()
-    assert port(sandbox, "-t", "one") == 0
-    block.rmdir()
-    block.write_bytes(b"")
-    assert port(sandbox, "-t", "one") not in (0, ports[0])
 
 
 def test_tasks_of_other_projects_have_other_ports(sandbox: Sandbox) -> None:

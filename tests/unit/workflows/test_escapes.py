@@ -38,6 +38,12 @@ def test_it_is_contained(name: str, tmp_path: Path) -> None:
     assert ran.agents.calls == []
 
 
+def test_a_number_without_end_is_null(tmp_path: Path) -> None:
+    script = "return [float('inf'), float('nan'), 1.5]"
+    ran = run_script(tmp_path / "journal.jsonl", script, checked=False)
+    assert (ran.done.status, ran.done.value) == ("completed", [None, None, 1.5])
+
+
 @pytest.mark.parametrize("name", UNSTEADY)
 def test_it_is_the_same_in_each_run(name: str, tmp_path: Path) -> None:
     def value(journal: str) -> Ran:
