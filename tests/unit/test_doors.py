@@ -109,7 +109,7 @@ DOORS = {
     "record/ledger/draft.py": "the fields of a run",
     "record/ledger/intents.py": "the drafts, when an act is in progress",
     # Redaction: text without a trace of a secret needs few rules.
-    "secretmask/redactor.py": "names and values that sound secret",
+    "secretmask/redactor.py": "names and values that sound secret; commands, where none is masked",
     "secretmask/commands.py": "the same",
     "secretmask/rules.py": "rules for text around a secret",
     "secretmask/stream.py": "Hyperscan, for long streams; blocks, for few",

@@ -30,6 +30,8 @@ COMPUTED = {
     "siding.assistant.models.any_model",
     "siding.assistant.models.requests",
     "siding.faces.cli.table",
+    "siding.secretmask.face",
+    "siding.shellguard.face",
     "siding.shellguard.programs",
 }
 # These import modules of others only.

@@ -23,7 +23,7 @@ from siding.guard.parse_cache import parsed
 from siding.record.place.project import find_project
 from siding.record.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.record.place.trust import POLICIES, add, trusted_policies
-from siding.secretmask.commands import sounds_secret
+from siding.secretmask.face import sounds_secret
 from siding.shellguard.agents import KnownAgents
 from siding.shellguard.combining import combined
 from siding.shellguard.fields import UNKNOWN

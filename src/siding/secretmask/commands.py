@@ -1,9 +1,8 @@
 """Redact the words of a command and the values of variables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from siding.secretmask.clients import GLUED, LOGIN, LOGINS, NEXT, PROGRAMS
-from siding.secretmask.redactor import Redactor
 from siding.secretmask.span import mark
 
 _SECRET_WORDS = tuple(
@@ -14,12 +13,9 @@ _SECRET_WORDS = tuple(
 )
 
 
-def masked_words(redactor: Redactor, words: Sequence[str]) -> list[str]:
-    """Return a command's words without secrets.
-
-    Each word is redacted by itself, and also if the option before it takes a password.
-    """
-    masked = [redactor.mask_text(word) for word in words]
+def masked_words(mask: Callable[[str], str], words: Sequence[str]) -> list[str]:
+    """Return a command's words without secrets: see `Redactor.mask_words`."""
+    masked = list(map(mask, words))
     program = ""
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
@@ -30,9 +26,12 @@ def masked_words(redactor: Redactor, words: Sequence[str]) -> list[str]:
     return masked
 
 
-def masked_variables(redactor: Redactor | None, env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables without secrets; a value is replaced whole if its name sounds secret."""
-    return {name: _variable(redactor, name, env[name]) for name in env}
+def masked_variables(mask: Callable[[str], str] | None, env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables without secrets; a value is replaced whole if its name sounds secret.
+
+    The other values go through `mask` (`Redactor.mask_text`); with None they stay as they are.
+    """
+    return {name: _variable(mask, name, env[name]) for name in env}
 
 
 def sounds_secret(name: str) -> bool:
@@ -47,13 +46,13 @@ def sounds_secret(name: str) -> bool:
     )
 
 
-def _variable(redactor: Redactor | None, name: str, value: str) -> str:
+def _variable(mask: Callable[[str], str] | None, name: str, value: str) -> str:
     if sounds_secret(name):
         from siding.secretmask.names import meaning
 
         named = meaning(name.encode("utf-8", "replace"))
         return mark(b"env" if named is None else named.kind).decode()
-    return value if redactor is None else redactor.mask_text(value)
+    return value if mask is None else mask(value)
 
 
 def _knows(word: str) -> bool:
