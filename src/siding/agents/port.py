@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.tool_use import ToolUse
+from siding.shellguard.face import ToolUse
 
 if TYPE_CHECKING:
     from siding.agents.transcripts.queued import TypedMeanwhile

@@ -251,7 +251,7 @@ class Agent:
     def _follow(self, event: Event) -> None:
         if isinstance(event, ToolStarted) and event.use.touches is not None:
             touched = event.use.touches.touches
-            self._looked_at += [Path(each.what) for each in touched if each.what.startswith("/")]
+            self._looked_at += [Path(what) for _, what in touched if what.startswith("/")]
         elif isinstance(event, Compacted) and self._parts.context is not None:
             self._parts.context.forget()
 

@@ -91,8 +91,8 @@ def _payload(call: Call, use: Use, cwd: str) -> dict[str, Any] | None:
     if use.touches is None or not use.touches.touches:
         return None
     said["tool"] = call.name
-    for touch in use.touches.touches:
-        said.setdefault(touch.effect.value, []).append(touch.what)
+    for effect, what in use.touches.touches:
+        said.setdefault(effect.value, []).append(what)
     return said
 
 

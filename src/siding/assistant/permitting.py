@@ -14,7 +14,7 @@ from siding.assistant.loop.settings.combining import AgentValues
 from siding.assistant.loop.settings.values import SettingsLevel
 from siding.assistant.people import People
 from siding.record.place.project import Project
-from siding.shellguard.paths import JudgingPlace
+from siding.shellguard.face import JudgingPlace
 
 
 class Ground:

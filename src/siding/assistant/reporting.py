@@ -15,7 +15,7 @@ from siding.assistant.tools.place import Broker
 from siding.assistant.tools.port import Call, Use
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, text, whole
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 _NO_VERDICT = (
     "In this run each command and tool is judged before it runs, and Siding did not answer. "
@@ -147,6 +147,6 @@ def _touched(use: Use) -> dict[str, Any]:
     if use.touches is None:
         return {"command": use.command}
     named: dict[str, Any] = {each.value: [] for each in Effect}
-    for touch in use.touches.touches:
-        named[touch.effect.value].append(touch.what)
+    for effect, what in use.touches.touches:
+        named[effect.value].append(what)
     return {"tool": use.touches.name, **{key: value for key, value in named.items() if value}}

@@ -24,8 +24,8 @@ from siding.shellguard.fields import (
 )
 from siding.shellguard.grammar import Parser, parse
 from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.policy import Policy
 from siding.shellguard.redirections import judge_redirects, output_after
+from siding.shellguard.rules import RuleSet
 from siding.shellguard.scan import assigned, multiplies
 from siding.shellguard.state import ShellState
 from siding.shellguard.tree import (
@@ -69,7 +69,7 @@ class Examiner(Effects):
 
     def __init__(
         self,
-        policy: Policy,
+        policy: RuleSet,
         place: JudgingPlace,
         env: Mapping[str, str],
         judges: Judges,
@@ -89,7 +89,7 @@ class Examiner(Effects):
 
     def knows(self, program: str) -> bool:
         """Return whether a program of this name is known."""
-        return self.judges.known(program, self.place.agents.programs)
+        return self.judges.known(program, self.place.agents)
 
     # -- lines -----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.tool_use import ToolUse
+from siding.shellguard.face import ToolUse
 
 Block = Mapping[str, Any]  # a block of content as Anthropic's API has it: `text`, `image`, …
 

@@ -64,7 +64,7 @@ def judge(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge one program by its name, or by where it lies; and by the person's own row for it."""
     name = call.name
     own = examiner.policy.programs.get(name)
-    found = _judge_of(name, examiner.place.agents.programs)
+    found = _judge_of(name, examiner.place.agents)
     if own is None:
         return _judged(examiner, call, found)
     if found is not None or "/" in call.words[0]:

@@ -83,7 +83,7 @@ def _process(examiner: "Examiner", call: "Call", value: str) -> None:
 
 
 def _is_own_script(examiner: "Examiner", name: str) -> bool:
-    agents = examiner.place.agents.programs
+    agents = examiner.place.agents
     return bool(re.match(_SCRIPT, name)) and not any(agent in name for agent in agents)
 
 

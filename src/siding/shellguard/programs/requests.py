@@ -59,5 +59,5 @@ def judge_sending(
         examiner.found("send-data", shown_words(call.words[:6]))
         return
     for address in addresses:
-        if obeys(address, examiner.place.agents.ports):
+        if obeys(address, examiner.place.ports):
             examiner.found("local-server", address)

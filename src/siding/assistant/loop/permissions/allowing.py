@@ -7,7 +7,6 @@ each file that its redirections open. What is known only when it runs is not all
 from siding.assistant.loop.permissions.commands import Fit, fits
 from siding.assistant.loop.permissions.facts import CallFacts, PermissionGround, UsedFile
 from siding.assistant.loop.permissions.globs import literal, meet
-from siding.assistant.loop.permissions.line_use import LineCommand, LineUse
 from siding.assistant.loop.permissions.matching import (
     EDITS,
     READ,
@@ -17,23 +16,24 @@ from siding.assistant.loop.permissions.matching import (
     names_tool,
 )
 from siding.assistant.loop.permissions.rules import FETCH, SHELL, PermissionRule
-from siding.assistant.tools.shell.reading_only import words_only_read
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.names import names
-from siding.shellguard.paths import HARMLESS_DEVICES
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect, LineUse
 
 # Variables that change how a program shows something, and not what it does.
-_PLAIN_VARIABLES = names("""
+_PLAIN_VARIABLES = frozenset(
+    """
     LANG LANGUAGE LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_NUMERIC LC_TIME TZ TERM COLUMNS LINES
     NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE CI DEBUG NODE_ENV RUST_BACKTRACE RUST_LOG
     PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONIOENCODING
-""")
+    """.split()
+)
 # Programs that start another one and do nothing else to it: a rule for that one is enough.
-_TRANSPARENT = names("command ionice nice nohup stdbuf timeout")
-_OF_REDIRECTIONS = names("""
+_TRANSPARENT = frozenset("command ionice nice nohup stdbuf timeout".split())
+_OF_REDIRECTIONS = frozenset(
+    """
     write-outside write-system write-repository write-unknown write-device steer-agents read-secret
-""")
+    """.split()
+)
 
 
 class Allowing(NamedTuple):
@@ -107,9 +107,8 @@ class Allowing(NamedTuple):
         if line.unclear or not line.commands or not all(map(_may_last, line.variables)):
             return False
         named = [self._names(line, at) for at in range(len(line.commands))]
-        for at, command in enumerate(line.commands):
-            if not named[at] and not self._passes(facts, line, at, command):
-                return False
+        if not all(named[at] or self._passes(facts, line, at) for at in range(len(named))):
+            return False
         return self._redirections(facts, named) and not any(
             each.by is None and each.rule not in _OF_REDIRECTIONS for each in line.findings
         )
@@ -118,24 +117,30 @@ class Allowing(NamedTuple):
         """Tell whether a rule names a command, or one that starts it."""
         while at is not None:
             command = line.commands[at]
-            if not command.is_function and self._names_command(command):
+            is_plain = all(each in _PLAIN_VARIABLES for each in command.variables)
+            if (
+                not command.is_function
+                and is_plain
+                and self._names_command(command.words, command.text)
+            ):
                 return True
             at = command.within
         return False
 
-    def _names_command(self, command: LineCommand) -> bool:
-        return all(each in _PLAIN_VARIABLES for each in command.variables) and any(
-            rule.tool == SHELL and rule.pattern and fits(rule.pattern, command) is Fit.YES
+    def _names_command(self, words: tuple[str, ...], text: str) -> bool:
+        return any(
+            rule.tool == SHELL and rule.pattern and fits(rule.pattern, words, text) is Fit.YES
             for rule in self.rules
         )
 
-    def _passes(self, facts: CallFacts, line: LineUse, at: int, command: LineCommand) -> bool:
+    def _passes(self, facts: CallFacts, line: LineUse, at: int) -> bool:
         """Tell whether a command that no rule names changes nothing, or only starts others."""
+        command = line.commands[at]
         if not all(each in _PLAIN_VARIABLES for each in command.variables):
             return False
         if command.is_function or command.words[0] in _TRANSPARENT:
             return any(each.within == at for each in line.commands)
-        if any(each.by == at for each in line.findings) or not words_only_read(command.words):
+        if any(each.by == at for each in line.findings) or not command.only_reads:
             return False
         resolve = self.ground.place.resolve
         is_inside = all(self.ground.may_read(resolve(cwd)) for cwd in command.cwds)
@@ -143,7 +148,7 @@ class Allowing(NamedTuple):
 
     def _redirections(self, facts: CallFacts, named: list[bool]) -> bool:
         return all(
-            self._file(each) or each.named in HARMLESS_DEVICES
+            self._file(each) or self.ground.place.is_harmless_device(each.named)
             for each in facts.files
             if each.by is None and not (each.within is not None and named[each.within])
         )

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from enum import IntEnum
 
 from siding.assistant.loop.permissions.globs import Glob, literal, meet, of_field, of_text
-from siding.assistant.loop.permissions.line_use import LineCommand
-from siding.shellguard.fields import MARKS, known
+from siding.shellguard.face import Mark
 
 _BLANK = "\x1f"  # a blank within a word, so that it does not look like one between two
-_AS_LETTER = str.maketrans(dict.fromkeys(MARKS, "\ufffd"))
+_AS_LETTER = dict.fromkeys(map(ord, Mark), "\ufffd")
 _LONGEST = 10_000  # characters of a command that a pattern with a `*` is compared with
 _MOST_OPTIONS = 6  # words between a program and its subcommand that a rule looks behind
 
@@ -26,32 +25,28 @@ def fit_of(glob: Glob, field: str) -> Fit:
     """Tell whether a pattern means a text that may have marks."""
     if meet(glob, literal(field.translate(_AS_LETTER))):
         return Fit.YES  # whatever the marks stand for
-    return Fit.MAYBE if any(m in field for m in MARKS) and meet(glob, of_field(field)) else Fit.NO
+    return Fit.MAYBE if Mark.are_in(field) and meet(glob, of_field(field)) else Fit.NO
 
 
-def fits(pattern: str, command: LineCommand) -> Fit:
-    """Tell whether a pattern means a command as it is written."""
-    return _fits(pattern, command.words, command.text)
-
-
-def may_fit(pattern: str, command: LineCommand) -> Fit:
+def may_fit(pattern: str, words: tuple[str, ...], text: str) -> Fit:
     """Tell whether a pattern means a command, also in another spelling.
 
     Those are a program named by its path, and options before the subcommand: ``git -C . push``.
     """
-    found = _fits(pattern, command.words, command.text)
-    for words in _spellings(command.words):
-        found = max(found, _fits(pattern, words, ""))
+    found = fits(pattern, words, text)
+    for each in _spellings(words):
+        found = max(found, fits(pattern, each, ""))
     return found
 
 
-def _fits(pattern: str, words: tuple[str, ...], text: str) -> Fit:
+def fits(pattern: str, words: tuple[str, ...], text: str) -> Fit:
+    """Tell whether a pattern means a command: its words, and its text if it stands in a line."""
     joined = _joined(words)
     if pattern.endswith(":*"):
         prefix = of_text(_joined(_words_of(pattern.removesuffix(":*"))))
         rest = of_text(" *")  # a blank and anything, or nothing
         begin = joined[: len(prefix) + 2]
-        if "*" not in pattern[:-2] and known(begin):
+        if "*" not in pattern[:-2] and not Mark.are_in(begin):
             joined = begin  # what follows may be anything
         elif len(joined) > _LONGEST:
             return Fit.MAYBE

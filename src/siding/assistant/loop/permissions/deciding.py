@@ -15,7 +15,7 @@ from siding.assistant.loop.permissions.modes import PermissionMode
 from siding.assistant.loop.permissions.rules import Behaviour, PermissionRule, PermissionRules
 from siding.assistant.tools.port import Use
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.tool_use import Effect, ToolUse, Touch
+from siding.shellguard.face import Effect, ToolUse
 
 _SHOWN = 300  # characters of a rule in a reason
 
@@ -71,7 +71,7 @@ def is_read_denied(path: str, rules: PermissionRules, ground: PermissionGround) 
     from_rules = [rule for rule in rules.deny if rule.pattern]
     if not from_rules:
         return False
-    use = Use(touches=ToolUse("Read", (Touch(Effect.READS, path),)))
+    use = Use(touches=ToolUse("Read", ((Effect.READS, path),)))
     facts = facts_of("Read", use, ground, is_safe=True)
     return any(means(rule, facts, ground) is Fit.YES for rule in from_rules)
 

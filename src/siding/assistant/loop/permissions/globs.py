@@ -1,13 +1,13 @@
 """Patterns with wildcards, and whether two of them can mean the same text.
 
 The other side of a comparison may be a pattern too: a shell's ``cat *.env`` is a word with marks
-(`siding.shellguard.fields`). A match takes time in the product of both lengths at most.
+(`siding.shellguard.face.Mark`). A match takes time in the product of both lengths at most.
 """
 
 from collections.abc import Iterator
 
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.fields import ANY, NUMBER, ONE, UNKNOWN
+from siding.shellguard.face import Mark
 
 
 class _Letter(NamedTuple):
@@ -26,11 +26,11 @@ Glob = tuple[_Letter, ...]
 
 _IN_NAME = _Letter(frozenset("/"), is_other=True)
 ANYTHING = _Letter(is_other=True, repeats=True)
-_OF_MARKS = {
-    UNKNOWN: ANYTHING,
-    ANY: _IN_NAME._replace(repeats=True),
-    ONE: _IN_NAME,
-    NUMBER: _IN_NAME._replace(repeats=True),
+_OF_MARKS: dict[str, _Letter] = {
+    Mark.UNKNOWN: ANYTHING,
+    Mark.ANY: _IN_NAME._replace(repeats=True),
+    Mark.ONE: _IN_NAME,
+    Mark.NUMBER: _IN_NAME._replace(repeats=True),
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from siding.assistant.tools.files.changing import Changer
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import spec_of, text
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 
 class Write:

@@ -16,7 +16,7 @@ from siding.assistant.tools.search.searching import Searches
 from siding.assistant.tools.search.showing import newest_first
 from siding.assistant.tools.search.where import Where, where
 from siding.assistant.tools.spec import failed, spec_of, text
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 MOST_SHOWN = 100
 _WILD = re.compile(r"[*?{\[]")

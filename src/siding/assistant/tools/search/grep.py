@@ -15,8 +15,7 @@ from siding.assistant.tools.search.showing import Page, content_lines, newest_fi
 from siding.assistant.tools.search.types import names_of
 from siding.assistant.tools.search.where import Where, where
 from siding.assistant.tools.spec import choice, failed, flag, number, spec_of, text
-from siding.shellguard.paths import is_secret
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 USUAL_ENTRIES = 250
 _MOST_CONTEXT = 200  # lines
@@ -113,7 +112,7 @@ class Grep:
         judging = self._place.judging
         if judging is None or request.file:
             return False
-        return is_secret(str(request.directory / hit.path), judging, None)
+        return judging.is_secret(str(request.directory / hit.path))
 
 
 def _request(given: Mapping[str, Any], place: Where) -> Request:

@@ -16,7 +16,7 @@ from siding.assistant.tools.spec import failed, spec_of, text
 from siding.assistant.tools.web import markdown
 from siding.assistant.tools.web.address import BadAddress, host_of, next_address, origin_of
 from siding.ground.process.errors import CannotStart
-from siding.shellguard.tool_use import Effect, ToolUse, Touch
+from siding.shellguard.face import Effect, ToolUse
 
 MOST_BYTES = 5 << 20
 LONGEST_S = 30.0
@@ -41,7 +41,7 @@ class WebFetch:
 
     def use(self, given: Mapping[str, Any]) -> Use:
         url = given["url"]
-        touches = ToolUse("WebFetch", (Touch(Effect.FETCHES, url),))
+        touches = ToolUse("WebFetch", ((Effect.FETCHES, url),))
         return Use(host_of(url), touches=touches, text=f"WebFetch {url[:200]}")
 
     async def run(self, call: Call) -> Result:

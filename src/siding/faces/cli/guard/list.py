@@ -17,10 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     in_force, listed = rules(context.app)
-    rows = [
-        (each.rule.name, each.rule.group, each.action, each.source, each.rule.reason)
-        for each in listed
-    ]
+    rows = [(each.name, each.group, each.action, each.source, each.reason) for each in listed]
     if arguments.format == "json":
         keys = ("rule", "set", "action", "from", "reason")
         print_json(screen, [dict(zip(keys, row, strict=True)) for row in rows])

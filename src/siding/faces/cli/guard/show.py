@@ -31,15 +31,14 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _rule(context: Context, name: str) -> list[tuple[str, str]]:
     found = rule_named(context.app, name)
-    pattern = found.rule.pattern
     return [
-        ("rule", found.rule.name),
-        ("set", found.rule.group),
+        ("rule", found.name),
+        ("set", found.group),
         ("action", found.action),
         ("from", found.source),
-        ("built-in", found.rule.action.value if pattern is None else ""),
-        ("reason", found.rule.reason),
-        ("pattern", "" if pattern is None else pattern.pattern),
+        ("built-in", found.built_in),
+        ("reason", found.reason),
+        ("pattern", found.pattern),
     ]
 
 

@@ -15,6 +15,7 @@ from siding.shellguard.examiner import Examiner
 from siding.shellguard.fields import ANY, MARKS, UNKNOWN, PrintedText, shown_words
 from siding.shellguard.names import names
 from siding.shellguard.paths import JudgingPlace, absolute
+from siding.shellguard.reading_only import is_reading_only, words_only_read
 from siding.shellguard.rules import BUILT_IN
 from siding.shellguard.state import ShellState
 from siding.shellguard.tool_use import Effect
@@ -29,8 +30,9 @@ _MOST = 2000  # commands, and files
 
 
 class LineCommand(NamedTuple):
-    """One program that the line starts, with its words after expansion (see `fields` for marks).
+    """One program that the line starts, with its words after expansion.
 
+    A `Mark` in a word stands for what is known only when it runs.
     `text` is the command as it stands in the line; of one that another command starts, its words.
     `variables` are set for it alone. `within` is the place of the command that starts it, as sudo
     does. A function of the line is no program: what it starts has its place in `within`. `cwds` are
@@ -43,6 +45,11 @@ class LineCommand(NamedTuple):
     within: int | None = None
     is_function: bool = False
     cwds: tuple[str, ...] = ()
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether the program changes nothing with these words, whatever it reads."""
+        return words_only_read(self.words)
 
 
 class LineTouch(NamedTuple):
@@ -78,26 +85,31 @@ class LineUse(NamedTuple):
     findings: tuple[LineFinding, ...]
     unclear: str = ""
 
+    @classmethod
+    def of(cls, text: str, place: JudgingPlace, env: Mapping[str, str] = NO_VARIABLES) -> "LineUse":
+        """Return what a line of shell does. A line that cannot be read is unclear, not an error."""
+        reader = _Reader(place, env)
+        problem = ""
+        try:
+            reader.whole_line(text)
+        except (TooMuch, NotUnderstood, RecursionError) as error:
+            problem = str(error) or "it is nested too deeply"
+        findings = tuple(reader.noted)
+        unclear = next((each for each in findings if each.rule in _UNCLEAR), None)
+        if unclear is not None and not problem:
+            problem = BUILT_IN[unclear.rule].reason
+        return cls(
+            commands=tuple(reader.commands),
+            touches=tuple(dict.fromkeys(reader.touches)),
+            variables=tuple(dict.fromkeys(reader.lasting)),
+            findings=findings,
+            unclear=problem,
+        )
 
-def use_of_line(text: str, place: JudgingPlace, env: Mapping[str, str] = NO_VARIABLES) -> LineUse:
-    """Return what a line of shell does. A line that cannot be read is unclear, not an error."""
-    reader = _Reader(place, env)
-    problem = ""
-    try:
-        reader.whole_line(text)
-    except (TooMuch, NotUnderstood, RecursionError) as error:
-        problem = str(error) or "it is nested too deeply"
-    findings = tuple(reader.noted)
-    unclear = next((each for each in findings if each.rule in _UNCLEAR), None)
-    if unclear is not None and not problem:
-        problem = BUILT_IN[unclear.rule].reason
-    return LineUse(
-        commands=tuple(reader.commands),
-        touches=tuple(dict.fromkeys(reader.touches)),
-        variables=tuple(dict.fromkeys(reader.lasting)),
-        findings=findings,
-        unclear=problem,
-    )
+    @staticmethod
+    def only_reads(text: str, place: JudgingPlace) -> bool:
+        """Return whether a line certainly changes nothing."""
+        return is_reading_only(text, place)
 
 
 class _Reader(Examiner):
