@@ -51,7 +51,7 @@ DOORS = {
     "record/place/project.py": "git; a project that is new, moved, or whose links are wrong",
     "record/place/project_places.py": "git, to tell a copy from a move",
     "record/place/redaction.py": "the rules of redaction",
-    "assistant/subagent_files.py": "yaml, for files that define subagents",
+    "assistant/subagents.py": "yaml, for files that define subagents",
     "record/place/settings.py": "yaml, for settings that are there",
     "record/traps/marks.py": "traps that no snapshot has, where a sandboxed run was",
     "record/place/selection.py": "difflib, for a name that is not there",
@@ -101,8 +101,8 @@ DOORS = {
     "record/workspaces/archives.py": "tarfile",
     "record/workspaces/collection.py": "shutil",
     "workflows/structured.py": "jsonschema: 90 ms, and most calls have no schema",
-    "assistant/tools/search/choosing.py": "importlib.metadata, until something is searched",
-    "assistant/tools/checking.py": "jsonschema: 90 ms, until a tool is called",
+    "assistant/tools/search/ripgrep.py": "importlib.metadata, until something is searched",
+    "assistant/tools/spec.py": "jsonschema: 90 ms, until a tool is called",
     # A step: what only some kinds and some questions need.
     "record/ledger/step.py": "everything but the fields that all steps have",
     "record/ledger/details/__init__.py": "the kinds of steps that a ledger does not have",
@@ -144,7 +144,7 @@ DOORS = {
     "ground/process/pausing/suspending.py": "the stopping of a tree, at Ctrl-Z without a terminal",
     "faces/web/command.py": "webbrowser",
     "ground/prose.py": "the Markdown parser",
-    "assistant/loop/context/imports.py": "the same, for instruction files that import something",
+    "assistant/loop/context/gathering.py": "the same, for instruction files that import something",
     "faces/web/syntax.py": "the lexers",
 }
 

@@ -10,8 +10,7 @@ import pytest
 from siding.assistant.tools.factory import tools_of
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.program import USUAL, Limits
-from siding.assistant.tools.search.choosing import Searcher, Source, choose
-from siding.assistant.tools.search.searching import Searches
+from siding.assistant.tools.search.ripgrep import Searcher, Searches, Source, choose
 from siding.shellguard.face import JudgingPlace
 from unit.assistant.tools.setting import Bench, place_in, with_tools
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from siding.assistant.tools import web_fetch
+from siding.assistant.tools.markdown import markdown
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.web import web_fetch
-from siding.assistant.tools.web.address import BadAddress, next_address, origin_of
-from siding.assistant.tools.web.markdown import markdown
+from siding.assistant.tools.web_fetch import BadAddress, next_address, origin_of
 from siding.assistant.web_client import WebClient
 from siding.shellguard.face import Effect
 from unit.assistant.tools.setting import Bench, place_in, with_tools

@@ -8,10 +8,6 @@ from siding.ground.namedtuples import NamedTuple
 from siding.shellguard.face import Effect, JudgingPlace, LineUse, Mark
 
 _MARKS = frozenset(Mark)
-# What they change is the conversation and the record of its task; calls of them wait for each other
-# all the same, so they do not say of themselves that they are safe. Each call of a subagent is
-# decided on.
-_OF_THE_CONVERSATION = frozenset({"Agent", "AskUserQuestion", "KillShell", "Siding", "TodoWrite"})
 
 
 class PermissionGround(NamedTuple):
@@ -78,7 +74,7 @@ class CallFacts(NamedTuple):
 
 def facts_of(tool: str, use: Use, ground: PermissionGround, *, is_safe: bool) -> CallFacts:
     """Return what is known of a call."""
-    is_safe = is_safe or tool in _OF_THE_CONVERSATION
+    is_safe = is_safe or use.in_conversation
     if use.command:
         line = LineUse.of(use.command, ground.place, ground.env)
         files = tuple(

@@ -2,19 +2,20 @@
 
 Such a rule holds for all that a call does: for each command of a line, for files that a command
 reads or changes, for a file's name and for where its link leads. What allows is narrower
-(`allowing`).
+(`deciding`).
 """
 
 import posixpath
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from siding.assistant.loop.permissions.commands import Fit, may_fit
 from siding.assistant.loop.permissions.facts import CallFacts, PermissionGround, UsedFile, is_below
-from siding.assistant.loop.permissions.globs import (
+from siding.assistant.loop.permissions.patterns import (
     ANYTHING,
+    Fit,
     Glob,
     literal,
+    may_fit,
     meet,
     of_field,
     of_path,

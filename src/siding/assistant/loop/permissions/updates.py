@@ -5,13 +5,13 @@ from enum import StrEnum
 from typing import Any
 
 from siding.assistant.loop.permissions.facts import CallFacts
-from siding.assistant.loop.permissions.modes import PermissionMode
 from siding.assistant.loop.permissions.rules import (
     DOMAIN,
     FETCH,
     SHELL,
     BadRule,
     Behaviour,
+    PermissionMode,
     PermissionRule,
     PermissionRules,
     parse_allow,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.tools.files.changing import Change, Changer, Replacement
+from siding.assistant.tools.files.changes import Change, Changer, Replacement
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import flag, spec_of, text
 from siding.shellguard.face import Effect

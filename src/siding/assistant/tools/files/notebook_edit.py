@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.tools.files.changing import Changer
+from siding.assistant.tools.files.changes import Changer
 from siding.assistant.tools.files.notebook import cells_of, name_of
 from siding.assistant.tools.files.paths import PathRefused
 from siding.assistant.tools.files.texts import Text

@@ -6,7 +6,7 @@ What was typed before a question is no answer to it.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from siding.assistant.people import (
+from siding.assistant.front_end import (
     NobodyAnswers,
     PermissionQuestion,
     PermissionUpdate,

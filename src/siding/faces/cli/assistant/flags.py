@@ -7,7 +7,7 @@ of Claude Code pass a great many.
 from argparse import SUPPRESS, ArgumentParser, Namespace, _ArgumentGroup
 from collections.abc import Mapping
 
-from siding.assistant.told import Effort
+from siding.assistant.front_end import Effort
 from siding.ground.errors import UsageError
 
 FORMATS = ("text", "json", "stream-json")

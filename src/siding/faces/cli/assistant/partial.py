@@ -7,7 +7,7 @@ begins, each block begins, grows and ends, the answer ends. Blocks are numbered 
 import json
 from typing import Any
 
-from siding.assistant.told import (
+from siding.assistant.front_end import (
     Answered,
     AnswerStarted,
     Block,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from siding.assistant.told import Call, Use
+from siding.assistant.front_end import Call, Use
 
 _MOST = 40  # lines
 Shown = tuple[str, str]  # a line, and its style

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.told import Ending, ModelUse, TurnEnded
+from siding.assistant.front_end import Ending, ModelUse, TurnEnded
 from siding.faces.cli.assistant.usage_words import dollars_of, models_used, usage_of
 
 _SUBTYPES = {

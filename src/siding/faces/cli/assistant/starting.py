@@ -4,8 +4,8 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from siding.assistant.options import Options
-from siding.assistant.settling import values_here, with_settings
+from siding.assistant.opening import Options
+from siding.assistant.settings import values_here, with_settings
 from siding.assistant.starting import bring_conversation, command_of, model_in_force
 from siding.faces.cli.assistant.flags import no_prompt
 from siding.faces.cli.globals import Context

@@ -7,8 +7,7 @@ What that stream has no message for is a message `system` with a subtype of Sidi
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from siding.assistant.costs import added
-from siding.assistant.told import (
+from siding.assistant.front_end import (
     Answered,
     AnswerStarted,
     Block,
@@ -32,6 +31,7 @@ from siding.assistant.told import (
     TurnStarted,
     Withdrawn,
 )
+from siding.assistant.session import added
 from siding.faces.cli.assistant.partial import Partial, message_of
 from siding.faces.cli.assistant.results import result_of
 from siding.ground.namedtuples import NamedTuple

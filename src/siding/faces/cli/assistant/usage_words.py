@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.told import ModelUse, Usage
+from siding.assistant.front_end import ModelUse, Usage
 
 
 def usage_of(usage: Usage) -> dict[str, Any]:

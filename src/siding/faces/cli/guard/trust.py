@@ -18,8 +18,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from shlex import quote
 
-from siding.assistant.settings_files import repository_settings
-from siding.assistant.trusting import AskedOfAgent, asked_of_agent, trust_agent
+from siding.assistant.settings import AskedOfAgent, asked_of_agent, repository_settings, trust_agent
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted, size

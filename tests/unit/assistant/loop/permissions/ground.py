@@ -5,8 +5,12 @@ from collections.abc import Mapping
 
 from siding.assistant.loop.permissions.deciding import decide
 from siding.assistant.loop.permissions.facts import PermissionGround
-from siding.assistant.loop.permissions.modes import PermissionMode
-from siding.assistant.loop.permissions.rules import PermissionRules, parse_allow, parse_rules
+from siding.assistant.loop.permissions.rules import (
+    PermissionMode,
+    PermissionRules,
+    parse_allow,
+    parse_rules,
+)
 from siding.assistant.tools.port import Use
 from siding.shellguard.face import Effect, JudgingPlace, ToolUse
 

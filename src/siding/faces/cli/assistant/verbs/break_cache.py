@@ -7,8 +7,8 @@ turns the cache off.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.assistant.looking.caching import cache_use
 from siding.assistant.looking.chosen import looked_at
+from siding.assistant.looking.spending import cache_use
 from siding.assistant.looking.turns import requests_of
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context

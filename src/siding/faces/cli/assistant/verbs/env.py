@@ -7,9 +7,8 @@ file.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.assistant.looking.variables import AgentVariable, variables
-from siding.assistant.settings_files import NO_FLAGS
-from siding.assistant.settling import values_here
+from siding.assistant.looking.doctor import AgentVariable, variables
+from siding.assistant.settings import NO_FLAGS, values_here
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert

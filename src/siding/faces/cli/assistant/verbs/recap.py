@@ -8,7 +8,7 @@ SESSION. `away` and `catchup` are the same.
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from siding.assistant.looking.recap import Recap, RecapTurn, recap_of
+from siding.assistant.looking.summary import Recap, RecapTurn, recap_of
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten

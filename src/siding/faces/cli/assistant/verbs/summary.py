@@ -8,7 +8,7 @@ summary in its place: `siding session compact SESSION --summary FILE`.
 from argparse import ArgumentParser, Namespace
 
 from siding.assistant.looking.summary import Summary, summary_of
-from siding.assistant.settings_files import AgentFlags
+from siding.assistant.settings import AgentFlags
 from siding.faces.cli.assistant.usage_words import dollars_of, models_used
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
