@@ -114,7 +114,6 @@ DOORS = {
     "secretmask/rules.py": "rules for text around a secret",
     "secretmask/stream.py": "Hyperscan, for long streams; blocks, for few",
     "secretmask/window.py": "rules for key blocks",
-    "secretmask/word_lists.py": "the words of a wallet's seed",
     # Large modules of the standard library and of others.
     "ground/git/settings.py": "the repository's own drivers, where it has some",
     "ground/git/repository.py": "attributes, where a filter is off",
@@ -132,7 +131,7 @@ DOORS = {
     "ground/process/secluded.py": "ctypes, for processes that have secrets",
     "shellguard/document.py": "yaml, for a policy that was not parsed before",
     "shellguard/policy.py": "the engine, until something is judged; programs, for a file with rows",
-    "shellguard/row.py": "difflib, for a word that is not there",
+    "shellguard/programs/rows.py": "difflib, for a word that is not there",
     "ground/process/broker/follow.py": "stands alone, as the next one",
     "ground/process/broker/tools_front.py": "threads and processes, until a tool is used",
     "ground/process/broker/hook.py": "its neighbour, which it finds without the package",

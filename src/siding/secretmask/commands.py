@@ -1,9 +1,72 @@
-"""Redact the words of a command and the values of variables."""
+"""Redact the words of a command and the values of variables.
+
+The tables say which programs take a password on their command line, and in which option; lines of
+text are searched for these programs by `clients`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
-from siding.secretmask.clients import GLUED, LOGIN, LOGINS, NEXT, PROGRAMS
 from siding.secretmask.span import mark
+
+# By program: the options whose next word is a password …
+NEXT = {
+    "sshpass": ("-p",),
+    "redis-cli": ("-a", "--pass"),
+    "ldapsearch": ("-w",),
+    "ldapadd": ("-w",),
+    "ldapmodify": ("-w",),
+    "ldapdelete": ("-w",),
+    "ldappasswd": ("-w", "-s"),
+    "ldapwhoami": ("-w",),
+    "mosquitto_pub": ("-P",),
+    "mosquitto_sub": ("-P",),
+    "mongo": ("-p",),
+    "mongosh": ("-p",),
+    "mongodump": ("-p",),
+    "mongorestore": ("-p",),
+    "mongoexport": ("-p",),
+    "mongoimport": ("-p",),
+    "sqlcmd": ("-P",),
+    "bcp": ("-P",),
+    "smbclient": ("-P",),
+    "snmpwalk": ("-A", "-X"),
+    "snmpget": ("-A", "-X"),
+    "snmpset": ("-A", "-X"),
+    "openssl": ("-k",),
+    "zip": ("-P",),
+    "unzip": ("-P",),
+}
+# … those with the password in the same word (``mysql -pPASSWORD``) …
+GLUED = {
+    "mysql": "-p",
+    "mysqldump": "-p",
+    "mysqladmin": "-p",
+    "mysqlimport": "-p",
+    "mariadb": "-p",
+    "mariadb-dump": "-p",
+    "sshpass": "-p",
+    "7z": "-p",
+    "7za": "-p",
+}
+# … those whose next word is ``NAME:PASSWORD`` (or, of Samba, ``NAME%PASSWORD``) …
+LOGINS = {
+    "curl": ("-u", "--user", "-U", "--proxy-user"),
+    "http": ("-a", "--auth"),
+    "https": ("-a", "--auth"),
+    "xh": ("-a", "--auth"),
+    "xhs": ("-a", "--auth"),
+    "smbclient": ("-U", "--user"),
+    "rpcclient": ("-U", "--user"),
+}
+# … and those of the command ``login``.
+LOGIN = dict.fromkeys(
+    (
+        *("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "az"),
+        *("cosign", "crane", "regctl", "notation"),
+    ),
+    ("-p",),
+)
+PROGRAMS = frozenset({*NEXT, *GLUED, *LOGINS, *LOGIN, "htpasswd"})
 
 _SECRET_WORDS = tuple(
     """
@@ -20,7 +83,8 @@ def masked_words(mask: Callable[[str], str], words: Sequence[str]) -> list[str]:
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
         if not word.startswith("-") and "=" not in word and not before.startswith("-"):
-            program = word.rpartition("/")[2] if _knows(word) else program
+            name = word.rpartition("/")[2]
+            program = name if name in PROGRAMS else program
         if masked[at] == word:
             masked[at] = _by_option(program, before, word)
     return masked
@@ -53,10 +117,6 @@ def _variable(mask: Callable[[str], str] | None, name: str, value: str) -> str:
         named = meaning(name.encode("utf-8", "replace"))
         return mark(b"env" if named is None else named.kind).decode()
     return value if mask is None else mask(value)
-
-
-def _knows(word: str) -> bool:
-    return word.rpartition("/")[2] in PROGRAMS
 
 
 def _by_option(program: str, before: str, word: str) -> str:

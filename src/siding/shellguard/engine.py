@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from siding.ground.hashing import sha256_hex
 from siding.shellguard.budget import LONGEST_LINE, Budget, TooMuch
-from siding.shellguard.call import Call
 from siding.shellguard.effects import LONGEST_SHOWN, odd_characters
 from siding.shellguard.examiner import Examiner, Judges
 from siding.shellguard.fields import ANYTHING, MARKS, NOTHING, shown_words
@@ -18,7 +17,7 @@ from siding.shellguard.paths import JudgingPlace
 from siding.shellguard.programs import judge, known_program
 from siding.shellguard.programs.variables import judge_variable
 from siding.shellguard.rules import POLICY_BROKEN, RuleSet
-from siding.shellguard.state import ShellState
+from siding.shellguard.state import Call, ShellState
 from siding.shellguard.tool_use import (
     Effect,
     ToolUse,

@@ -262,8 +262,7 @@ class _Reader:
         return found
 
     def _rows(self, value: dict[Any, Any], path: str) -> dict[str, Any]:
-        from siding.shellguard.programs.rows import whole
-        from siding.shellguard.row import RowMistake, row_from
+        from siding.shellguard.programs.rows import RowMistake, row_from, whole
 
         found: dict[str, Any] = {}
         for names, written in value.items():

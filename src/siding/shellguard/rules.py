@@ -132,7 +132,7 @@ class RuleSet(NamedTuple):
     rules: tuple[Rule, ...] = ()  # the project's own
     actions: Mapping[str, Action] = {}  # built-in rules with another action
     off: frozenset[str] = frozenset()  # names of rules, or of whole sets
-    # Programs that are known as well: their rows, as they are written (see `row`).
+    # Programs that are known as well: their rows, as they are written (see `programs.rows`).
     programs: Mapping[str, Any] = {}
     writable: tuple[str, ...] = ()  # directories outside the workspace that may be changed
     examples: tuple[tuple[str, Action], ...] = ()

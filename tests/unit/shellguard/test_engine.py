@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from siding.shellguard.face import Action, Effect, JudgingPlace, Policy, ToolUse
-from siding.shellguard.row import MODULE_OF
+from siding.shellguard.programs.rows import MODULE_OF
 from siding.shellguard.rules import BUILT_IN, Rule
 
 from .setting import PLACE, judged, judged_words, rules_of

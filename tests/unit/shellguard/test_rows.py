@@ -11,7 +11,7 @@ import counted
 from siding.agents.table import BY_PROGRAM
 from siding.shellguard.face import Action, Policy
 from siding.shellguard.programs import rows
-from siding.shellguard.row import (
+from siding.shellguard.programs.rows import (
     INPUTS,
     KEYS,
     KINDS,

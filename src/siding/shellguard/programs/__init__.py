@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from siding.shellguard.fields import ANYTHING, PrintedText
 from siding.shellguard.names import ordered
 from siding.shellguard.programs import plain
-from siding.shellguard.programs.rows import has_row, row_of
-from siding.shellguard.row import MODULE_OF, Row, row_from
+from siding.shellguard.programs.rows import MODULE_OF, Row, has_row, row_from, row_of
 
 if TYPE_CHECKING:
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 Judge = Callable[["Examiner", "Call"], PrintedText]
 

@@ -9,8 +9,8 @@ from siding.shellguard.programs.rows import does_projects_work
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
 _HUGE = 50 << 30
