@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from planted.mistakes import MISTAKES
+from siding.faces.cli.table import GROUPS, VERBS, module_of
+from unit.test_doors import imports_inside
 
 SOURCE = Path(__file__).parents[2] / "src" / "siding"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -162,6 +164,10 @@ def test_the_product_knows_nothing_of_its_tests() -> None:
     assert not told, "\n".join(told)
 
 
+# What a verb imports for few of its calls.
+RARE = {"show": {"siding.running.attach"}}  # the screens of programs that draw
+
+
 def test_the_version_loads_nothing() -> None:
     loaded = _loaded(["--version"])
     assert {name for name in loaded if name.startswith("siding.")} == {
@@ -188,8 +194,14 @@ def test_the_version_loads_nothing() -> None:
     ],
 )
 def test_reading_commands_load_nothing_heavy(verb: str) -> None:
-    loaded = _loaded([*verb.split(), "--help"])
-    assert not loaded & HEAVY
+    first, _, second = verb.partition(" ")
+    place, _about = GROUPS[first][1][second] if second else VERBS[first]
+    source = (SOURCE.parent / f"{module_of(place).replace('.', '/')}.py").read_text("utf-8")
+    parts = {name for name in imports_inside(source) if name.startswith("siding.")}
+    parts -= RARE.get(verb, set())
+    assert parts, "what carries the verb out"
+    script = f"import sys\nimport {', '.join(sorted(parts))}\nprint('LOADED', *sys.modules)"
+    assert not _printed(script) & HEAVY
 
 
 def _loaded(arguments: list[str]) -> set[str]:
@@ -197,6 +209,11 @@ def _loaded(arguments: list[str]) -> set[str]:
         "import sys\nfrom siding.faces.cli.main import main\n"
         f"status = main({arguments!r})\nprint('LOADED', *sys.modules)\nsys.exit(status)"
     )
+    return _printed(script)
+
+
+def _printed(script: str) -> set[str]:
+    """Return the modules that a script prints."""
     done = subprocess.run(
         [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=30
     )

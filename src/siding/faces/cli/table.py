@@ -230,12 +230,18 @@ def is_mixed(verb: Any) -> bool:
     return getattr(verb, "MIXED", False) is True
 
 
-def load(place: str) -> Any:
-    """Return the module of a verb, or the `Verb` in one: both have `add_arguments` and `run`.
+def module_of(place: str) -> str:
+    """Return the name of the module that has a verb.
 
     `place` is a module below `siding.faces.cli`, or one that begins with `siding.`; with ``:NAME``
     behind it, a name in that module.
     """
-    module, _, name = place.partition(":")
-    found = import_module(module if module.startswith("siding.") else f"siding.faces.cli.{module}")
+    module = place.partition(":")[0]
+    return module if module.startswith("siding.") else f"siding.faces.cli.{module}"
+
+
+def load(place: str) -> Any:
+    """Return the module of a verb, or the `Verb` in one: both have `add_arguments` and `run`."""
+    found = import_module(module_of(place))
+    name = place.partition(":")[2]
     return getattr(found, name) if name else found

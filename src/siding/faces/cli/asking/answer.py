@@ -6,22 +6,21 @@ siding decide answer SESSION --recommended            what was recommended, ever
 siding decide answer SESSION --answers answers.json   [{"id": 1, "chosen": "jwt"}], - for stdin
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from siding.asking.answer import answer
-from siding.asking.decisions.record import Via
-from siding.asking.lookup import find, list_decisions
-from siding.asking.requests import read_answers
-from siding.asking.views import DecisionView, ItemView, as_record
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.telling.decisions import print_head
-from siding.faces.cli.telling.dialogue import Dialogue
 from siding.ground.errors import NotFound, UsageError
-from siding.record.place.project import Project, require_project
+
+if TYPE_CHECKING:
+    from siding.asking.views import DecisionView, ItemView
+    from siding.record.place.project import Project
+
 
 LONGEST_INPUT = 1 << 20  # bytes
 
@@ -48,6 +47,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.answer import answer
+    from siding.asking.decisions.record import Via
+    from siding.asking.views import as_record
+    from siding.record.place.project import require_project
+
     project = require_project(context.app)
     decision = _which(project, arguments.session)
     flags = bool(arguments.choose or arguments.note or arguments.recommended)
@@ -72,6 +76,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _which(project: Project, named: str | None) -> DecisionView:
+    from siding.asking.lookup import find, list_decisions
+
     if named is not None:
         return find(project, named)
     waiting, _ = list_decisions(project)
@@ -88,6 +94,9 @@ def _which(project: Project, named: str | None) -> DecisionView:
 def _from_dialogue(
     context: Context, project: Project, decision: DecisionView
 ) -> list[dict[str, Any]]:
+    from siding.faces.cli.telling.decisions import print_head
+    from siding.faces.cli.telling.dialogue import Dialogue
+
     if decision.state != "open":
         return []  # `answer` refuses it and names its state
     print_head(context.screen, decision)
@@ -95,6 +104,8 @@ def _from_dialogue(
 
 
 def _from_file(name: str, context: Context) -> object:
+    from siding.asking.requests import read_answers
+
     if name == "-":
         return read_answers(sys.stdin.buffer.read(LONGEST_INPUT), "standard input")
     path = context.app.cwd / name

@@ -2,11 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.asking.answer import cancel
-from siding.asking.decisions.record import Via
-from siding.asking.lookup import find
 from siding.faces.cli.globals import Context
-from siding.record.place.project import require_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,6 +11,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.answer import cancel
+    from siding.asking.decisions.record import Via
+    from siding.asking.lookup import find
+    from siding.record.place.project import require_project
+
     project = require_project(context.app)
     decision = find(project, arguments.session)
     cancel(project, decision.session_id, reason=arguments.reason, via=Via.TERMINAL)

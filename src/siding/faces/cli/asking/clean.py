@@ -3,11 +3,9 @@
 from argparse import ArgumentParser, Namespace
 from datetime import timedelta
 
-from siding.asking.upkeep import clean
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import counted, seconds_in
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,6 +16,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.upkeep import clean
+    from siding.record.place.project import require_project
+
     if arguments.keep is None and arguments.older_than is None:
         raise UsageError("what should stay?", hint="--keep 50, --older-than 30d, or --keep 0")
     if arguments.keep is not None and arguments.keep < 0:

@@ -1,14 +1,17 @@
 """List the decisions that wait for a person, oldest first; with --all the closed ones too."""
 
-from argparse import ArgumentParser, Namespace
+from __future__ import annotations
 
-from siding.asking.lookup import damaged_decisions, list_decisions
-from siding.asking.views import DecisionView, as_record
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.words import ago
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.asking.views import DecisionView
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,6 +21,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.lookup import damaged_decisions, list_decisions
+    from siding.asking.views import as_record
+    from siding.record.place.project import require_project
+
     screen = context.screen
     project = require_project(context.app)
     found, problems = list_decisions(project, closed=arguments.all, limit=arguments.limit)

@@ -2,12 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.asking.lookup import find
-from siding.broker.inside import broker_of_sandbox
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.answers import print_answer
-from siding.faces.cli.telling.inside import print_told
-from siding.record.place.project import require_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,6 +11,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.lookup import find
+    from siding.broker.inside import broker_of_sandbox
+    from siding.faces.cli.telling.answers import print_answer
+    from siding.faces.cli.telling.inside import print_told
+    from siding.record.place.project import require_project
+
     inside = None if arguments.session is None else broker_of_sandbox(context.app)
     if inside is not None:
         answer = inside.ask("ask", session=arguments.session, timeout_s=0)

@@ -2,13 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.asking.lookup import find
-from siding.asking.pages import page_of
-from siding.asking.views import as_record
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.decisions import print_head, print_item
-from siding.record.place.project import require_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,6 +12,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.lookup import find
+    from siding.asking.pages import page_of
+    from siding.asking.views import as_record
+    from siding.faces.cli.telling.decisions import print_head, print_item
+    from siding.record.place.project import require_project
+
     project = require_project(context.app)
     decision = find(project, arguments.session)
     if arguments.json:

@@ -11,24 +11,24 @@ a "location" (file, start, end); an option "score", "pros" and "cons". Nothing i
 command is ended: the same JSON, or the same --key, finds the same question again.
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
-from siding.asking.gates import refuse_key_of_gates
-from siding.asking.notifier import Notifier
-from siding.asking.pages import page_of
-from siding.asking.question import Asking, ask, wait
-from siding.asking.requests import read_file, read_text
-from siding.asking.views import DecisionView, as_record
-from siding.broker.inside import broker_of
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import seconds_in
-from siding.faces.cli.telling.answers import print_answer
-from siding.faces.cli.telling.inside import ask_inside
 from siding.ground.errors import UsageError
-from siding.record.place.project import Project, project_for_people
+
+if TYPE_CHECKING:
+    from siding.asking.notifier import Notifier
+    from siding.asking.question import Asking
+    from siding.asking.views import DecisionView
+    from siding.record.place.project import Project
+
 
 LONGEST_INPUT = 1 << 20  # bytes
 
@@ -44,6 +44,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.gates import refuse_key_of_gates
+    from siding.asking.notifier import Notifier
+    from siding.asking.question import ask, wait
+    from siding.broker.inside import broker_of
+    from siding.faces.cli.telling.answers import print_answer
+    from siding.faces.cli.telling.inside import ask_inside
+    from siding.record.place.project import project_for_people
+
     timeout_s = _timeout(arguments.timeout)
     refuse_key_of_gates(arguments.key)
     value = _request(arguments, context)
@@ -68,6 +76,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _request(arguments: Namespace, context: Context) -> object:
+    from siding.asking.requests import read_file, read_text
+
     given = [each for each in (arguments.request, arguments.file) if each is not None]
     if len(given) != 1:
         raise UsageError(
@@ -92,6 +102,8 @@ def _timeout(text: str | None) -> float | None:
 def _say(
     context: Context, project: Project, asking: Asking, notifier: Notifier, *, open_page: bool
 ) -> None:
+    from siding.asking.pages import page_of
+
     screen, decision = context.screen, asking.decision
     for sentence in asking.ignored:
         screen.warn(inert(sentence))
@@ -113,6 +125,8 @@ def _say(
 
 
 def _open(context: Context, project: Project, decision: DecisionView) -> None:
+    from siding.asking.pages import page_of
+
     address = page_of(project, decision, with_key=True)
     if address is None:
         context.screen.warn("no dashboard runs, so there is no page to open; `siding ui` starts it")
@@ -124,6 +138,8 @@ def _open(context: Context, project: Project, decision: DecisionView) -> None:
 
 
 def _print_session(context: Context, decision: DecisionView, *, as_json: bool) -> None:
+    from siding.asking.views import as_record
+
     if as_json:
         print_json(context.screen, as_record(decision))
     else:

@@ -14,11 +14,10 @@ prompt of this one word stands behind an option, or behind `--`: siding agent -p
 
 from argparse import ArgumentParser, Namespace
 
-from siding.assistant.starting import is_inside
 from siding.faces.cli.assistant import flags
 from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_sandbox_arguments
 from siding.faces.cli.table import BELOW
-from siding.faces.cli.telling.sandbox_flags import add_sandbox_arguments
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,6 +34,8 @@ def _below() -> str:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.starting import is_inside
+
     if is_inside(context.app):
         from siding.faces.cli.assistant.serving import serve
 

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.broker.serving import BrokerPlace, run_broker
 from siding.faces.cli.globals import Context
 
 
@@ -16,6 +15,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.broker.serving import BrokerPlace, run_broker
+
     place = BrokerPlace(
         arguments.task,
         arguments.run,

@@ -5,12 +5,17 @@ run` tells Claude Code and Codex to. Any other client of the protocol can be tol
 the library `mcp`: pip install 'siding[mcp]'.
 """
 
-from argparse import ArgumentParser, Namespace
+from __future__ import annotations
 
-from siding.broker.inside import Inside, named_broker
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import seconds_in
 from siding.ground.errors import LibraryMissing, UsageError
+
+if TYPE_CHECKING:
+    from siding.broker.inside import Inside
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,6 +28,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.broker.inside import named_broker
+
     patience_s = seconds_in(arguments.patience)
     if not patience_s:
         raise UsageError(f"--patience {arguments.patience!r} is not a time", hint="45s or 1h")

@@ -8,7 +8,6 @@ tried. `siding show` prints the notes of a run. Outside of a run a checkpoint sa
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.broker.inside import broker_of
 from siding.faces.cli.globals import Context
 from siding.ground.errors import UsageError
 
@@ -18,6 +17,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.broker.inside import broker_of
+
     inside = broker_of(context.app)
     if inside is None:
         raise UsageError(

@@ -4,12 +4,18 @@
 repository is gone, or whose path another one took, can still be read: its tasks, log and steps.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import ago
-from siding.feed.projects import ProjectRow, project_rows
+
+if TYPE_CHECKING:
+    from siding.feed.projects import ProjectRow
+
 
 STATES = {"there": "", "gone": "gone", "another": "another repository is there now"}
 
@@ -19,6 +25,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.feed.projects import project_rows
+
     rows = project_rows(context.app)
     if arguments.format == "json":
         print_json(context.screen, [row._asdict() for row in rows])

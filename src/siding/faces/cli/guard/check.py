@@ -7,16 +7,21 @@ The exit status is 0 for what would run, 5 for what is blocked or would be asked
   siding policy check -c 'git push --force; make'
 """
 
+from __future__ import annotations
+
 from argparse import REMAINDER, ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from siding.broker.inside import Inside, broker_of_sandbox
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.ground.errors import UsageError
-from siding.guard.advice import how_to_only_warn, how_to_run_a_line
-from siding.guard.views import CheckedCommand, as_record, check, from_record
+
+if TYPE_CHECKING:
+    from siding.broker.inside import Inside
+    from siding.guard.views import CheckedCommand
+
 
 REFUSED = 5
 HIDDEN = (
@@ -34,6 +39,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.broker.inside import broker_of_sandbox
+    from siding.guard.advice import how_to_run_a_line
+    from siding.guard.views import as_record, check
+
     command = _command(arguments)
     inside = broker_of_sandbox(context.app)
     if inside is None:
@@ -64,6 +73,8 @@ def _command(arguments: Namespace) -> tuple[str, ...] | str:
 
 
 def _explain(screen: Screen, checked: CheckedCommand) -> None:
+    from siding.guard.advice import how_to_only_warn
+
     for part in checked.verdict.parts:
         inside = "".join(f"{each} > " for each in part.via)
         action = screen.style(f"{part.action.value:<6}", _COLOURS[part.action.value])
@@ -84,6 +95,8 @@ def _explain(screen: Screen, checked: CheckedCommand) -> None:
 
 def _check_inside(inside: Inside, command: tuple[str, ...] | str, cwd: Path) -> CheckedCommand:
     """Return the verdict of the policy outside of the sandbox."""
+    from siding.guard.views import from_record
+
     if isinstance(command, str):
         return from_record(inside.ask("policy.check", command=command, cwd=str(cwd)))
     return from_record(inside.ask("policy.check", argv=list(command), cwd=str(cwd)))

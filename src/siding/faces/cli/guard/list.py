@@ -5,7 +5,6 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.pager import paged
-from siding.guard.views import rules
 
 HEADER = ("RULE", "SET", "ACTION", "FROM", "WHAT IT MATCHES")
 
@@ -15,6 +14,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.guard.views import rules
+
     screen = context.screen
     in_force, listed = rules(context.app)
     rows = [

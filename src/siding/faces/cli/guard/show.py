@@ -5,7 +5,6 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.guard.views import is_on, rule_named, rules
 
 _RUNS = {
     True: "judged by it",
@@ -30,6 +29,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _rule(context: Context, name: str) -> list[tuple[str, str]]:
+    from siding.guard.views import rule_named
+
     found = rule_named(context.app, name)
     pattern = found.rule.pattern
     return [
@@ -44,6 +45,8 @@ def _rule(context: Context, name: str) -> list[tuple[str, str]]:
 
 
 def _files(context: Context) -> list[tuple[str, str]]:
+    from siding.guard.views import is_on, rules
+
     in_force, _listed = rules(context.app)
     lines = [("runs", _RUNS[is_on(context.app, in_force)])]
     lines += [("broken", in_force.policy.broken)]

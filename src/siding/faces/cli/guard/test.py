@@ -10,7 +10,6 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import counted
-from siding.guard.views import examples
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,6 +17,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.guard.views import examples
+
     screen = context.screen
     tried = list(examples(context.app))
     failed = [each for each in tried if not each.holds]

@@ -10,32 +10,30 @@ branch (`siding turns`), where nothing of yours is moved. Elsewhere the hooks do
   siding integrate --list
 """
 
-from argparse import ArgumentParser, Namespace
-from difflib import unified_diff
+from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from siding.agents.transcripts.forms import Form
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.ground.errors import UsageError
-from siding.integrating.settings import (
-    AGENTS,
-    Change,
-    Integrated,
-    Integration,
-    carry_out,
-    integrations,
-    putting_in,
-    taking_out,
-)
 
+if TYPE_CHECKING:
+    from siding.integrating.settings import Change, Integration
+
+
+AGENTS = tuple(form.value for form in Form)
 _HEADER = ("AGENT", "INTEGRATED", "SETTINGS")
 _AROUND = 1  # lines that are shown around a change: the file may have keys in it
-_WORDS = {
-    Integrated.NO: "no",
-    Integrated.YES: "yes",
-    Integrated.OTHERWISE: "not as it should be: integrate it again",
-    Integrated.UNREADABLE: "unknown",
+_WORDS = {  # by `Integrated`
+    "no": "no",
+    "yes": "yes",
+    "otherwise": "not as it should be: integrate it again",
+    "unreadable": "unknown",
 }
 
 
@@ -50,6 +48,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.integrating.settings import carry_out, integrations, putting_in, taking_out
+
     screen = context.screen
     if arguments.list or not arguments.agents:
         if arguments.remove:
@@ -74,6 +74,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _list(screen: Screen, found: list[Integration], *, as_json: bool) -> None:
+    from siding.integrating.settings import Integrated
+
     if as_json:
         print_json(
             screen,
@@ -93,11 +95,13 @@ def _list(screen: Screen, found: list[Integration], *, as_json: bool) -> None:
 
 
 def _words(found: Integration) -> str:
-    words = _WORDS[found.state]
+    words = _WORDS[found.state.value]
     return f"{words}: {inert(found.why)}" if found.why else words
 
 
 def _show(screen: Screen, change: Change) -> None:
+    from difflib import unified_diff
+
     screen.note(f"{change.agent} · {inert(str(change.file))}")
     before, after = ((text or "").splitlines() for text in (change.before, change.after))
     lines = list(unified_diff(list(before), list(after), lineterm="", n=_AROUND))

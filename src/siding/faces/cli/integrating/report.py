@@ -4,7 +4,6 @@ Whatever goes wrong, the exit status is not 2: by that a hook keeps agents from 
 stopping.
 """
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.ground.errors import SidingError, UsageError
-from siding.integrating.reports import reported
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,6 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.integrating.reports import reported
+
     said = sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
         answer = reported(context.app, arguments.agent, _parsed(said))
@@ -32,6 +32,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _parsed(said: str) -> dict[str, Any]:
+    import json
+
     try:
         payload = json.loads(said)
     except ValueError:

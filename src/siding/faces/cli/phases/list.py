@@ -5,8 +5,6 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
-from siding.phases.phases import as_record, list_phases
-from siding.record.place.project import require_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,6 +13,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.phases.phases import as_record, list_phases
+    from siding.record.place.project import require_project
+
     screen = context.screen
     found = list_phases(require_project(context.app), earlier=not arguments.current)
     for sentence in found.problems:

@@ -1,18 +1,21 @@
 """The verbs that move a task through its phases; they differ in their texts alone."""
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
 from functools import partial
+from typing import TYPE_CHECKING
 
-from siding.broker.inside import Inside, Refused, broker_of
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted, duration, task_name
 from siding.faces.cli.verb import Verb
-from siding.phases.gates import GateClosed
-from siding.phases.moves import MovedPhase, PhaseRequest, move, moved_as_record
-from siding.phases.phases import PhaseMove
-from siding.record.place.project import project_for_people
+from siding.record.phases.states import PhaseMove
+
+if TYPE_CHECKING:
+    from siding.broker.inside import Inside
+    from siding.phases.moves import MovedPhase, PhaseRequest
 
 
 def _verb(move: PhaseMove, about: str, *, summary: str, phase: str = "") -> Verb:
@@ -36,6 +39,11 @@ def _add_arguments(parser: ArgumentParser, *, move: PhaseMove, summary: str, pha
 
 
 def _run(arguments: Namespace, context: Context, *, wanted: PhaseMove) -> int:
+    from siding.broker.inside import broker_of
+    from siding.phases.gates import GateClosed
+    from siding.phases.moves import PhaseRequest, move, moved_as_record
+    from siding.record.place.project import project_for_people
+
     request = PhaseRequest(
         move=wanted,
         summary=arguments.summary,
@@ -89,6 +97,8 @@ def _say(context: Context, done: MovedPhase) -> None:
 
 def _move_inside(screen: Screen, inside: Inside, request: PhaseRequest, *, as_json: bool) -> int:
     """Move the run's task through its phases."""
+    from siding.broker.inside import Refused
+
     try:
         done = inside.ask(
             "phase",

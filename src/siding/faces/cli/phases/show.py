@@ -4,12 +4,9 @@ from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.phases.status import gate_line, print_head
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import local_time
 from siding.ground.ids import run_or_step
-from siding.phases.phases import as_record, show
-from siding.record.place.project import require_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,6 +15,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.phases.status import gate_line, print_head
+    from siding.phases.phases import as_record, show
+    from siding.record.place.project import require_project
+
     found = show(require_project(context.app), arguments.which)
     screen = context.screen
     if arguments.json:

@@ -1,14 +1,18 @@
 """Show where the task stands: its phase and step, and what came last."""
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import ago
 from siding.ground.ids import run_or_step
-from siding.phases.phases import GateView, PhaseView, as_record, status
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.phases.phases import GateView, PhaseView
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,6 +21,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.phases.phases import as_record, status
+    from siding.record.place.project import require_project
+
     found = status(require_project(context.app), arguments.task)
     if arguments.json:
         print_json(context.screen, None if found is None else as_record(found))

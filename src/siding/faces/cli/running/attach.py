@@ -9,14 +9,18 @@ A run without a terminal is only shown. When the run ends, so does this, with it
   siding attach web --detach-key ctrl-a
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.words import changes_with_turns, size, task_name, task_step
-from siding.faces.cli.telling.beside import say_left
-from siding.record.place.project import require_project
-from siding.running.attach import Left, Watched, Watching, attach, control_key, watch
+
+if TYPE_CHECKING:
+    from siding.running.attach import Watched, Watching
+
 
 DETACH_KEY = "ctrl-]"
 _LOST = 1
@@ -35,6 +39,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import say_left
+    from siding.record.place.project import require_project
+    from siding.running.attach import Left, attach, control_key, watch
+
     prefix = control_key(arguments.detach_key)
     project = require_project(context.app)
     context.screen.use_colour(project.settings.color)
@@ -60,6 +68,8 @@ def _say_first(context: Context, watching: Watching, key: str, *, read_only: boo
 
 
 def _say_last(context: Context, watching: Watching, watched: Watched) -> int:
+    from siding.running.attach import Left
+
     screen, run = context.screen, watching.run
     if watched.skipped:
         screen.note(f"{size(watched.skipped)} were not shown: this terminal was too slow", "yellow")

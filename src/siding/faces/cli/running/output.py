@@ -9,17 +9,18 @@ until Ctrl-C, which leaves the run alone.
   siding output web -f
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import task_name
-from siding.faces.cli.telling.beside import say_left
-from siding.feed.running import named_run
-from siding.record.place.project import require_project
-from siding.record.recording.following import Piece, find_run, follow
-from siding.record.recording.outputs import output
+
+if TYPE_CHECKING:
+    from siding.record.recording.following import Piece
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,6 +31,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import say_left
+    from siding.feed.running import named_run
+    from siding.record.place.project import require_project
+    from siding.record.recording.following import Piece, find_run, follow
+    from siding.record.recording.outputs import output
+
     project = require_project(context.app)
     wanted = named_run(project, arguments.task, arguments.run)
     task, found = find_run(project, arguments.task, wanted)

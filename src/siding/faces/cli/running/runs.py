@@ -7,18 +7,20 @@ A run is a command that `siding run` started. Any number of them may live in a t
 agent, a development server, the tests. A run that has ended is a step: `siding log`.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.words import ago, seconds_ago
-from siding.feed.running import LeftProcess, LeftRow, RunningRow, left_running, running
-from siding.feed.today import all_running
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
-from siding.record.place.selection import select
-from siding.record.unfinished.live_workflows import live_workflows
+
+if TYPE_CHECKING:
+    from siding.feed.running import LeftProcess, LeftRow, RunningRow
+
 
 HEADER = ("RUN", "TASK", "AGENT", "STARTED", "COMMAND", "LAST LINE", "WAITS FOR")
 
@@ -30,6 +32,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.feed.running import left_running, running
+    from siding.record.place.project import require_project
+    from siding.record.place.selection import select
+    from siding.record.unfinished.live_workflows import live_workflows
+
     screen = context.screen
     if arguments.all:
         return _all(arguments, context)
@@ -53,6 +60,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _all(arguments: Namespace, context: Context) -> int:
+    from siding.feed.today import all_running
+
     if arguments.task is not None:
         raise UsageError("--all is of all projects; leave out --task, or --all")
     screen = context.screen
@@ -75,11 +84,15 @@ def _sorted(rows: list[RunningRow | LeftRow]) -> list[RunningRow | LeftRow]:
 
 
 def _record(row: RunningRow | LeftRow) -> dict[str, object]:
+    from siding.feed.running import LeftRow
+
     return row.as_record() if isinstance(row, LeftRow) else row._asdict()
 
 
 def _rows(row: RunningRow | LeftRow) -> list[tuple[str, ...]]:
     """Return the row of a run; of one that has ended, with a row for each process below it."""
+    from siding.feed.running import RunningRow
+
     if isinstance(row, RunningRow):
         return [_cells(row)]
     name = shorten(inert(row.task_name), 24)

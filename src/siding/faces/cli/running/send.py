@@ -15,8 +15,6 @@ from pathlib import Path
 
 from siding.faces.cli.globals import Context
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
-from siding.running.attach import send
 
 MIXED = True  # `siding send r7 --raw TEXT`
 
@@ -40,6 +38,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.running.attach import send
+
     if arguments.text is None and not arguments.key and arguments.file is None:
         raise UsageError("there is nothing to send", hint="siding send RUN TEXT, --key or --file")
     project = require_project(context.app)

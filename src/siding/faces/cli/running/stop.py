@@ -9,17 +9,18 @@ output and changes. Of a run that has ended, what it left running is ended (`sid
   siding stop --all
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import task_name
-from siding.faces.cli.telling.beside import tell_stopped
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
-from siding.record.place.selection import select
-from siding.running.end_left import EndedLeft
-from siding.running.stop import stop
+
+if TYPE_CHECKING:
+    from siding.running.end_left import EndedLeft
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -33,6 +34,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import tell_stopped
+    from siding.record.place.project import require_project
+    from siding.record.place.selection import select
+    from siding.running.stop import stop
+
     if arguments.all and arguments.run:
         raise UsageError("--all ends every run; leave out the names, or --all")
     project = require_project(context.app)

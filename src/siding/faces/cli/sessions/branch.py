@@ -7,8 +7,6 @@ from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.kept_session import kept_session, say_how_it_goes_on
-from siding.sessions.sessions import branch
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,6 +15,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.kept_session import kept_session, say_how_it_goes_on
+    from siding.sessions.sessions import branch
+
     session, title = branch(*kept_session(context, arguments.session))
     if arguments.format == "json":
         print_json(context.screen, {"id": session, "title": title})

@@ -9,15 +9,19 @@
 A session in the home of an agent is imported first. `siding session open` goes on with it.
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.kept_session import kept_session, say_how_it_goes_on
 from siding.ground.errors import UsageError
-from siding.record.place.project import Project
-from siding.sessions.upkeep import Compacted, Keep, clear_results, compact, leave_out, read_text
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.sessions.upkeep import Compacted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,6 +39,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.kept_session import kept_session, say_how_it_goes_on
+
     project, session = kept_session(context, arguments.session)
     done = _compacted(project, session, arguments)
     context.screen.note(
@@ -45,6 +51,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _compacted(project: Project, session: str, arguments: Namespace) -> Compacted:
+    from siding.sessions.upkeep import Keep, clear_results, compact, leave_out
+
     if arguments.clear_results is not None:
         if arguments.clear_results < 0:
             raise UsageError("--clear-results needs 0 or more", hint="0 clears them all")
@@ -71,4 +79,6 @@ def _compacted(project: Project, session: str, arguments: Namespace) -> Compacte
 
 
 def _text(name: str) -> str:
+    from siding.sessions.upkeep import read_text
+
     return sys.stdin.read() if name == "-" else read_text(Path(name))

@@ -10,8 +10,6 @@ from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import counted
-from siding.record.place.project import require_project
-from siding.sessions.upkeep import examine
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,6 +18,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.sessions.upkeep import examine
+
     count, findings = examine(require_project(context.app), mend=arguments.mend)
     if arguments.format == "json":
         print_json(

@@ -7,11 +7,8 @@ from that program comes out byte for byte: for yourself, to go on there.
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from siding.agents.transcripts.forms import Form
 from siding.faces.cli.globals import Context
-from siding.sessions.exporting import give_redacted
-from siding.sessions.finding import scope_of
-from siding.sessions.reading import readable
-from siding.sessions.upkeep import Form, give
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,6 +25,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.sessions.exporting import give_redacted
+    from siding.sessions.finding import scope_of
+    from siding.sessions.reading import readable
+    from siding.sessions.upkeep import give
+
     app = context.app
     _, place, session = readable(app, scope_of(app), arguments.session)
     target = context.app.cwd / Path(arguments.output)

@@ -10,11 +10,10 @@ not 0.
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from siding.agents.transcripts.forms import Form
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import counted
 from siding.ground.errors import SidingError, UsageError
-from siding.record.place.project import ensure_project
-from siding.sessions.upkeep import Form, bring
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,6 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import ensure_project
+    from siding.sessions.upkeep import bring
+
     if arguments.name and len(arguments.files) > 1:
         raise UsageError("--as names one session", hint="import the files one by one")
     project, _ = ensure_project(context.app)

@@ -5,20 +5,17 @@ imported; nothing has to be set up. --all lists every project's. Secrets are mas
 on a terminal.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.masking import add_no_redact, is_redacted
-from siding.faces.cli.telling.session_filters import add_filters, filter_of
-from siding.faces.cli.telling.session_table import print_sessions
-from siding.sessions.finding import (
-    SessionFilter,
-    as_record,
-    scope_of,
-    sessions,
-)
-from siding.sessions.reading import masked
+from siding.faces.cli.sessions.options import add_filters, add_no_redact, filter_of, is_redacted
+
+if TYPE_CHECKING:
+    from siding.sessions.finding import SessionFilter
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,6 +27,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.session_table import print_sessions
+    from siding.sessions.finding import as_record, scope_of, sessions
+    from siding.sessions.reading import masked
+
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)
     wanted: SessionFilter = filter_of(arguments, app)._replace(hidden=arguments.side)

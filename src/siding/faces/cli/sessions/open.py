@@ -12,17 +12,18 @@ One that the client does not have, because it was branched, rewound or compacted
 written into a new file of the client's; no file of its own is changed.
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.filtering import pick_by_filter
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.telling.session_filters import add_filters, filter_of
-from siding.faces.cli.telling.session_table import aligned, cells_of, print_sessions
-from siding.sessions.finding import FoundSession, find_session, scope_of, sessions
-from siding.sessions.opening import go_on, opening_of
-from siding.sessions.reading import masked
+from siding.faces.cli.sessions.options import add_filters, filter_of
+
+if TYPE_CHECKING:
+    from siding.sessions.finding import FoundSession
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,6 +33,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.sessions.finding import find_session, scope_of
+    from siding.sessions.opening import go_on, opening_of
+
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)
     if arguments.session is not None:
@@ -58,6 +62,10 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _picked(arguments: Namespace, context: Context) -> FoundSession | None:
+    from siding.faces.cli.screen.filtering import pick_by_filter
+    from siding.faces.cli.telling.session_table import aligned, cells_of, print_sessions
+    from siding.sessions.finding import scope_of, sessions
+
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)
     listing = sessions(app, scope, filter_of(arguments, app))
@@ -72,6 +80,10 @@ def _picked(arguments: Namespace, context: Context) -> FoundSession | None:
 
 
 def _list(arguments: Namespace, context: Context) -> None:
+    from siding.faces.cli.telling.session_table import print_sessions
+    from siding.sessions.finding import scope_of, sessions
+    from siding.sessions.reading import masked
+
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)
     listing = sessions(app, scope, filter_of(arguments, app))

@@ -4,16 +4,18 @@ The pages need nothing else and load nothing. Those of subagents are below their
 are masked, and images left out: --no-redact leaves both. The filters are those of `session list`.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import counted
-from siding.faces.cli.telling.masking import add_no_redact, redaction_note
-from siding.faces.cli.telling.session_filters import add_filters, filter_of
-from siding.sessions.finding import FoundSession, scope_of, sessions
-from siding.sessions.pages import write_pages
-from siding.sessions.reading import masked
+from siding.faces.cli.sessions.options import add_filters, add_no_redact, filter_of, redaction_note
+
+if TYPE_CHECKING:
+    from siding.sessions.finding import FoundSession
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,6 +27,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.sessions.finding import scope_of, sessions
+    from siding.sessions.pages import write_pages
+    from siding.sessions.reading import masked
+
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)
     rows = sessions(app, scope, filter_of(arguments, app)).rows

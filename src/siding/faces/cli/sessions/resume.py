@@ -10,19 +10,20 @@ Secrets are masked ([redacted:kind]) in all but text on a terminal; --no-redact 
 are, for a program of yours that goes on with the conversation.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.words import counted
-from siding.faces.cli.telling.kept_session import kept_session
-from siding.faces.cli.telling.masking import add_no_redact, is_redacted
-from siding.faces.cli.telling.session_damage import damage_lines
-from siding.sessions.finding import scope_of
-from siding.sessions.reading import readable
-from siding.sessions.sessions import resume, without_secrets
-from siding.sessions.shelf import SessionPlace
+from siding.faces.cli.sessions.options import add_no_redact, is_redacted
+
+if TYPE_CHECKING:
+    from siding.sessions.shelf import SessionPlace
+
 
 ENDINGS = {
     "none": "complete",
@@ -39,6 +40,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.kept_session import kept_session
+    from siding.faces.cli.telling.session_damage import damage_lines
+    from siding.sessions.finding import scope_of
+    from siding.sessions.reading import readable
+    from siding.sessions.sessions import resume, without_secrets
+
     screen = context.screen
     app = context.app
     place: SessionPlace

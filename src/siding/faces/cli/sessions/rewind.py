@@ -11,8 +11,6 @@ from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import counted
-from siding.faces.cli.telling.kept_session import kept_session, say_how_it_goes_on
-from siding.sessions.sessions import rewind
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,6 +19,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.kept_session import kept_session, say_how_it_goes_on
+    from siding.sessions.sessions import rewind
+
     project, named = kept_session(context, arguments.session)
     session, left = rewind(project, named, arguments.message)
     context.screen.note(f"session {session} goes on there; {counted(left, 'message')} left behind")

@@ -10,10 +10,7 @@ from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import local_time
-from siding.faces.cli.telling.masking import add_no_redact, is_redacted
-from siding.faces.cli.telling.session_filters import add_filters, filter_of
-from siding.sessions.finding import scope_of
-from siding.sessions.searching import search
+from siding.faces.cli.sessions.options import add_filters, add_no_redact, filter_of, is_redacted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,6 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.sessions.finding import scope_of
+    from siding.sessions.searching import search
+
     screen = context.screen
     words = " ".join(f'"{word}"' if " " in word else word for word in arguments.words)
     app = context.app

@@ -12,11 +12,9 @@ file makes `siding cd` a function of the shell, which can:
 
 import os
 from argparse import ArgumentParser, Namespace
-from shlex import quote
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.shell.path import add_arguments as add_path_arguments
-from siding.faces.cli.shell.shell_init import START_LINES
 from siding.ground.errors import UsageError
 
 
@@ -26,6 +24,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     """Tell how to set the shell up. Once its function is in place, this code is not reached."""
+    from shlex import quote
+
+    from siding.faces.cli.shell.shell_init import START_LINES
+
     words = [*([quote(arguments.task)] if arguments.task else []), *["--main"] * arguments.main]
     path = " ".join(["siding", "path", *words])
     shell = os.path.basename(context.app.env.get("SHELL", ""))

@@ -8,9 +8,6 @@ from contextlib import suppress
 
 from siding.faces.cli.globals import Context
 from siding.ground.errors import SidingError, UsageError
-from siding.record.place.project import require_project
-from siding.tasks.changes import switch
-from siding.tasks.whereabouts import main_path, workspace_path
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,6 +19,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.changes import switch
+    from siding.tasks.whereabouts import main_path, workspace_path
+
     if arguments.main and arguments.task is not None:
         raise UsageError("--main is your own checkout, which belongs to no task")
     if arguments.main:

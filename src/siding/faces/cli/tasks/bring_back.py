@@ -4,16 +4,18 @@ It comes uncommitted, by a three-way merge. If the two disagree, nothing is chan
 are named. `siding undo` takes it back. Runs of the task are paused meanwhile.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen
-from siding.faces.cli.telling.restorations import tell_kept
-from siding.forks.bring_back import BroughtBack, Conflict, bring_back
 from siding.ground.ids import TaskId
-from siding.record.place.project import require_project
-from siding.record.place.selection import resolve
+
+if TYPE_CHECKING:
+    from siding.forks.bring_back import BroughtBack
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,6 +24,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.restorations import tell_kept
+    from siding.forks.bring_back import Conflict, bring_back
+    from siding.record.place.project import require_project
+    from siding.record.place.selection import resolve
+
     project = require_project(context.app)
     fork = resolve(project, arguments.fork)
     found = bring_back(project, fork)

@@ -7,15 +7,18 @@ The task's branch is deleted if every commit on it is elsewhere; `siding task re
 again.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.beside import add_stop_argument, stop_first
-from siding.forks.sweep import sweep
-from siding.record.place.project import Project, require_project
-from siding.record.workspaces.attempts import select_for
-from siding.tasks.close import Closed, Fate, close_task
+from siding.faces.cli.options import add_stop_argument
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.tasks.close import Closed
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,6 +35,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import stop_first
+    from siding.forks.sweep import sweep
+    from siding.record.place.project import require_project
+    from siding.record.workspaces.attempts import select_for
+    from siding.tasks.close import Fate, close_task
+
     project = require_project(context.app)
     fate = Fate.KEEP if arguments.keep else Fate.DELETE if arguments.delete else Fate.USUAL
     if fate is Fate.USUAL and arguments.force:
@@ -55,6 +64,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _say(context: Context, project: Project, closed: Closed) -> None:
+    from siding.tasks.close import Fate
+
     fate = closed.fate
     word = "deleted" if fate is Fate.DELETE else "closed"
     context.screen.note(f"{word} task {closed.task.id} · {closed.task.name}")
@@ -71,6 +82,8 @@ def _say(context: Context, project: Project, closed: Closed) -> None:
 
 
 def _record(project: Project, closed: Closed) -> dict[str, object]:
+    from siding.tasks.close import Fate
+
     workspace, branch = closed.workspace, closed.branch
     moved = workspace is not None and closed.fate is not Fate.KEEP and workspace.trash is not None
     return {

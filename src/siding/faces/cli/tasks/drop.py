@@ -8,10 +8,6 @@ from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import counted
-from siding.forks.forks import drop, reopened
-from siding.forks.sweep import sweep
-from siding.record.place.project import require_project
-from siding.record.place.selection import resolve
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,6 +16,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.forks.forks import drop, reopened
+    from siding.forks.sweep import sweep
+    from siding.record.place.project import require_project
+    from siding.record.place.selection import resolve
+
     project = require_project(context.app)
     for named in arguments.fork:
         dropped = drop(project, reopened(project, resolve(project, named)))

@@ -6,7 +6,6 @@ Running it again changes nothing.
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.record.place.project import ensure_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -14,6 +13,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import ensure_project
+
     del arguments
     project, made = ensure_project(context.app)
     word = "made a project of" if made else "is a project already:"

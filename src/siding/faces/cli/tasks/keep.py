@@ -7,10 +7,6 @@ have changed belongs to it.
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.started import say_started
-from siding.forks.keeping import keep
-from siding.record.place.project import require_project
-from siding.record.place.selection import resolve
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,6 +16,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.started import say_started
+    from siding.forks.keeping import keep
+    from siding.record.place.project import require_project
+    from siding.record.place.selection import resolve
+
     project = require_project(context.app)
     fork = resolve(project, arguments.fork)
     started = keep(project, fork, arguments.name, switch=arguments.switch)

@@ -5,15 +5,11 @@ siding open parser --with 'code -n'
 """
 
 import os
-import shlex
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from siding.faces.cli.globals import Context
 from siding.ground.errors import SidingError, UsageError
-from siding.record.place.project import require_project
-from siding.tasks.editor import EDITORS, find_editor, open_in
-from siding.tasks.whereabouts import workspace_path
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,6 +18,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.editor import open_in
+    from siding.tasks.whereabouts import workspace_path
+
     place = workspace_path(require_project(context.app), arguments.task)
     command = _command(arguments.editor, context.app.env)
     context.screen.out.flush()
@@ -29,6 +29,10 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _command(wanted: str | None, env: Mapping[str, str]) -> list[str]:
+    import shlex
+
+    from siding.tasks.editor import EDITORS, find_editor
+
     named = wanted or next((env[name] for name in EDITORS if env.get(name)), None)
     if named is None:
         found = find_editor(env)

@@ -5,9 +5,6 @@ repositories, staged changes and local commits included.
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.reopening import tell_reopened
-from siding.record.place.project import require_project
-from siding.tasks.reopen import reopen
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,6 +13,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.reopening import tell_reopened
+    from siding.record.place.project import require_project
+    from siding.tasks.reopen import reopen
+
     project = require_project(context.app)
     tell_reopened(context.screen, reopen(project, arguments.task, wait=arguments.wait))
     return 0

@@ -7,12 +7,7 @@ from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import local_time, port_range
-from siding.feed.tasks import live_workflows, ports, show
 from siding.ground.errors import UnreadableFile
-from siding.record.place.project import require_project
-from siding.record.workspaces.beginning import FROM, StartPoint
-from siding.tasks.blockers import blockers_of
-from siding.usage.brief import brief, usage_of_task
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,6 +16,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.feed.tasks import live_workflows, ports, show
+    from siding.record.place.project import require_project
+    from siding.tasks.blockers import blockers_of
+    from siding.usage.brief import brief, usage_of_task
+
     project = require_project(context.app)
     task, workspace = show(project, arguments.task)
     try:
@@ -62,6 +62,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _from(card: Mapping[str, object]) -> str:
     """Return where the workspace started, if not at the base."""
+    from siding.record.workspaces.beginning import FROM, StartPoint
+
     found = card.get(FROM)
     if not isinstance(found, dict):
         return ""

@@ -5,15 +5,18 @@ in a script, it becomes the active task of the project. Without TASK it is chose
 is the task that this terminal was about before.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.pick import pick_one
 from siding.faces.cli.screen.words import ago, counted
-from siding.feed.tasks import TaskRow, listed
 from siding.ground.errors import NoActiveTask
-from siding.record.place.project import Project, require_project
-from siding.tasks.changes import switch
+
+if TYPE_CHECKING:
+    from siding.feed.tasks import TaskRow
+    from siding.record.place.project import Project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,6 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.changes import switch
+
     project = require_project(context.app)
     named = arguments.task or _picked(project, context)
     done = switch(project, named, force=arguments.force)
@@ -32,6 +38,9 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _picked(project: Project, context: Context) -> str:
     """Return the id of the task that the person chooses."""
+    from siding.faces.cli.screen.pick import pick_one
+    from siding.feed.tasks import listed
+
     rows = sorted(
         listed(project, include_closed=False).rows, key=lambda row: row.updated_at, reverse=True
     )

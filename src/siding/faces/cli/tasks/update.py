@@ -4,8 +4,6 @@ from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
-from siding.tasks.changes import TaskUpdate, update
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,6 +18,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.changes import TaskUpdate, update
+
     values = (arguments.owner, arguments.description, arguments.tags, arguments.blocked_by)
     if all(value is None for value in values):
         raise UsageError("nothing to change", hint="--owner, --description, --tags, --blocked-by")

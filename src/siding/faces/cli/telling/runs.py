@@ -1,7 +1,7 @@
 """Say how a run ended: for the verbs that run a command in a task's workspace."""
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from shlex import quote
 
@@ -22,22 +22,6 @@ from siding.running.run import Ending, RunResult, Terminal, choose_stdin
 
 _TRAPS = 5  # that are named when a run has ended
 SHELL_BUILTINS = frozenset({"cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec"})
-
-
-def add_terminal_arguments(parser: ArgumentParser) -> None:
-    """Add the options that say how the command is connected to the terminal."""
-    tty = parser.add_mutually_exclusive_group()
-    tty.add_argument("--tty", action="store_true", default=None, help="give it its own terminal")
-    tty.add_argument("--no-tty", dest="tty", action="store_false", help="give it pipes")
-    parser.add_argument(
-        "--stdin",
-        choices=("auto", "pass", "none"),
-        default="auto",
-        help="pass our standard input on (auto: a terminal, a file, or a pipe with data in it)",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print the step as JSON; its output goes to stderr"
-    )
 
 
 def terminal_of(arguments: Namespace) -> tuple[Terminal, bool]:

@@ -1,6 +1,6 @@
-"""Flags of ``siding run`` for sandbox and limits, and messages about them."""
+"""What the options for sandbox and limits ask for, and messages about it."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from siding.faces.cli.screen.screen import Screen
 from siding.ground.errors import UsageError
@@ -9,47 +9,6 @@ from siding.sandbox.sandbox import SandboxPlan, SandboxRequest
 
 _SIZES = ("output", "memory", "disk")
 _OF_SANDBOX = ("network", "allow_host", "read", "write")
-
-
-def add_sandbox_arguments(parser: ArgumentParser) -> None:
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument(
-        "--sandbox",
-        nargs="?",
-        const="",
-        metavar="PROFILE",
-        help="write only the workspace, see no home; write it --sandbox=PROFILE or before --",
-    )
-    choice.add_argument("--no-sandbox", action="store_true", help="none, whatever the settings say")
-    parser.add_argument(
-        "--network",
-        choices=("on", "allow", "off", "loopback"),
-        help="in a sandbox with the machine's, listed hosts, none, or a 127.0.0.1 of its own",
-    )
-    parser.add_argument(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="HOST",
-        help="in a sandbox that reaches this host, those the agent needs, and no others: a name, "
-        "*.example.org, HOST:PORT, a network, or pip, npm, … (repeatable)",
-    )
-    reads = "read this, or npm, pip, uv, cargo, … for its package cache"
-    for name, what in (("read", reads), ("write", "read and write this")):
-        parser.add_argument(
-            f"--{name}",
-            action="append",
-            default=[],
-            metavar="PATH",
-            help=f"in a sandbox that can {what}, too (repeatable)",
-        )
-    limits = parser.add_argument_group("limits")
-    limits.add_argument("--max-output", metavar="SIZE", help="end it after so much output: 100MiB")
-    limits.add_argument("--max-memory", metavar="SIZE", help="end it when all of it takes more")
-    limits.add_argument("--max-processes", metavar="N", help="end it when it has more processes")
-    limits.add_argument(
-        "--max-disk", metavar="SIZE", help="end it when the workspace grows by more"
-    )
 
 
 def sandbox_request(arguments: Namespace) -> SandboxRequest:

@@ -10,14 +10,7 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.telling.doctor_sandbox import show_sandbox
 from siding.ground.errors import UsageError
-from siding.upkeep.devices import device_notes
-from siding.upkeep.doctor import examine, mend, older_project
-from siding.upkeep.findings import Mended
-from siding.upkeep.foreign import foreign_notes
-from siding.upkeep.projects import find_or_adopt
-from siding.upkeep.redaction import redaction_notes
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,6 +25,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.doctor_sandbox import show_sandbox
+    from siding.upkeep.devices import device_notes
+    from siding.upkeep.doctor import examine, mend, older_project
+    from siding.upkeep.findings import Mended
+    from siding.upkeep.foreign import foreign_notes
+    from siding.upkeep.projects import find_or_adopt
+    from siding.upkeep.redaction import redaction_notes
+
     screen = context.screen
     if arguments.sandbox:
         return show_sandbox(arguments, context)

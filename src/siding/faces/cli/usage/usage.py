@@ -5,29 +5,24 @@ be imported. Subagents are included. `(not shown)` are calls in no line of a tra
 (compactions, titles), known from the running total that Claude Code keeps.
 """
 
+from __future__ import annotations
+
 import gc
 import io
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.faces.cli.formats import add_format, print_json, write_result
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.telling.metered import metered_record, print_metered
-from siding.record.place.project import Project, require_project
-from siding.usage.metered import metered_runs
-from siding.usage.report import (
-    BY,
-    NOT_SHOWN,
-    Question,
-    UsageReport,
-    UsageRow,
-    WorkflowUsage,
-    day_of,
-    report,
-)
 
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.usage.report import UsageReport, UsageRow, WorkflowUsage
+
+
+BY = ("day", "model", "client", "project", "task", "run", "workflow", "session", "turn")
 UNKNOWN = "(price unknown)"
 
 
@@ -47,6 +42,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.usage.report import Question, day_of, report
+
     if arguments.wire:
         return _wire(arguments, context)
     # Everything that was ever counted is looked at, and nothing of it is in circles: to look for
@@ -87,6 +84,11 @@ def _of_workflows(project: Project, spent: Iterable[Any]) -> WorkflowUsage:
 
 
 def _wire(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.metered import metered_record, print_metered
+    from siding.record.place.project import require_project
+    from siding.usage.metered import metered_runs
+    from siding.usage.report import day_of
+
     now = context.app.clock.now().astimezone()
     since, until = (
         day_of(said, now) if said else None for said in (arguments.since, arguments.until)
@@ -113,6 +115,8 @@ def _say_unknown(context: Context, models: tuple[str, ...]) -> None:
 
 
 def _name(row: UsageRow) -> str:
+    from siding.usage.report import NOT_SHOWN
+
     return f"{row.name} {NOT_SHOWN}" if row.hidden else row.name
 
 

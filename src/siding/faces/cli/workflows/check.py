@@ -9,9 +9,6 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import counted
-from siding.faces.cli.workflows.run import find_script
-from siding.record.place.project import ensure_project
-from siding.workflows.acts.views import ScriptError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,6 +17,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.workflows.run import find_script
+    from siding.record.place.project import ensure_project
+    from siding.workflows.acts.views import ScriptError
+
     project, _made = ensure_project(context.app)
     found = find_script(project, arguments.workflow)
     try:

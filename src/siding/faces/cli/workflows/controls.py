@@ -5,9 +5,6 @@ from functools import partial
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.verb import Verb
-from siding.record.place.project import require_project
-from siding.workflows.acts.control import request
-from siding.workflows.acts.views import run_view
 
 _DONE = {"kill": "ended", "skip": "skipped", "retry": "begun again"}
 
@@ -25,6 +22,10 @@ def _add_arguments(parser: ArgumentParser, *, do: str) -> None:
 
 
 def _run(arguments: Namespace, context: Context, *, do: str) -> int:
+    from siding.record.place.project import require_project
+    from siding.workflows.acts.control import request
+    from siding.workflows.acts.views import run_view
+
     folder = run_view(require_project(context.app), arguments.run).folder
     hit = request(folder, do, arguments.agent)
     name = f"agent #{arguments.agent}" if arguments.agent is not None else f"run {folder.run_id}"

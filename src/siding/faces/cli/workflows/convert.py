@@ -5,13 +5,17 @@ translated is left in it as a comment, with an error that names the line of the 
 it is written by hand, the workflow is not run, and `siding workflow check` says what is left.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted
-from siding.record.place.project import ensure_project
-from siding.workflows.acts.converting import Conversion, conversion, write_converted
+
+if TYPE_CHECKING:
+    from siding.workflows.acts.converting import Conversion
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,6 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import ensure_project
+    from siding.workflows.acts.converting import conversion, write_converted
+
     project, _made = ensure_project(context.app)
     done = conversion(project, arguments.file, name=arguments.name)
     screen = context.screen

@@ -6,7 +6,6 @@ An agent in a run gets it by the tool `workflow_guide`; any other one you can gi
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.workflows.acts.guide import guide
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -14,6 +13,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.workflows.acts.guide import guide
+
     del arguments
     context.screen.print(guide().rstrip("\n"))
     return 0

@@ -4,21 +4,19 @@ Scripts are found in `.siding/workflows` of the repository, in `workflows` of Si
 among those that come with Siding.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.words import duration, seconds_ago
-from siding.record.place.project import require_project
-from siding.workflows.acts.views import (
-    RunView,
-    WorkflowView,
-    format_dollars,
-    format_token_count,
-    run_views,
-    workflow_views,
-)
+
+if TYPE_CHECKING:
+    from siding.workflows.acts.views import RunView, WorkflowView
+
 
 _SHOWN = 20
 
@@ -30,6 +28,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.workflows.acts.views import run_views, workflow_views
+
     project = require_project(context.app)
     if arguments.scripts:
         return _scripts(context, workflow_views(project), as_json=arguments.format == "json")
@@ -49,6 +50,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _row(view: RunView, now_ms: int) -> tuple[str, ...]:
+    from siding.workflows.acts.views import format_dollars, format_token_count
+
     state = view.state
     dead = sum(agent.result == "dead" for agent in state.agents)
     took = state.updated_at - state.started_at

@@ -4,8 +4,6 @@ from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.record.place.project import ensure_project
-from siding.workflows.acts.writing import new_workflow
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,6 +13,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import ensure_project
+    from siding.workflows.acts.writing import new_workflow
+
     project, _made = ensure_project(context.app)
     path = new_workflow(project, arguments.name, home=arguments.home, like=arguments.from_)
     context.screen.print(str(path))

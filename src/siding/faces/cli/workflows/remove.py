@@ -8,8 +8,6 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.ground.errors import SidingError
-from siding.record.place.project import require_project
-from siding.workflows.acts.retention import remove_run
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,6 +15,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.workflows.acts.retention import remove_run
+
     project = require_project(context.app)
     failed = 0
     for named in arguments.runs:

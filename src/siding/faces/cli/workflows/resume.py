@@ -5,17 +5,19 @@ conversation where they can. With an edited script (`--script`) calls that did n
 from the record; a changed one and what follows it in its lane are made anew, and it is said why.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.workflows.run import allow, carry_out_and_tell, tokens_in
 from siding.ground.errors import SidingError, UsageError
-from siding.record.place.project import Project, require_project
-from siding.workflows.acts.request import ResumeRequest
-from siding.workflows.acts.resuming import called_again, interrupted, policy_from_words
-from siding.workflows.acts.running import prepare_again
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.workflows.acts.request import ResumeRequest
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,6 +36,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.workflows.run import allow, carry_out_and_tell, tokens_in
+    from siding.record.place.project import require_project
+    from siding.workflows.acts.request import ResumeRequest
+    from siding.workflows.acts.resuming import called_again, policy_from_words
+    from siding.workflows.acts.running import prepare_again
+
     if (arguments.run is None) == (not arguments.all):
         raise UsageError("name one run, or --all", hint="`siding workflow list` shows the runs")
     project = require_project(context.app)
@@ -57,6 +65,10 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _resume_all(context: Context, project: Project, request: ResumeRequest) -> int:
     """Go on with each run that was interrupted, in the background. One that cannot is named."""
+    from siding.faces.cli.workflows.run import carry_out_and_tell
+    from siding.workflows.acts.resuming import interrupted
+    from siding.workflows.acts.running import prepare_again
+
     runs = interrupted(project)
     if not runs:
         context.screen.note("no run was interrupted")

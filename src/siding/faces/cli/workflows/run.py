@@ -11,26 +11,24 @@ ends the command with that status.
   siding workflow run plan.py --args '{"goal": "faster start"}' --budget 2M
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.edge import guarded
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import task_name
-from siding.faces.cli.telling.workflow_ends import say_end
-from siding.faces.cli.telling.workflow_lines import RunLines
 from siding.ground.errors import UsageError
-from siding.record.place.project import Project, ensure_project
-from siding.workflows.acts.agents import make_agents
-from siding.workflows.acts.background import carry_out_detached
-from siding.workflows.acts.finding import FoundScript, at, inline, named
-from siding.workflows.acts.notifying import tell_ended
-from siding.workflows.acts.request import WorkflowOptions, args_from_words
-from siding.workflows.acts.running import Prepared, WorkflowRequest, carry_out, prepare
-from siding.workflows.acts.trusting import is_trusted, not_trusted_in, trust
-from siding.workflows.acts.views import ScriptError
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.workflows.acts.finding import FoundScript
+    from siding.workflows.acts.running import Prepared
+
 
 MIXED = True
 _STANDARD_INPUT = "-"
@@ -53,6 +51,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import ensure_project
+    from siding.workflows.acts.request import WorkflowOptions, args_from_words
+    from siding.workflows.acts.running import WorkflowRequest, prepare
+
     project, _made = ensure_project(context.app)
     found = find_script(project, arguments.workflow)
     allow(context, project, [found], is_allowed=arguments.trust)
@@ -82,6 +84,13 @@ def carry_out_and_tell(
     context: Context, project: Project, prepared: Prepared, *, detach: bool
 ) -> int:
     """Work on a run, here or in the background, and tell how it goes; return the exit status."""
+    from siding.faces.cli.telling.workflow_ends import say_end
+    from siding.faces.cli.telling.workflow_lines import RunLines
+    from siding.workflows.acts.agents import make_agents
+    from siding.workflows.acts.background import carry_out_detached
+    from siding.workflows.acts.notifying import tell_ended
+    from siding.workflows.acts.running import carry_out
+
     run_id = prepared.folder.run_id
     context.screen.note(
         f"workflow {inert(prepared.name)} · run {run_id} · task {task_name(prepared.task.name)}"
@@ -99,6 +108,9 @@ def carry_out_and_tell(
 
 def called_by(project: Project, found: FoundScript) -> list[FoundScript]:
     """Return the workflows that a script calls and that nobody has allowed yet."""
+    from siding.workflows.acts.trusting import not_trusted_in
+    from siding.workflows.acts.views import ScriptError
+
     try:
         return not_trusted_in(project, found.script())
     except ScriptError:
@@ -109,6 +121,8 @@ def allow(
     context: Context, project: Project, scripts: Sequence[FoundScript], *, is_allowed: bool
 ) -> None:
     """Allow scripts of the repository that nobody has allowed yet, if the person here says so."""
+    from siding.workflows.acts.trusting import is_trusted, trust
+
     for found in scripts:
         if is_trusted(project, found):
             continue
@@ -118,6 +132,8 @@ def allow(
 
 def find_script(project: Project, workflow: str) -> FoundScript:
     """Return the script that a person names. Raises WorkflowNotFound and ScriptError."""
+    from siding.workflows.acts.finding import at, inline, named
+
     if workflow == _STANDARD_INPUT:
         return inline(sys.stdin.read())
     if "/" in workflow or workflow.endswith((".py", ".js", ".mjs", ".ts")):

@@ -3,14 +3,18 @@
 RUN is an id, the beginning of one, or `last`.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.telling.workflow_lines import agent_line, result_text, run_line, status_text
-from siding.record.place.project import require_project
-from siding.workflows.acts.views import AgentState, RunView, run_view, way_on
+
+if TYPE_CHECKING:
+    from siding.workflows.acts.views import AgentState, RunView
+
 
 _MESSAGES = 8
 
@@ -24,6 +28,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.workflow_lines import result_text
+    from siding.record.place.project import require_project
+    from siding.workflows.acts.views import run_view
+
     view = run_view(require_project(context.app), arguments.run)
     screen = context.screen
     if arguments.script:
@@ -40,6 +48,14 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _show(context: Context, view: RunView) -> None:
+    from siding.faces.cli.telling.workflow_lines import (
+        agent_line,
+        result_text,
+        run_line,
+        status_text,
+    )
+    from siding.workflows.acts.views import way_on
+
     screen, state = context.screen, view.state
     screen.print(f"{run_line(state)}  {status_text(screen, state.status)}")
     if state.description:
@@ -67,6 +83,8 @@ def _show(context: Context, view: RunView) -> None:
 
 
 def _show_agent(context: Context, view: RunView, number: int) -> int:
+    from siding.faces.cli.telling.workflow_lines import agent_line
+
     agent = next((each for each in view.state.agents if each.id == number), None)
     screen = context.screen
     if agent is None:

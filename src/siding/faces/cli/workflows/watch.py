@@ -1,13 +1,17 @@
 """Watch a run of a workflow as it goes, wherever it runs; Ctrl-C ends the watching, not the run."""
 
+from __future__ import annotations
+
 import time
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.telling.workflow_lines import MARKS, agent_line, run_line
-from siding.record.place.project import require_project
-from siding.workflows.acts.views import RunState, RunStatus, run_view
+
+if TYPE_CHECKING:
+    from siding.workflows.acts.views import RunState
+
 
 _LOOK_S = 0.3
 
@@ -17,6 +21,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.workflow_lines import run_line
+    from siding.record.place.project import require_project
+    from siding.workflows.acts.views import RunStatus, run_view
+
     view = run_view(require_project(context.app), arguments.run)
     seen = _Seen(context.screen)
     while True:
@@ -41,6 +49,8 @@ class _Seen:
         self._waits: tuple[str, ...] = ()
 
     def tell(self, state: RunState) -> None:
+        from siding.faces.cli.telling.workflow_lines import MARKS, agent_line
+
         for title, _status in state.phases:
             if title not in self._phases:
                 self._phases.add(title)

@@ -3,11 +3,6 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.workflow_ends import status_of
-from siding.record.place.project import require_project
-from siding.workflows.acts.agents import make_agents
-from siding.workflows.acts.request import ResumeRequest
-from siding.workflows.acts.running import carry_out, prepare_again
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,6 +11,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.workflow_ends import status_of
+    from siding.record.place.project import require_project
+    from siding.workflows.acts.agents import make_agents
+    from siding.workflows.acts.request import ResumeRequest
+    from siding.workflows.acts.running import carry_out, prepare_again
+
     project = require_project(context.app)
     prepared = prepare_again(project, arguments.run, ResumeRequest())
     if arguments.sandbox:

@@ -6,7 +6,6 @@ they did.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.asking.devices.listing import devices
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
@@ -18,6 +17,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.devices.listing import devices
+
     screen = context.screen
     found = devices(context.app)
     for problem in found.problems:

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.asking.devices.listing import told
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
@@ -19,6 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.devices.listing import told
+
     screen = context.screen
     found = told(context.app, arguments.limit)
     if arguments.json:

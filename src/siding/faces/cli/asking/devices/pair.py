@@ -5,13 +5,17 @@ code: it is good once, for two minutes, and five wrong ones end it. The dashboar
 to run (`siding ui`), and for another machine it has to be served (`siding ui --serve 8443`).
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
-from siding.asking.devices.pairing import Pairing, await_device, offer_pairing, withdraw
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.asking.devices.pairing import Pairing
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -19,6 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.devices.pairing import await_device, offer_pairing, withdraw
+    from siding.record.place.project import require_project
+
     screen = context.screen
     pairing = offer_pairing(require_project(context.app), name=arguments.name)
     try:

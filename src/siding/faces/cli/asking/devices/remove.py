@@ -5,7 +5,6 @@ DEVICE is its name or its id. Its file is moved aside, not deleted.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.asking.devices.listing import remove
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 
@@ -15,6 +14,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.asking.devices.listing import remove
+
     device = remove(context.app, arguments.device)
     context.screen.note(f"removed {inert(device.name)} ({device.id})", "green")
     return 0

@@ -7,14 +7,10 @@ turns the cache off.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.assistant.looking.caching import cache_use
-from siding.assistant.looking.chosen import looked_at
-from siding.assistant.looking.turns import requests_of
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import counted, local_time
-from siding.record.place.project import require_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,6 +19,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.caching import cache_use
+    from siding.assistant.looking.chosen import looked_at
+    from siding.assistant.looking.turns import requests_of
+    from siding.record.place.project import require_project
+
     screen = context.screen
     looked = looked_at(require_project(context.app), arguments.session)
     found = cache_use(requests_of(looked.history))

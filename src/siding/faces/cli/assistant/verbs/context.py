@@ -6,14 +6,17 @@ text; what the model itself counted of the last request is shown beside them. It
 conversation of this workspace, or SESSION; where there is none, what a new one would begin with.
 """
 
-from argparse import ArgumentParser, Namespace
-from typing import Any
+from __future__ import annotations
 
-from siding.assistant.looking.context_use import ContextPart, ContextUse, context_use
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.assistant.looking.context_use import ContextPart, ContextUse
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,6 +26,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.context_use import context_use
+    from siding.record.place.project import require_project
+
     found = context_use(require_project(context.app), arguments.session)
     if arguments.json:
         print_json(context.screen, _record(found))
@@ -47,6 +53,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _summed(tools: tuple[ContextPart, ...]) -> ContextPart:
+    from siding.assistant.looking.context_use import ContextPart
+
     name = f"definitions of {len(tools)} tools"
     sizes = (sum(each.characters for each in tools), sum(each.tokens for each in tools))
     return ContextPart(name, "Siding", characters=sizes[0], tokens=sizes[1])

@@ -9,17 +9,20 @@ or of --session. Whether it was permitted stands in its result: a refused call h
   siding agent debug-tool-call toolu_01
 """
 
-from argparse import ArgumentParser, Namespace
-from typing import Any
+from __future__ import annotations
 
-from siding.assistant.looking.chosen import looked_at
-from siding.assistant.looking.turns import ToolCall, calls_of
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
 from siding.faces.cli.formats import json_text, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.words import duration, local_time
 from siding.ground.errors import NotFound, UsageError
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.assistant.looking.turns import ToolCall
+
 
 _USUAL = 5
 _SHOWN = 200  # columns of a value in the list
@@ -33,6 +36,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.chosen import looked_at
+    from siding.assistant.looking.turns import calls_of
+    from siding.record.place.project import require_project
+
     found = looked_at(require_project(context.app), arguments.session)
     calls = calls_of(found.history)
     if arguments.failed:

@@ -5,14 +5,20 @@ of them is withheld, what searches files, the sandbox, the broker of a run, and 
 model is asked, and nothing is changed. `siding doctor` looks at the records of the project.
 """
 
-from argparse import ArgumentParser, Namespace
+from __future__ import annotations
 
-from siding.assistant.looking.doctor import AgentFinding, Health, agent_findings
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 
-_COLOURS = {Health.OK: "green", Health.NOTE: "yellow", Health.BROKEN: "red"}
+if TYPE_CHECKING:
+    from siding.assistant.looking.doctor import AgentFinding
+
+
+_COLOURS = {"ok": "green", "note": "yellow", "broken": "red"}  # by `Health`
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,6 +26,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.doctor import Health, agent_findings
+
     found = list(agent_findings(context.app))
     if arguments.json:
         print_json(context.screen, [each._asdict() for each in found])
@@ -30,6 +38,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _print(context: Context, found: AgentFinding) -> None:
+    from siding.assistant.looking.doctor import Health
+
     screen = context.screen
     mark = screen.style(f"{found.health:<7}", _COLOURS[found.health])
     screen.print(f"{mark} {found.what}: {inert(found.text)}")

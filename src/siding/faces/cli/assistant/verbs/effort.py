@@ -11,7 +11,6 @@ it with `--effort`.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.assistant.looking.effort import effort_here, set_effort
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
@@ -25,6 +24,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.effort import effort_here, set_effort
+
     app, screen = context.app, context.screen
     lines: tuple[str, ...] = ()
     if arguments.effort and arguments.effort.strip().lower() not in _SHOW:

@@ -5,14 +5,17 @@ and no query is shown. Variables that the settings set for the agent's commands 
 file.
 """
 
-from argparse import ArgumentParser, Namespace
+from __future__ import annotations
 
-from siding.assistant.looking.variables import AgentVariable, variables
-from siding.assistant.settings_files import NO_FLAGS
-from siding.assistant.settling import values_here
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
+
+if TYPE_CHECKING:
+    from siding.assistant.looking.variables import AgentVariable
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,6 +24,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.variables import variables
+    from siding.assistant.settings_files import NO_FLAGS
+    from siding.assistant.settling import values_here
+
     found = variables(context.app.env)
     values = values_here(context.app, NO_FLAGS)
     by_settings = {name: values.origins[f"env.{name}"].source for name in values.env}

@@ -4,17 +4,20 @@ Each phase includes those before it, and runs in a process of its own. With SESS
 the calls of that conversation took, by tool; `-` is the newest of this workspace.
 """
 
-from argparse import ArgumentParser, Namespace
+from __future__ import annotations
 
-from siding.assistant.looking.chosen import looked_at
-from siding.assistant.looking.performance import StartPhase, start_phases
-from siding.assistant.looking.spending import ToolSpending, tools_used
-from siding.assistant.looking.turns import calls_of
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import duration, size
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.assistant.looking.performance import StartPhase
+    from siding.assistant.looking.spending import ToolSpending
+
 
 _NEWEST = "-"
 
@@ -25,6 +28,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.chosen import looked_at
+    from siding.assistant.looking.performance import start_phases
+    from siding.assistant.looking.spending import tools_used
+    from siding.assistant.looking.turns import calls_of
+    from siding.record.place.project import require_project
+
     screen = context.screen
     tools: tuple[ToolSpending, ...] = ()
     if arguments.session:

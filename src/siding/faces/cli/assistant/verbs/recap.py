@@ -5,15 +5,19 @@ that failed, and the beginning of the answer. It is the newest conversation of t
 SESSION. `away` and `catchup` are the same.
 """
 
-from argparse import ArgumentParser, Namespace
-from typing import Any
+from __future__ import annotations
 
-from siding.assistant.looking.recap import Recap, RecapTurn, recap_of
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.words import counted, duration, local_time
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.assistant.looking.recap import Recap, RecapTurn
+
 
 _WIDE = 100  # columns of a text that is shown with its beginning
 _MOST = 8  # commands and failures that are shown of a turn
@@ -26,6 +30,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.recap import recap_of
+    from siding.record.place.project import require_project
+
     found = recap_of(require_project(context.app), arguments.session)
     if arguments.last is not None:
         found = found._replace(turns=found.turns[-arguments.last :] if arguments.last > 0 else ())

@@ -5,16 +5,17 @@ transcript, in the place of the one before; the conversation goes on as it was. 
 summary in its place: `siding session compact SESSION --summary FILE`.
 """
 
-from argparse import ArgumentParser, Namespace
+from __future__ import annotations
 
-from siding.assistant.looking.summary import Summary, summary_of
-from siding.assistant.settings_files import AgentFlags
-from siding.faces.cli.assistant.usage_words import dollars_of, models_used
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.record.place.project import require_project
-from siding.sessions.masking import mask_text
+
+if TYPE_CHECKING:
+    from siding.assistant.looking.summary import Summary
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,6 +25,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.summary import summary_of
+    from siding.assistant.settings_files import AgentFlags
+    from siding.faces.cli.assistant.usage_words import models_used
+    from siding.record.place.project import require_project
+    from siding.sessions.masking import mask_text
+
     project = require_project(context.app)
     found = summary_of(project, arguments.session, AgentFlags(model=arguments.model))
     found = found._replace(text=mask_text(project, found.text))
@@ -41,6 +48,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _used(found: Summary) -> str:
+    from siding.faces.cli.assistant.usage_words import dollars_of
+
     tokens = sum(use.usage.prompt + use.usage.output for use in found.by_model.values())
     dollars = dollars_of(found.by_model)
     price = "" if dollars is None else f", ${dollars:.2f}"

@@ -4,21 +4,19 @@ It is the newest one of this workspace, or SESSION; with --all it is all convers
 in this project. `cost` and `stats` are the same. `siding usage` counts all agents of all projects.
 """
 
-from argparse import ArgumentParser, Namespace
-from typing import Any
+from __future__ import annotations
 
-from siding.assistant.looking.spending import (
-    ModelSpending,
-    Spending,
-    spending_of,
-    spending_of_all,
-)
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import counted, duration
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.assistant.looking.spending import ModelSpending, Spending
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,6 +26,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.looking.spending import spending_of, spending_of_all
+    from siding.record.place.project import require_project
+
     if arguments.all and arguments.session:
         raise UsageError("--all is about all conversations", hint="leave SESSION out")
     project = require_project(context.app)

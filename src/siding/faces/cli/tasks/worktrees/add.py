@@ -3,9 +3,6 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.started import say_started
-from siding.record.place.project import require_project
-from siding.tasks.start import add_workspace
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,6 +13,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.started import say_started
+    from siding.record.place.project import require_project
+    from siding.tasks.start import add_workspace
+
     project = require_project(context.app)
     started = add_workspace(
         project,

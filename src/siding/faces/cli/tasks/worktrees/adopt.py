@@ -4,14 +4,18 @@ Everything done there since it departed from the base counts as the task's chang
 state is the first step. Closing the task leaves it in place.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import counted
-from siding.record.place.project import ensure_project
-from siding.tasks.adopt_worktree import Adopted, AdoptRequest, adopt_worktree
+
+if TYPE_CHECKING:
+    from siding.tasks.adopt_worktree import Adopted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,6 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import ensure_project
+    from siding.tasks.adopt_worktree import AdoptRequest, adopt_worktree
+
     project, made = ensure_project(context.app)
     if made:
         context.screen.note(f"made a project of {project.paths.root}")

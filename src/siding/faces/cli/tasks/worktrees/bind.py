@@ -7,8 +7,6 @@ work done so far becomes its own: it takes over the base as well.
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.record.place.project import require_project
-from siding.tasks.bind import BindRequest, bind_workspace
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,6 +20,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.bind import BindRequest, bind_workspace
+
     screen = context.screen
     bound = bind_workspace(
         require_project(context.app),

@@ -6,7 +6,6 @@ from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import local_time
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,6 +16,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+
     if arguments.limit < 0:
         raise UsageError(f"--limit {arguments.limit} is negative", hint="0 shows every event")
     found = require_project(context.app).events.newest(arguments.limit or None)

@@ -3,9 +3,6 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.record.place.project import require_project
-from siding.record.workspaces.attempts import select_for
-from siding.tasks.close import keep_workspace
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -13,6 +10,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.record.workspaces.attempts import select_for
+    from siding.tasks.close import keep_workspace
+
     project = require_project(context.app)
     kept = keep_workspace(project, select_for(project, "worktree.keep", arguments.task))
     context.screen.note(f"kept {kept.path}")

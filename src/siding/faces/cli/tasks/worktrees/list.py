@@ -6,7 +6,6 @@ from pathlib import Path
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import ago
-from siding.record.place.project import require_project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,6 +14,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+
     found = [
         each
         for each in require_project(context.app).registry.all()

@@ -6,11 +6,7 @@ With --complete the task is closed in the same act. Work that is nowhere else ne
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.beside import add_stop_argument, stop_first
-from siding.record.place.project import require_project
-from siding.record.workspaces.attempts import select_for
-from siding.record.workspaces.branches import fate_of
-from siding.tasks.close import remove_workspace
+from siding.faces.cli.options import add_stop_argument
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,6 +20,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import stop_first
+    from siding.record.place.project import require_project
+    from siding.record.workspaces.attempts import select_for
+    from siding.record.workspaces.branches import fate_of
+    from siding.tasks.close import remove_workspace
+
     project = require_project(context.app)
     task = select_for(project, "worktree.remove", arguments.task)
     if arguments.stop:

@@ -6,9 +6,6 @@ from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import changes, counted
-from siding.record.place.project import require_project
-from siding.record.recording.difference import difference
-from siding.record.recording.status import status
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,6 +14,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.record.recording.difference import difference
+    from siding.record.recording.status import status
+
     project = require_project(context.app)
     found = status(project, arguments.task)
     screen = context.screen

@@ -1,13 +1,25 @@
-"""The flags that choose among sessions."""
+"""The options that several verbs about sessions have: filters, and whether secrets are masked.
+
+Secrets are masked in all output of a conversation but text on a terminal.
+"""
+
+from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
+from siding.agents.transcripts.forms import Form
+from siding.faces.cli.screen.screen import Screen
 from siding.ground.errors import UsageError
 from siding.record.place.wiring import App
-from siding.sessions.finding import CLIENTS, SessionFilter
 
+if TYPE_CHECKING:
+    from siding.sessions.finding import SessionFilter
+
+CLIENTS = (*(form.value for form in Form), "siding")
+READ_AT_A_TERMINAL = ("text", "table")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
@@ -25,6 +37,8 @@ def add_filters(parser: ArgumentParser) -> None:
 
 def filter_of(arguments: Namespace, app: App) -> SessionFilter:
     """Return what the flags say; raises UsageError for a time that cannot be understood."""
+    from siding.sessions.finding import SessionFilter
+
     since = None
     if arguments.since is not None:
         since = moment_named(arguments.since, datetime.fromisoformat(app.now()))
@@ -44,3 +58,27 @@ def moment_named(text: str, now: datetime) -> float:
         ) from None
     # A date of a person is one of their own time zone.
     return (found if found.tzinfo else found.astimezone()).astimezone(UTC).timestamp()
+
+
+def add_no_redact(parser: ArgumentParser) -> None:
+    """Declare ``--no-redact``."""
+    parser.add_argument(
+        "--no-redact", action="store_true", help="leave secrets as they are, for yourself"
+    )
+
+
+def is_redacted(arguments: Namespace, screen: Screen) -> bool:
+    """Return whether secrets are masked in what the command prints or writes.
+
+    A file, a pipe and a document for programs are usually handed on; text on a terminal is read by
+    the person whose session it is.
+    """
+    if arguments.no_redact:
+        return False
+    stays = arguments.format in READ_AT_A_TERMINAL and getattr(arguments, "output", None) is None
+    return not (stays and screen.out.isatty())
+
+
+def redaction_note(arguments: Namespace) -> str:
+    """Return what a line that confirms a write says about the secrets in it."""
+    return "secrets as they are" if arguments.no_redact else "secrets masked"
