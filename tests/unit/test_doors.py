@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.faces.cli.table import BELOW, GROUPS, HIDDEN, VERBS, module_of
+from siding.faces.cli.table import module_of
+from unit.verb_imports import places
 
 SOURCE = Path(__file__).parents[2] / "src" / "siding"
 
@@ -25,11 +26,10 @@ DOORS = {
     "faces/cli/edge.py": "the report of an error",
     "faces/cli/help.py": "textwrap",
     "faces/cli/formats.py": "json, for the pages of verbs that can print it",
-    "faces/cli/assistant/starting.py": "what is said of a task that a run started",
     "faces/cli/screen/screen.py": "progress lines with their thread; tables of characters",
     "faces/cli/screen/pager.py": "the pager's process; shlex",
     "faces/cli/sessions/options.py": "as a verb: the sessions, which the options need not",
-    "faces/cli/telling/step_lines.py": "policy, sandbox and coverage, for the steps that have them",
+    "faces/cli/record/step_lines.py": "policy, sandbox and coverage, for the steps that have them",
     "faces/cli/telling/runs.py": "what was refused, for runs with a list of hosts",
     "faces/cli/telling/guards.py": "what looks for a sandbox: it is asked about once",
     "faces/cli/telling/isolation.py": "the isolation of a run",
@@ -161,22 +161,13 @@ def imports_inside(source: str) -> Iterator[str]:
                     yield from (alias.name for alias in each.names)
 
 
-def verbs() -> set[str]:
-    """Return the modules that the table of verbs names."""
-    groups = [VERBS, HIDDEN, *BELOW.values(), *(members for _about, members in GROUPS.values())]
-    return {
-        f"{module_of(place).removeprefix('siding.').replace('.', '/')}.py"
-        for group in groups
-        for place, _about in group.values()
-    }
-
-
 def test_only_doors_import_inside_functions() -> None:
     inside = {
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")
         if any(imports_inside(path.read_text(encoding="utf-8")))
-    } - verbs()
+    }
+    inside -= {f"{'/'.join(module_of(place).split('.')[1:])}.py" for place in places()}
     assert sorted(inside - DOORS.keys()) == [], "import at the top, or say here what it keeps out"
     assert sorted(DOORS.keys() - inside) == [], "it is no door any more"
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from planted.mistakes import MISTAKES
-from siding.faces.cli.table import GROUPS, VERBS, module_of
-from unit.test_doors import imports_inside
+from unit.verb_imports import imports_of
 
 SOURCE = Path(__file__).parents[2] / "src" / "siding"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -194,11 +193,7 @@ def test_the_version_loads_nothing() -> None:
     ],
 )
 def test_reading_commands_load_nothing_heavy(verb: str) -> None:
-    first, _, second = verb.partition(" ")
-    place, _about = GROUPS[first][1][second] if second else VERBS[first]
-    source = (SOURCE.parent / f"{module_of(place).replace('.', '/')}.py").read_text("utf-8")
-    parts = {name for name in imports_inside(source) if name.startswith("siding.")}
-    parts -= RARE.get(verb, set())
+    parts = imports_of(verb) - RARE.get(verb, set())
     assert parts, "what carries the verb out"
     script = f"import sys\nimport {', '.join(sorted(parts))}\nprint('LOADED', *sys.modules)"
     assert not _printed(script) & HEAVY

@@ -73,7 +73,7 @@ def _workflow_or_unknown(
 
     from siding.faces.cli.globals import context_from
     from siding.faces.cli.table import GROUPS
-    from siding.faces.cli.workflows.by_name import is_workflow
+    from siding.faces.cli.workflows.scripts import is_workflow
 
     if not is_workflow(context_from(Namespace(**flags)), verb):
         return _unknown("siding", verb, known)

@@ -14,7 +14,10 @@ class Verb:
         about: str,
         add_arguments: Callable[[ArgumentParser], None],
         run: Callable[[Namespace, Context], int],
+        *,
+        mixed: bool = False,
     ) -> None:
         self.__doc__ = about
         self.add_arguments = add_arguments
         self.run = run
+        self.MIXED = mixed  # see `is_mixed`

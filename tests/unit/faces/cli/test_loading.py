@@ -15,13 +15,13 @@ from siding.faces.cli.assistant import flags
 from siding.faces.cli.integrating import integrate
 from siding.faces.cli.running import run as run_verb
 from siding.faces.cli.sessions import options as session_options
-from siding.faces.cli.table import BELOW, GROUPS, HIDDEN, VERBS
 from siding.faces.cli.usage import usage
 from siding.faces.cli.workflows import race
 from siding.record.place import settings
 from siding.sessions import finding
 from siding.usage import report
 from siding.workflows.acts import race as race_act
+from unit.verb_imports import places
 
 MOST = 60  # modules of ours
 
@@ -44,15 +44,14 @@ print(json.dumps([sorted(ours - verbs), sorted(set(sys.modules) - start - ours)]
 LATER = "undo."  # these verbs still import at the top
 
 
-def places() -> list[str]:
-    groups = [VERBS, HIDDEN, *BELOW.values(), *(members for _about, members in GROUPS.values())]
-    found = [place for group in groups for place, _about in group.values()]
-    return [place for place in found if not place.startswith(LATER)]
-
-
 def test_the_parsers_of_all_verbs_together_load_no_act() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(places())],
+        [
+            sys.executable,
+            "-c",
+            SCRIPT,
+            json.dumps([place for place in places() if not place.startswith(LATER)]),
+        ],
         capture_output=True,
         text=True,
         check=True,

@@ -101,7 +101,7 @@ def _add_today(parser: ArgumentParser) -> None:
 
 
 def _run_today(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.today import print_today
+    from siding.faces.cli.feed.today import print_today
     from siding.feed.today import Section, today
 
     found = today(context.app)

@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.step_lines import request_lines, step_lines
+    from siding.faces.cli.record.step_lines import request_lines, step_lines
     from siding.record.place.project import require_project
     from siding.record.recording.asked import asked_by
     from siding.record.recording.freed import freed_note, marked

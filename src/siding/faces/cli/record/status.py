@@ -41,7 +41,7 @@ def run(arguments: Namespace, context: Context) -> int:
         elif found is not None:
             context.screen.print(_line(context.screen, found))
         return 0
-    from siding.faces.cli.telling.whole_status import print_status
+    from siding.faces.cli.record.whole_status import print_status
 
     project = require_project(context.app)
     return print_status(project, context.screen, arguments.task, as_json=as_json)
@@ -50,7 +50,7 @@ def run(arguments: Namespace, context: Context) -> int:
 def _told_inside(context: Context, arguments: Namespace, *, as_json: bool) -> bool:
     """Print what the broker of the run says, if this is part of one; tell whether it is."""
     from siding.broker.inside import broker_of
-    from siding.faces.cli.telling.status_inside import print_status_inside
+    from siding.faces.cli.record.whole_status import print_status_inside
 
     inside = broker_of(context.app)
     if inside is None or arguments.task is not None or arguments.short:

@@ -209,7 +209,7 @@ def _say_started(context: Context, started: Started) -> None:
 
 
 def _request(arguments: Namespace) -> RunRequest:
-    from siding.faces.cli.telling.sandbox_flags import sandbox_request
+    from siding.faces.cli.telling.runs import sandbox_request
     from siding.running.request import AskedTurns
     from siding.running.run import RunRequest
 

@@ -26,6 +26,7 @@ from siding.faces.cli.sessions.options import add_no_redact, is_redacted, redact
 from siding.ground.errors import NotFound
 
 if TYPE_CHECKING:
+    from siding.agents.transcripts.reading.transcript import Gap, TranscriptDamage
     from siding.sessions.sessions import Conversation
     from siding.sessions.steps import Record
 
@@ -46,7 +47,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.session_damage import damage_lines
     from siding.sessions.finding import scope_of
     from siding.sessions.reading import readable
     from siding.sessions.sessions import agents, conversation, raw_lines
@@ -154,3 +154,24 @@ def _copy(screen: Screen, arguments: Namespace, pieces: Iterable[bytes]) -> None
         for piece in pieces:
             file.write(piece)
     screen.note(f"written to {output}, {redaction_note(arguments)}")
+
+
+_MOST_LINES = 20
+
+
+def damage_lines(damage: Sequence[TranscriptDamage], gaps: Sequence[Gap]) -> Iterator[str]:
+    """Yield a line for each damaged line of the transcript and for each missing message."""
+    told = [f"line {each.number} cannot be read: {each.problem}" for each in damage]
+    told += map(gap_text, gaps)
+    yield from told[:_MOST_LINES]
+    if len(told) > _MOST_LINES:
+        more = len(told) - _MOST_LINES
+        yield f"{more} more places are damaged; `siding session doctor` names them all"
+
+
+def gap_text(gap: Gap) -> str:
+    """Describe one missing message, and the message from which the conversation goes on."""
+    missing = f"line {gap.number}: the message before it ({gap.missing!r}) is not there"
+    if gap.bridged_to is None:
+        return f"{missing}; the conversation begins here"
+    return f"{missing}; the conversation was put together behind {gap.bridged_to!r}"

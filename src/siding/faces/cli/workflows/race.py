@@ -37,8 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.workflow_ends import say_end, status_of
-    from siding.faces.cli.telling.workflow_lines import RunLines
+    from siding.faces.cli.workflows.lines import RunLines, say_end, status_of
     from siding.record.place.project import ensure_project
     from siding.workflows.acts.agents import make_agents
     from siding.workflows.acts.finding import named
