@@ -1,4 +1,4 @@
-"""A verb that shares its module with others of its kind; most are a module of their own."""
+"""A verb that shares its module with others of its noun. One that is loaded every day has its own."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
