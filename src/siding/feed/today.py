@@ -21,8 +21,8 @@ from siding.ground.git.errors import NotARepository
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.intents import Intents
+from siding.record.place.lost_projects import all_places
 from siding.record.place.project import Project
-from siding.record.place.project_places import all_places
 from siding.record.place.projects import known_projects
 from siding.record.place.wiring import App
 from siding.record.recording.line_base import line_base

@@ -24,7 +24,8 @@ from siding.record.place.dashboard import (
     page_url,
     running_dashboard,
 )
-from siding.record.place.project import Project, project_for_people
+from siding.record.place.project import Project
+from siding.record.place.projects import project_for_people
 from siding.record.place.wiring import App
 from siding.record.recording.calling_step import refuse_inside_step
 

@@ -13,9 +13,8 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.kinds import StepStatus
 from siding.record.ledger.present_line import present_line
 from siding.record.ledger.step import Step
-from siding.record.place.lost_workspaces import REBUILT
 from siding.record.place.project import Project
-from siding.record.tasks.registry import Workspace
+from siding.record.tasks.registry import REBUILT, Workspace
 
 if TYPE_CHECKING:
     from siding.record.ledger.details import Detail

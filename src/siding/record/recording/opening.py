@@ -7,7 +7,6 @@ from siding.ground.git.discovery import common_directory, is_linked, is_same
 from siding.ground.git.roots import current_root
 from siding.ground.ids import Sha
 from siding.record.place.locks import Hold
-from siding.record.place.lost_workspaces import REBUILT
 from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction
 from siding.record.place.task_workspace import NoWorkspace, require_workspace
@@ -15,7 +14,7 @@ from siding.record.recording.recorder import BaseUnknown, Recorder
 from siding.record.recording.snapshots import root_of
 from siding.record.snapshots.capture import Capture
 from siding.record.snapshots.coverage import Coverage
-from siding.record.tasks.registry import Workspace
+from siding.record.tasks.registry import REBUILT, Workspace
 from siding.record.tasks.task import Task
 
 
@@ -48,7 +47,7 @@ def open_recorder(
         if workspace.rest.get(REBUILT):
             raise BaseUnknown(task)
         workspace = take_base_snapshot(project, task, workspace, hold)
-    if project.registry.lacks(task.id):
+    if project.workspaces.lacks(task.id):
         with project.changing(f"writing down the workspace of task {task.id}"):
             project.registry.mend()
     return Recorder(project, task, workspace, hold, redaction=redaction)

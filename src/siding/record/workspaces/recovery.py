@@ -18,6 +18,8 @@ def recover_cut_off(project: Project) -> None:
     Acts in progress are left alone. If an act cannot be recovered, this only warns, because the
     failure must not stop work in other tasks; `siding doctor` gives the details.
     """
+    if not project.workspaces.may_be_cut_off():
+        return
     for workspace in project.registry.cut_off():
         if FileLock(project.task_layout(workspace.task_id).lock).is_locked():
             continue

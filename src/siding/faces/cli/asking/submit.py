@@ -28,7 +28,8 @@ from siding.faces.cli.screen.words import seconds_in
 from siding.faces.cli.telling.answers import print_answer
 from siding.faces.cli.telling.inside import ask_inside
 from siding.ground.errors import UsageError
-from siding.record.place.project import Project, project_for_people
+from siding.record.place.project import Project
+from siding.record.place.projects import project_for_people
 
 LONGEST_INPUT = 1 << 20  # bytes
 

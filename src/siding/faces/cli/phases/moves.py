@@ -12,7 +12,7 @@ from siding.faces.cli.verb import Verb
 from siding.phases.gates import GateClosed
 from siding.phases.moves import MovedPhase, PhaseRequest, move, moved_as_record
 from siding.phases.phases import PhaseMove
-from siding.record.place.project import project_for_people
+from siding.record.place.projects import project_for_people
 
 
 def _verb(move: PhaseMove, about: str, *, summary: str, phase: str = "") -> Verb:
