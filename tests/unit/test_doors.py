@@ -64,7 +64,7 @@ DOORS = {
     "record/place/lost_workspaces.py": "git's worktrees, when the registry is lost",
     "record/place/old_home.py": "git's worktrees, for a task of another tool",
     "record/place/sandbox_inside.py": "what marks the processes of a step",
-    "record/runs/store.py": "the processes of a run whose lock cannot be opened",
+    "record/runs/store.py": "the records, where there are any",
     # What is rare in an act.
     "record/acts/skeleton.py": "the pausing of runs, while some live",
     "record/unfinished/by_kind.py": "the recovery of each kind of act",

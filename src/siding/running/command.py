@@ -27,8 +27,8 @@ from siding.record.ledger.intents import Intent
 from siding.record.ledger.store import Ledger
 from siding.record.recording.recorder import Recorder
 from siding.record.runs.left_paused import PauseOfTask
+from siding.record.runs.records import LiveRun, RunRecords
 from siding.record.runs.run import ProcessMark, Run, run_number
-from siding.record.runs.store import LiveRun
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_sandboxed
 from siding.running.agents import begin_report, end_turn, noted, terms_of, told, with_report
@@ -204,7 +204,7 @@ def begin_run(
         **terms_of(work.project, request, plan.reports)._asdict(),
     )
     holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
-    live = recorder.runs.begin(run, holder, highest=lambda: _highest(recorder.ledger))
+    live = RunRecords(recorder.layout).begin(run, holder, highest=lambda: _highest(recorder.ledger))
     entered = work.resources.enter_context(live)
     if is_sandboxed:
         from siding.running.held import note_before  # 5 ms

@@ -218,10 +218,11 @@ class Recorder:
         cut_off = self.runs.cut_off()
         if not cut_off:
             return
+        from siding.record.runs.records import RunRecords
         from siding.record.unfinished.runs import end_what_is_left
 
         for run in cut_off:
-            if self.runs.forget(run):
+            if RunRecords(self.layout).forget(run):
                 end_what_is_left(run)
 
     def _forget_what_ended(self) -> None:
