@@ -134,7 +134,7 @@ def _without_runs(
     """
     runs = Runs(project.task_layout(task_id))
     while live := runs.live():
-        from siding.record.runs.records import RunRecords
+        from siding.record.runs.live_run import RunRecords
 
         refuse_inside(project, task_id, live)
         if not wait:

@@ -14,20 +14,19 @@ from siding.ground.ids import TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.layout import ProjectLayout, TaskLayout
-from siding.record.ledger.store import Ledger
-from siding.record.place.project_ids import give_id
+from siding.record.place.project_of_repository import look
 from siding.record.place.project_places import (
     ProjectPlace,
     Relation,
     Seen,
     home_lines,
     home_of,
-    look,
     place_of,
     repository_id,
 )
 from siding.record.place.sandbox_inside import home_hidden, home_is_hidden
-from siding.record.place.settings import Settings, read_settings, redaction_in
+from siding.record.place.settings import Settings
+from siding.record.place.settings_files import read_settings, redaction_in
 from siding.record.place.wiring import App, hide_from_git
 from siding.record.tasks.store import TaskStore
 
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from siding.ground.git.command import Git
     from siding.ground.git.repository import Repository
     from siding.ground.git.settings import UserSettings
+    from siding.record.ledger.store import Ledger
     from siding.record.place.event_log import EventLog
     from siding.record.place.lost_workspaces import LostWorkspaces
     from siding.record.place.redaction import Redaction
@@ -252,8 +252,10 @@ class Project:
         """Return the paths of a task's files."""
         return self.layout.task(task_id)
 
-    def ledger(self, task_id: TaskId) -> Ledger:
+    def ledger(self, task_id: TaskId) -> "Ledger":
         """Return a task's ledger."""
+        from siding.record.ledger.store import Ledger
+
         return Ledger(self.layout.task(task_id).ledger_jsonl)
 
     @cached_property
@@ -351,7 +353,7 @@ def find_project(app: App) -> Project | None:
     If the repository was moved, its project is adopted, with a warning.
     """
     if app.project:
-        return _named(app)
+        return named_project(app)
     return project_of(app, _repository_around(app))[0]
 
 
@@ -361,7 +363,7 @@ def require_project(app: App) -> Project:
     Raises NotInitialised if the repository has none, and HomeHidden if a sandbox hides the home.
     """
     if app.project:
-        return _named(app)
+        return named_project(app)
     project, seen = project_of(app, _repository_around(app))
     if project is None:
         if home_is_hidden(app):
@@ -383,7 +385,7 @@ def require_project(app: App) -> Project:
 def ensure_project(app: App) -> tuple[Project, bool]:
     """Return the project of the working directory, and whether it had to be made."""
     if app.project:
-        return _named(app), False
+        return named_project(app), False
     paths = _repository_around(app)
     project, seen = project_of(app, paths)
     if project is None:
@@ -397,14 +399,46 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     hide_from_git(app.home.root)
     place = place_of(project.layout)
     if place is not None and (place.id is None or repository_id(paths) is None):
+        from siding.record.place.project_ids import give_id
+
         give_id(app, place, paths)
     return project, False
 
 
-def _named(app: App) -> Project:
-    from siding.record.place.projects import named_project
+def named_project(app: App) -> Project:
+    """Return the project that the command line names, as if started in its repository.
 
-    return named_project(app)
+    If its repository is gone, or another one is at its path, what was recorded can still be read:
+    then the project's repository is a path at which there is nothing. Raises NotFound.
+    """
+    from siding.record.place.lost_projects import is_gone, named_place
+
+    place = named_place(app, app.project)
+    there = Path(place.root) if place.root else place.layout.root / "no-repository"
+    inside = app._replace(project="", cwd=there)
+    try:
+        paths = find_repository(there)
+        if paths.root == there and not is_gone(place):
+            project, _seen = project_of(inside, paths)
+            if project is not None and project.layout.root == place.layout.root:
+                return project
+    except (NotARepository, OSError):
+        pass
+    nowhere = place.layout.root / "no-repository"
+    app.warn(f"the repository of project {place.name} is not at {place.root or 'any path'} now")
+    return Project(
+        inside,
+        place.layout,
+        RepositoryPaths(
+            root=nowhere,
+            git_dir=nowhere,
+            common_dir=nowhere,
+            worktree=None,
+            main_worktree=None,
+            object_format="sha1",
+            ref_format="files",
+        ),
+    )
 
 
 def _repository_around(app: App) -> RepositoryPaths:

@@ -13,7 +13,7 @@ Old projects have no id. They are recognised by the traces of their tasks in git
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,8 @@ from siding.ground.files.regular import read_bytes, read_small
 from siding.ground.git.discovery import RepositoryPaths
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none
-from siding.ground.storage.layout import ProjectLayout, project_dir_name
+from siding.ground.storage.layout import ProjectLayout
 from siding.ground.storage.versions import Migration
-from siding.record.place.sandbox_inside import home_is_hidden
 from siding.record.place.wiring import App
 
 # 2: runs live beside each other, and the lock of a task is free meanwhile. An earlier version would
@@ -84,49 +83,6 @@ class Seen(NamedTuple):
 
     how: Relation
     place: ProjectPlace | None = None
-
-
-def look(app: App, paths: RepositoryPaths) -> Seen:
-    """Find the project of a repository; change nothing."""
-    known = repository_id(paths)
-    try:
-        at_path = _at_path(app, paths, known)
-    except PermissionError:
-        if home_is_hidden(app):  # Landlock: it is there, and closed
-            return Seen(Relation.NONE)
-        raise
-    if at_path is not None and (known is None or at_path.id == known):
-        return Seen(Relation.HERE, at_path)
-    from siding.record.place.lost_projects import search
-
-    return search(app, paths, known, at_path)
-
-
-def _at_path(app: App, paths: RepositoryPaths, known: str | None) -> ProjectPlace | None:
-    """Return the project of this path, unless its id is that of another repository."""
-    for layout in candidates(app, paths.root):
-        place = place_of(layout)
-        if place is None:
-            if not layout.config_yaml.exists():
-                return None
-            # An old home stores no path, so the hash in the directory's name has to be enough.
-            return ProjectPlace(layout, {})
-        if place.root != str(paths.root):
-            continue
-        if place.id == known or (place.id is None and known is not None):
-            return place
-        if known is None:
-            from siding.record.place.lost_projects import is_of
-
-            if is_of(place, paths):
-                return place
-    return None
-
-
-def candidates(app: App, root: Path) -> Iterator[ProjectLayout]:
-    """Yield the possible directories of a project: if a hash collides, a longer one is used."""
-    for width in HASH_WIDTHS:
-        yield ProjectLayout(app.home.projects_dir / project_dir_name(root, width))
 
 
 def place_of(layout: ProjectLayout) -> ProjectPlace | None:

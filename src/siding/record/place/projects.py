@@ -1,21 +1,18 @@
-"""Open projects of the home independent of the working directory: each, or one by its name."""
+"""Open every project of the home, independent of the working directory; one, for people."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from siding.ground.errors import SidingError
-from siding.ground.git.discovery import RepositoryPaths, find_repository
-from siding.ground.git.errors import NotARepository
+from siding.ground.git.discovery import find_repository
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import listed_ids, read_document_or_none
 from siding.ground.storage.layout import ProjectLayout
-from siding.record.place.lost_projects import is_gone, named_place
 from siding.record.place.project import (
     Project,
     ensure_project,
     find_project,
-    project_of,
     require_project,
 )
 from siding.record.place.project_places import (
@@ -76,40 +73,6 @@ def _names(app: App) -> list[str]:
         if home_is_hidden(app):
             return []
         raise
-
-
-def named_project(app: App) -> Project:
-    """Return the project that the command line names, as if started in its repository.
-
-    If its repository is gone, or another one is at its path, what was recorded can still be read:
-    then the project's repository is a path at which there is nothing. Raises NotFound.
-    """
-    place = named_place(app, app.project)
-    there = Path(place.root) if place.root else place.layout.root / "no-repository"
-    inside = app._replace(project="", cwd=there)
-    try:
-        paths = find_repository(there)
-        if paths.root == there and not is_gone(place):
-            project, _seen = project_of(inside, paths)
-            if project is not None and project.layout.root == place.layout.root:
-                return project
-    except (NotARepository, OSError):
-        pass
-    nowhere = place.layout.root / "no-repository"
-    app.warn(f"the repository of project {place.name} is not at {place.root or 'any path'} now")
-    return Project(
-        inside,
-        place.layout,
-        RepositoryPaths(
-            root=nowhere,
-            git_dir=nowhere,
-            common_dir=nowhere,
-            worktree=None,
-            main_worktree=None,
-            object_format="sha1",
-            ref_format="files",
-        ),
-    )
 
 
 def project_for_people(app: App, *, make: bool) -> Project:

@@ -16,13 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.ground.storage.layout import TaskLayout
+from siding.record.runs.file_names import LEFT, RECORD, socket_of
 
 if TYPE_CHECKING:
     from siding.record.runs.run import Run
-
-RECORD, SOCKET = ".json", ".sock"
-WIRE = ".wire"  # what passed the proxy of the run (`siding.sandbox.wire`)
-AGENT = ".agent"  # what the run's agent has reported (`reported`)
 
 
 class Runs:
@@ -50,6 +47,13 @@ class Runs:
     def is_there(self, run_id: str) -> bool:
         """Tell whether a run has a record: it lives, or was cut off and is not settled yet."""
         return (self._directory / f"{run_id}{RECORD}").exists()
+
+    def has_left(self) -> bool:
+        """Tell whether a run that has ended may have left something running."""
+        try:
+            return any(name.endswith(LEFT) for name in os.listdir(self._directory))
+        except OSError:
+            return False
 
     def _all(self) -> "list[tuple[Run, bool]]":
         numbers = sorted(self._numbers())
@@ -88,8 +92,3 @@ def is_at_work(layout: TaskLayout) -> bool:
     from siding.ground.storage.locks import FileLock
 
     return FileLock(layout.lock).is_locked() or bool(Runs(layout).live())
-
-
-def socket_of(directory: Path, run: "Run") -> Path:
-    """Return where the host of a run listens to those who watch it."""
-    return directory / f"{run.id}{SOCKET}"

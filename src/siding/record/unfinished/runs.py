@@ -20,9 +20,10 @@ from siding.record.ledger.kinds import StepStatus
 from siding.record.ledger.reports import LeftProcess, OutputReport, ProcessReport, RequestsReport
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.wire import WireReport
-from siding.record.runs.records import RunRecords
+from siding.record.runs.file_names import WIRE
+from siding.record.runs.live_run import RunRecords
 from siding.record.runs.run import Run
-from siding.record.runs.store import WIRE, Runs
+from siding.record.runs.store import Runs
 from siding.record.unfinished.ground import Ground
 
 ALONE = "the run survived its host, which was killed; what it printed since then is not recorded"

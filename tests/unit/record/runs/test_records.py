@@ -10,8 +10,8 @@ from siding.ground.process.identity import boot_id, started_of
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder
 from siding.record.runs.left import LeftFiles
+from siding.record.runs.live_run import LiveRun, RunRecords
 from siding.record.runs.paused import PausedFile
-from siding.record.runs.records import LiveRun, RunRecords
 from siding.record.runs.run import ProcessMark, Run
 from siding.record.runs.store import is_at_work
 

@@ -7,17 +7,19 @@ or without a task, it prints nothing. It starts no other program.
 """
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_line
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import task_name
-from siding.feed.short import ShortStatus, short_status
-from siding.feed.unapplied import LOOKED_AT
 from siding.ground.errors import SidingError
 from siding.record.place.project import find_project, require_project
 from siding.record.place.sandbox_inside import home_is_hidden
 from siding.record.place.selection import current_task_id
+
+if TYPE_CHECKING:
+    from siding.feed.short import ShortStatus
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -55,8 +57,10 @@ def _told_inside(context: Context, arguments: Namespace, *, as_json: bool) -> bo
     return True
 
 
-def _short(context: Context, named: str | None) -> ShortStatus | None:
+def _short(context: Context, named: str | None) -> "ShortStatus | None":
     """Return the figures; None where there is no task to speak of. A prompt shows no errors."""
+    from siding.feed.short import short_status
+
     try:
         project = find_project(context.app._replace(warn=_say_nothing))
         if project is None or (named is None and current_task_id(project) is None):
@@ -70,8 +74,10 @@ def _say_nothing(sentence: str) -> None:
     del sentence
 
 
-def _line(screen: Screen, found: ShortStatus) -> str:
+def _line(screen: Screen, found: "ShortStatus") -> str:
     """Return the line; in a prompt, whose shell reads it from a pipe, it has no colours."""
+    from siding.feed.unapplied import LOOKED_AT
+
     parts = [task_name(found.task)]
     for mark, count, style in (
         ("r", found.runs, "cyan"),

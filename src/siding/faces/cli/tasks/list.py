@@ -7,7 +7,6 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import shorten
 from siding.faces.cli.screen.words import ago, counted
 from siding.feed.tasks import TaskRow, listed
-from siding.forks.listing import fork_rows
 from siding.record.place.project import Project, require_project
 from siding.record.place.selection import resolve
 
@@ -44,6 +43,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _list_forks(project: Project, arguments: Namespace, context: Context) -> int:
+    from siding.forks.listing import fork_rows
+
     parent = resolve(project, arguments.children).id if arguments.children else None
     rows = fork_rows(project, parent=parent, group=arguments.group, closed=arguments.all)
     if arguments.format == "json":
