@@ -277,7 +277,7 @@ def _ready_lines(candidates: list[_Ready]) -> Iterator[Line]:
 
 def _change(project: Project, task_id: TaskId, found: Unapplied) -> DiffStat | None:
     """Return the figures of what is not applied; None if they are not known. Starts git once."""
-    workspace = project.registry.of_task(task_id)
+    workspace = project.workspaces.of_task(task_id)
     tip = found.last.snapshot if found.last is not None else None
     if workspace is None or not workspace.base_snapshot or not tip:
         return None

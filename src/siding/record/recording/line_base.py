@@ -84,6 +84,6 @@ def note_sync(project: Project, workspace: Workspace) -> None:
     if workspace.rest.get(_SYNCED):
         return
     with project.changing(f"noting the sync of task {workspace.task_id}"):
-        known = project.registry.of_task(workspace.task_id)
+        known = project.workspaces.of_task(workspace.task_id)
         if known is not None:
             project.registry.put(known._replace(rest={**known.rest, _SYNCED: True}))

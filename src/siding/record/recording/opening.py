@@ -37,7 +37,7 @@ def open_recorder(
 
         mend_if_possible(project, task, workspace)
     workspace = _with_its_numbers(project, workspace)
-    if project.registry.of_task(task.id) is None:
+    if project.workspaces.of_task(task.id) is None:
         # Only for tasks that another tool began: they are not in the registry.
         from siding.record.place.take_over import take_over
 
@@ -92,7 +92,7 @@ def has_link(project: Project, workspace: Workspace) -> bool:
 
 
 def _without_workspace(project: Project, task: Task, hold: Hold) -> Recorder:
-    workspace = project.registry.of_task(task.id)
+    workspace = project.workspaces.of_task(task.id)
     last = project.ledger(task.id).last()
     snapshot = (last and last.snapshot) or (workspace and workspace.base_snapshot)
     if workspace is None or not snapshot:

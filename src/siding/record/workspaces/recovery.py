@@ -40,7 +40,7 @@ def recover_if_cut_off(project: Project, task_id: TaskId) -> str | None:
 
     The caller holds the task's lock.
     """
-    workspace = project.registry.of_task(task_id)
+    workspace = project.workspaces.of_task(task_id)
     if workspace is None or workspace.intent is None:
         return None
     from siding.record.workspaces.workspaces import recover  # 5 ms, and hardly ever needed
