@@ -10,7 +10,8 @@ from pathlib import Path
 from siding.ground.errors import UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.settings import Layer, Section, parse_settings
+from siding.record.place.settings import parse_settings
+from siding.record.place.settings_sections import Layer, Section
 
 DESKTOP = ("auto", "on", "off")
 TERMINAL = ("off", "bell", "osc9", "osc777")

@@ -95,7 +95,7 @@ def _submit(arguments: Namespace, context: Context) -> int:
     from siding.asking.notifier import Notifier
     from siding.asking.question import ask, wait
     from siding.broker.inside import broker_of
-    from siding.record.place.project import project_for_people
+    from siding.record.place.projects import project_for_people
 
     timeout_s = _timeout(arguments.timeout)
     refuse_key_of_gates(arguments.key)

@@ -10,9 +10,10 @@ from siding.ground.process.identity import boot_id, started_of
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder
 from siding.record.runs.left import LeftFiles
+from siding.record.runs.live_run import LiveRun, RunRecords
 from siding.record.runs.paused import PausedFile
 from siding.record.runs.run import ProcessMark, Run
-from siding.record.runs.store import LiveRun, Runs, is_at_work
+from siding.record.runs.store import is_at_work
 
 HOLDER = Holder(pid=os.getpid(), since="2026-01-01T00:00:00Z", what="make")
 
@@ -32,7 +33,7 @@ def begin(layout: TaskLayout, *, highest: int = 0) -> LiveRun:
         boot=boot_id(),
         host=ProcessMark(os.getpid(), started_of()),
     )
-    return Runs(layout).begin(run, HOLDER, highest=lambda: highest)
+    return RunRecords(layout).begin(run, HOLDER, highest=lambda: highest)
 
 
 def cut_off(layout: TaskLayout) -> None:
@@ -57,26 +58,26 @@ def ids(runs: list[Run]) -> list[str]:
 
 
 def test_without_the_directory_nothing_lives(layout: TaskLayout) -> None:
-    assert Runs(layout).live() == Runs(layout).cut_off() == []
+    assert RunRecords(layout).live() == RunRecords(layout).cut_off() == []
     assert not is_at_work(layout)
 
 
 def test_a_run_lives_while_its_host_does(layout: TaskLayout) -> None:
     with begin(layout) as first, begin(layout) as second:
-        assert ids(Runs(layout).live()) == ["r1", "r2"]
+        assert ids(RunRecords(layout).live()) == ["r1", "r2"]
         assert is_at_work(layout)
         first.end()
-        assert ids(Runs(layout).live()) == ["r2"]
+        assert ids(RunRecords(layout).live()) == ["r2"]
         assert second.run.id == "r2"
-    assert Runs(layout).live() == []
-    assert ids(Runs(layout).cut_off()) == ["r2"]
+    assert RunRecords(layout).live() == []
+    assert ids(RunRecords(layout).cut_off()) == ["r2"]
 
 
 def test_the_process_of_the_command_is_written_down(layout: TaskLayout) -> None:
     with begin(layout) as live:
-        assert Runs(layout).live()[0].command == ProcessMark()
+        assert RunRecords(layout).live()[0].command == ProcessMark()
         live.started(ProcessMark(77, 1234), ProcessMark(76, 1233))
-        assert Runs(layout).live() == [live.run]
+        assert RunRecords(layout).live() == [live.run]
         assert live.run.command == ProcessMark(77, 1234)
         assert live.run.keeper == ProcessMark(76, 1233)
 
@@ -107,7 +108,7 @@ def test_a_number_that_no_id_can_have_is_damage_too(layout: TaskLayout, damage: 
     with begin(layout):
         (layout.runs_dir / "last").write_bytes(damage)
         with begin(layout) as second:
-            assert ids(Runs(layout).live()) == ["r1", second.run.id] == ["r1", "r2"]
+            assert ids(RunRecords(layout).live()) == ["r1", second.run.id] == ["r1", "r2"]
 
 
 def test_the_numbers_of_runs_that_live_count_when_the_last_one_is_lost(layout: TaskLayout) -> None:
@@ -121,15 +122,15 @@ def test_a_run_that_was_cut_off_is_forgotten_with_all_its_files(layout: TaskLayo
     with begin(layout):
         pass
     (layout.runs_dir / "r1.json.new").write_bytes(b"{")
-    runs = Runs(layout)
+    runs = RunRecords(layout)
     assert runs.forget(runs.cut_off()[0])
     assert sorted(os.listdir(layout.runs_dir)) == ["last"]
 
 
 def test_a_run_that_lives_is_not_forgotten(layout: TaskLayout) -> None:
     with begin(layout) as live:
-        assert not Runs(layout).forget(live.run)
-        assert ids(Runs(layout).live()) == ["r1"]
+        assert not RunRecords(layout).forget(live.run)
+        assert ids(RunRecords(layout).live()) == ["r1"]
 
 
 def test_a_record_that_cannot_be_read_is_a_run_that_was_cut_off(layout: TaskLayout) -> None:
@@ -137,15 +138,15 @@ def test_a_record_that_cannot_be_read_is_a_run_that_was_cut_off(layout: TaskLayo
         pass
     (layout.runs_dir / "r1.json").write_bytes(b"")
     (layout.runs_dir / "junk.json").write_bytes(b"{}")
-    assert ids(Runs(layout).cut_off()) == ["r1"]
-    assert Runs(layout).cut_off()[0].token == ""
+    assert ids(RunRecords(layout).cut_off()) == ["r1"]
+    assert RunRecords(layout).cut_off()[0].token == ""
 
 
 def test_waiting_for_a_run_that_has_ended_leaves_nothing_behind(layout: TaskLayout) -> None:
     with begin(layout) as live:
         run = live.run
         live.end()
-    Runs(layout).wait(run)
+    RunRecords(layout).wait(run)
     assert sorted(os.listdir(layout.runs_dir)) == ["last"]
 
 
@@ -153,7 +154,7 @@ def test_waiting_for_a_run_that_has_ended_leaves_nothing_behind(layout: TaskLayo
 def test_a_directory_in_the_place_of_a_file_is_set_aside(layout: TaskLayout, suffix: str) -> None:
     cut_off(layout)
     replaced_by_a_directory(layout.runs_dir / f"r1{suffix}")
-    runs = Runs(layout)
+    runs = RunRecords(layout)
     (run,) = runs.cut_off()
     assert runs.forget(run)
     assert names(layout) == {"last", f"r1{suffix}.damaged-1"}
@@ -178,13 +179,13 @@ def test_a_directory_in_the_place_of_the_newest_number_is_set_aside(
 def test_a_run_lives_if_its_processes_do_and_its_lock_cannot_be_opened(layout: TaskLayout) -> None:
     with begin(layout) as live:
         replaced_by_a_directory(layout.runs_dir / "r1.lock")
-        assert ids(Runs(layout).live()) == ["r1"]
-        assert not Runs(layout).forget(live.run)
+        assert ids(RunRecords(layout).live()) == ["r1"]
+        assert not RunRecords(layout).forget(live.run)
         live.run = live.run._replace(host=ProcessMark(os.getpid(), 5))
         live.started(ProcessMark(), ProcessMark())
-        assert ids(Runs(layout).cut_off()) == ["r1"]
-        Runs(layout).wait(live.run)
-        assert Runs(layout).forget(live.run)
+        assert ids(RunRecords(layout).cut_off()) == ["r1"]
+        RunRecords(layout).wait(live.run)
+        assert RunRecords(layout).forget(live.run)
 
 
 def test_what_stands_in_the_way_of_the_other_files_is_set_aside(layout: TaskLayout) -> None:
@@ -211,7 +212,7 @@ def test_what_nobody_may_read_stops_nothing(layout: TaskLayout, name: str) -> No
     path.chmod(0)
 
     def act() -> list[str]:
-        runs = Runs(layout)
+        runs = RunRecords(layout)
         (run,) = runs.cut_off()
         assert runs.forget(run)
         with begin(layout, highest=1) as live:
