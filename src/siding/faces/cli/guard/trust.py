@@ -31,9 +31,9 @@ from siding.record.place.trust import AskedDriver, asked_drivers, forget_all, tr
 from siding.record.recording.calling_step import refuse_inside_step
 from siding.record.recording.held_traps import see, traps_now
 from siding.sandbox.trust import AskedByRepository, trust_sandbox, widening
-from siding.workflows.acts.finding import FoundScript
-from siding.workflows.acts.trusting import is_trusted, of_repository
-from siding.workflows.acts.trusting import trust as trust_workflow
+from siding.workflows.acts.scripts import FoundScript
+from siding.workflows.acts.trust import is_trusted, of_repository
+from siding.workflows.acts.trust import trust as trust_workflow
 
 _FIRST_LINES = 12
 

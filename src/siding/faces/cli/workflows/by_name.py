@@ -3,7 +3,7 @@
 from siding.faces.cli.globals import Context
 from siding.ground.errors import SidingError
 from siding.record.place.project import find_project
-from siding.workflows.acts.finding import named
+from siding.workflows.acts.scripts import named
 
 
 def is_workflow(context: Context, word: str) -> bool:

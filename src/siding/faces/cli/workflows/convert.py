@@ -11,7 +11,7 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted
 from siding.record.place.project import ensure_project
-from siding.workflows.acts.converting import Conversion, conversion, write_converted
+from siding.workflows.acts.conversion import Conversion, conversion, write_converted
 
 
 def add_arguments(parser: ArgumentParser) -> None:

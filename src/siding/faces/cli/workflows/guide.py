@@ -6,7 +6,7 @@ An agent in a run gets it by the tool `workflow_guide`; any other one you can gi
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.workflows.acts.guide import guide
+from siding.workflows.acts.scripts import guide
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.record.place.project import ensure_project
-from siding.workflows.acts.writing import new_workflow
+from siding.workflows.acts.scripts import new_workflow
 
 
 def add_arguments(parser: ArgumentParser) -> None:

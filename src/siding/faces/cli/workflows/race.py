@@ -18,11 +18,11 @@ from siding.faces.cli.telling.workflow_lines import RunLines
 from siding.ground.errors import UsageError
 from siding.record.place.project import ensure_project
 from siding.workflows.acts.agents import make_agents
-from siding.workflows.acts.finding import named
-from siding.workflows.acts.race import CHOICES, Entrant, RaceResult, race_result
 from siding.workflows.acts.request import WorkflowOptions
-from siding.workflows.acts.running import WorkflowRequest, carry_out, prepare
-from siding.workflows.acts.trusting import require_trust
+from siding.workflows.acts.run import WorkflowRequest, carry_out, prepare
+from siding.workflows.acts.scripts import named
+from siding.workflows.acts.trust import require_trust
+from siding.workflows.acts.views import CHOICES, Entrant, RaceResult, race_result
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -14,8 +14,7 @@ from siding.faces.cli.workflows.run import allow, carry_out_and_tell, tokens_in
 from siding.ground.errors import SidingError, UsageError
 from siding.record.place.project import Project, require_project
 from siding.workflows.acts.request import ResumeRequest
-from siding.workflows.acts.resuming import called_again, interrupted, policy_from_words
-from siding.workflows.acts.running import prepare_again
+from siding.workflows.acts.run import called_again, interrupted, policy_from_words, prepare_again
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -24,12 +24,11 @@ from siding.faces.cli.telling.workflow_lines import RunLines
 from siding.ground.errors import UsageError
 from siding.record.place.project import Project, ensure_project
 from siding.workflows.acts.agents import make_agents
-from siding.workflows.acts.background import carry_out_detached
-from siding.workflows.acts.finding import FoundScript, at, inline, named
-from siding.workflows.acts.notifying import tell_ended
+from siding.workflows.acts.background import carry_out_detached, tell_ended
 from siding.workflows.acts.request import WorkflowOptions, args_from_words
-from siding.workflows.acts.running import Prepared, WorkflowRequest, carry_out, prepare
-from siding.workflows.acts.trusting import is_trusted, not_trusted_in, trust
+from siding.workflows.acts.run import Prepared, WorkflowRequest, carry_out, prepare
+from siding.workflows.acts.scripts import FoundScript, at, inline, named
+from siding.workflows.acts.trust import is_trusted, not_trusted_in, trust
 from siding.workflows.acts.views import ScriptError
 
 MIXED = True

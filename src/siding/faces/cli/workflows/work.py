@@ -7,7 +7,7 @@ from siding.faces.cli.telling.workflow_ends import status_of
 from siding.record.place.project import require_project
 from siding.workflows.acts.agents import make_agents
 from siding.workflows.acts.request import ResumeRequest
-from siding.workflows.acts.running import carry_out, prepare_again
+from siding.workflows.acts.run import carry_out, prepare_again
 
 
 def add_arguments(parser: ArgumentParser) -> None:

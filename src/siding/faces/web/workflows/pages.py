@@ -19,9 +19,9 @@ from siding.faces.web.workflows.values import (
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.sessions.shelf import store_of
-from siding.workflows.acts.finding import named
 from siding.workflows.acts.from_dashboard import RunAct, do_act, refuse_senseless
 from siding.workflows.acts.people import questions_of
+from siding.workflows.acts.scripts import named
 from siding.workflows.acts.views import RunSummary, RunView, run_view, workflow_views
 
 RUNS_SHOWN = 50

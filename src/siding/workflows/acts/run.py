@@ -16,23 +16,27 @@ from siding.record.tasks.states import TaskState
 from siding.record.tasks.task import Task
 from siding.tasks.start import start_task
 from siding.workflows.acts.control import ControlServer
-from siding.workflows.acts.finding import FoundScript, Origin
 from siding.workflows.acts.people import DecidingPeople
 from siding.workflows.acts.request import ResumeRequest, WorkflowOptions, options_from
 from siding.workflows.acts.retention import sweep
 from siding.workflows.acts.script_process import starter
-from siding.workflows.acts.trusting import TrustedSources, require_children, require_trust
-from siding.workflows.acts.watching import Watcher
+from siding.workflows.acts.scripts import FoundScript, Origin
+from siding.workflows.acts.trust import (
+    TrustedSources,
+    not_trusted_in,
+    require_children,
+    require_trust,
+)
+from siding.workflows.acts.watcher import Watcher
 from siding.workflows.acts.workspaces import TaskWorkspaces
 from siding.workflows.engine.engine import Engine
 from siding.workflows.engine.plan import Ports, RunPlan
 from siding.workflows.engine.ports import Agents
 from siding.workflows.events import Event, RunDone
-from siding.workflows.names import new_run_id
-from siding.workflows.resume import Policy
+from siding.workflows.resume import Policy, Scope, agent_range, chosen_agents
 from siding.workflows.script import Script, read_script
-from siding.workflows.state import RunState
-from siding.workflows.store import RunFolder, RunFolders, RunRecord
+from siding.workflows.state import RunState, RunStatus
+from siding.workflows.store import RunFolder, RunFolders, RunRecord, new_run_id
 
 Listen = Callable[[Event, RunState], None]
 MakeAgents = Callable[[Project, Task, str, WorkflowOptions], Agents]
@@ -217,3 +221,42 @@ def _refuse_closed(task: Task) -> None:
         raise UsageError(
             f"task {task.name!r} is closed", hint="start a new one with `siding task start NAME`"
         )
+
+
+def policy_from_words(*, anew: bool, agents: str | None) -> Policy:
+    """Return the policy of ``--anew`` and ``--agents 2,5`` or ``3-7``. Raises BadResume."""
+    if anew and agents is not None:
+        raise UsageError("--anew runs all agents again, so --agents says nothing more")
+    if anew:
+        return Policy(scope=Scope.ALL)
+    if agents is None:
+        return Policy()
+    first, dash, last = agents.partition("-")
+    if dash:
+        return agent_range(_number(first), _number(last))
+    return chosen_agents([_number(word) for word in agents.split(",")])
+
+
+def interrupted(project: Project) -> list[str]:
+    """Return the ids of the runs that no process works on and that have not ended, oldest first."""
+    found = [
+        (state.started_at, state.run_id)
+        for _folder, state in folders(project).states()
+        if state.status is RunStatus.INTERRUPTED
+    ]
+    return [run_id for _started, run_id in sorted(found)]
+
+
+def called_again(project: Project, run_id: str, source: str | None) -> list[FoundScript]:
+    """Return the workflows that a run's script calls and that nobody has allowed yet.
+
+    `source` is the script in the place of the run's own. Raises WorkflowNotFound, ScriptError.
+    """
+    script = folders(project).find(run_id).source() if source is None else source
+    return not_trusted_in(project, read_script(script))
+
+
+def _number(word: str) -> int:
+    if not word.strip().isdigit():
+        raise UsageError(f"{word!r} is no id of an agent", hint="--agents 2,5 or --agents 3-7")
+    return int(word)

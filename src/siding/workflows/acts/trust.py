@@ -10,7 +10,7 @@ from siding.ground.errors import SidingError
 from siding.record.place.project import Project
 from siding.record.place.trust import WORKFLOWS, add, trust_json, trusted_workflows
 from siding.record.recording.calling_step import refuse_inside_step
-from siding.workflows.acts.finding import FoundScript, Origin, at, listed, named
+from siding.workflows.acts.scripts import FoundScript, Origin, at, listed, named
 from siding.workflows.script import Script
 
 

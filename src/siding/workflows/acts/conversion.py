@@ -7,10 +7,9 @@ from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
-from siding.workflows.acts.finding import JAVASCRIPT, repository_directory
+from siding.workflows.acts.scripts import JAVASCRIPT, repository_directory, sanitize_workflow_name
 from siding.workflows.errors import ScriptError, WorkflowNotFound
 from siding.workflows.javascript.convert import Converted, convert
-from siding.workflows.names import sanitize_workflow_name
 from siding.workflows.script import MAX_SOURCE_BYTES, read_script
 
 __all__ = ["Conversion", "conversion", "write_converted"]

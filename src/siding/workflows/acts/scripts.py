@@ -1,27 +1,54 @@
-"""Find workflows: in the repository, in Siding's home, and those that come with Siding.
+"""The scripts of workflows: found by name, in a file or inline; a new one; the guide to them.
 
-A name is looked for in this order, so a repository may have a `review` of its own. Scripts of the
-predecessor (JavaScript in ``.claude/workflows``) are found, too, to say why they cannot be run.
+A name is looked for in the repository, in Siding's home, and among those that come with Siding, in
+this order, so a repository may have a `review` of its own. Scripts of the predecessor (JavaScript
+in ``.claude/workflows``) are found, too, to say why they cannot be run.
 """
 
 from collections.abc import Iterator
 from contextlib import suppress
 from enum import StrEnum
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
 
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, UsageError
+from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.workflows.errors import ScriptError, WorkflowNotFound
-from siding.workflows.names import contains_path, sanitize_workflow_name
 from siding.workflows.script import MAX_SOURCE_BYTES, Script, read_script
 
 IN_REPOSITORY = Path(".siding/workflows")
 OF_PREDECESSOR = Path(".claude/workflows")
 JAVASCRIPT = (".js", ".mjs", ".ts")
+_TEMPLATE = '''\
+"""{name}: what it is for."""
+
+meta = {{
+    "name": "{name}",
+    "description": "Say in a line what it does",
+    "phases": [{{"title": "Look"}}, {{"title": "Sum up"}}],
+}}
+
+# The names agent, parallel, pipeline, phase, log, workflow, ask, sleep, args and budget are there.
+# A script has no clock, no files and no network: its agents have.
+
+
+async def main(args):
+    phase("Look")
+    parts = await parallel(
+        [
+            lambda: agent("Find bugs in the newest change", label="bugs", isolation="read"),
+            lambda: agent("Find slow code in it", label="speed", isolation="read"),
+        ]
+    )
+    phase("Sum up")
+    found = "\\n\\n".join(part for part in parts if part)  # a failed agent is None
+    return await agent(f"Sum up what was found, the worst first:\\n{{found}}", isolation="read")
+'''
 
 
 class Origin(StrEnum):
@@ -166,3 +193,37 @@ def _predecessor(path: Path) -> ScriptError:
         f"{path.name} is a JavaScript workflow, and Siding's are Python",
         hint=f"`siding workflow convert {path}` writes the Python form",
     )
+
+
+def new_workflow(project: Project, name: str, *, home: bool, like: str | None) -> Path:
+    """Write a script of this name, and return its path. Raises UsageError if there is one."""
+    if sanitize_workflow_name(name) is None:
+        raise UsageError(f"{name!r} is an invalid name of a workflow", hint="letters, digits, -")
+    directory = home_directory(project) if home else repository_directory(project)
+    source = _TEMPLATE.format(name=name) if like is None else named(project, like).source
+    path = directory / f"{name}.py"
+    make_dirs(directory)
+    try:
+        create_bytes(path, source.encode(), mode=0o644)
+    except FileExistsError:
+        raise UsageError(f"there is a workflow {name!r} already: {path}") from None
+    return path
+
+
+def guide() -> str:
+    """Return the guide, in Markdown."""
+    return (files("siding.workflows") / "GUIDE.md").read_text(encoding="utf-8")
+
+
+def sanitize_workflow_name(name: str) -> str | None:
+    """Return the name if it can be that of a workflow: one entry of a directory; else None."""
+    if not name or name in {".", ".."} or any(letter in name for letter in "/\\\0"):
+        return None
+    return name if name.isprintable() and not name.startswith("-") else None
+
+
+def contains_path(directory: str, path: str) -> bool:
+    """Tell whether a path, taken from `directory`, names it or lies within it. Reads no disk."""
+    root = normpath(directory)
+    whole = normpath(PurePosixPath(root, path).as_posix())
+    return whole == root or whole.startswith(root.rstrip("/") + "/")
