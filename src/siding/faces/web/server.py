@@ -11,8 +11,8 @@ import uvicorn
 from anyio.to_thread import current_default_thread_limiter
 from starlette.types import ASGIApp
 
-from siding.asking.devices.listing import devices
 from siding.asking.devices.serving import Certificate
+from siding.asking.devices.terminal import devices
 from siding.faces.web.access import Access, Activity, Key
 from siding.faces.web.application import build
 from siding.faces.web.asking.sessions import ServedAccess, Serving, Sessions

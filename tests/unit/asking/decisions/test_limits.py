@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from siding.asking.decisions.checking import check_request
 from siding.asking.decisions.input_object import InvalidRequest
 from siding.asking.decisions.request import (
     DecisionRequest,
@@ -12,6 +11,7 @@ from siding.asking.decisions.request import (
     ItemKind,
     Location,
     Option,
+    check_request,
     document_of,
 )
 

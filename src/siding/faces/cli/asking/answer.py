@@ -13,7 +13,7 @@ from typing import Any
 from siding.asking.answer import answer
 from siding.asking.decisions.record import Via
 from siding.asking.lookup import find, list_decisions
-from siding.asking.requests import read_answers
+from siding.asking.question import read_answers
 from siding.asking.views import DecisionView, ItemView, as_record
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context

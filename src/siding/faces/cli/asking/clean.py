@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from datetime import timedelta
 
-from siding.asking.upkeep import clean
+from siding.asking.answer import clean
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import counted, seconds_in
 from siding.ground.errors import UsageError

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.asking.lookup import find
-from siding.asking.pages import page_of
+from siding.asking.question import page_of
 from siding.asking.views import as_record
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context

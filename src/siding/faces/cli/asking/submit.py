@@ -16,9 +16,7 @@ from argparse import ArgumentParser, Namespace
 
 from siding.asking.gates import refuse_key_of_gates
 from siding.asking.notifier import Notifier
-from siding.asking.pages import page_of
-from siding.asking.question import Asking, ask, wait
-from siding.asking.requests import read_file, read_text
+from siding.asking.question import Asking, ask, page_of, read_file, read_text, wait
 from siding.asking.views import DecisionView, as_record
 from siding.broker.inside import broker_of
 from siding.faces.cli.formats import print_json

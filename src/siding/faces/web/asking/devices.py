@@ -20,9 +20,9 @@ from starlette.routing import Route
 
 from siding.asking.devices.desk import Claim, NewDevice
 from siding.asking.devices.device import Device, DeviceKind, is_device_id
-from siding.asking.devices.journal import Circumstances, Told
 from siding.asking.devices.proof import SignedRequest, decoded
 from siding.asking.devices.refusals import DeviceRefused, Reason
+from siding.asking.devices.store import Circumstances, Told
 from siding.faces.web.asking.sessions import PAGE, SESSION, SESSION_COOKIE, Sessions
 from siding.faces.web.rendering import Page, render
 from siding.faces.web.request import Fields, object_in

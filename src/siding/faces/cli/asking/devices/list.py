@@ -6,7 +6,7 @@ they did.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.asking.devices.listing import devices
+from siding.asking.devices.terminal import devices
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert

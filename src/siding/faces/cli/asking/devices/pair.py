@@ -8,7 +8,7 @@ to run (`siding ui`), and for another machine it has to be served (`siding ui --
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.asking.devices.pairing import Pairing, await_device, offer_pairing, withdraw
+from siding.asking.devices.terminal import Pairing, await_device, offer_pairing, withdraw
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.record.place.project import require_project

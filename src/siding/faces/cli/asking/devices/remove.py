@@ -5,7 +5,7 @@ DEVICE is its name or its id. Its file is moved aside, not deleted.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.asking.devices.listing import remove
+from siding.asking.devices.terminal import remove
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 

@@ -1,23 +1,98 @@
-"""The terminal's side of pairing a device: show a code, and wait until a browser brings it."""
+"""The terminal's side of devices: pair one, list them, remove one.
+
+Devices are a person's to pair and to remove: no command inside a run may. For pairing a terminal
+shows a code, and waits until a browser brings it.
+"""
 
 import time
 from collections.abc import Callable
 
-from siding.asking.devices.device import name_from
-from siding.asking.devices.journal import Circumstances, DeviceJournal, Told
-from siding.asking.devices.library import require_library
-from siding.asking.devices.listing import DeviceRow, devices
+from siding.asking.devices.device import Device, name_from
 from siding.asking.devices.offer import GOOD_FOR_S, Offer, new_code, new_offer
-from siding.asking.devices.people import devices_for_people
-from siding.asking.devices.store import DeviceStore
+from siding.asking.devices.refusals import require_library
+from siding.asking.devices.store import Circumstances, DeviceJournal, DeviceStore, Told
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.dashboard import Dashboard, running_dashboard
 from siding.record.place.project import Project
+from siding.record.place.projects import known_projects
+from siding.record.place.sandbox_inside import HomeHidden, home_is_hidden, is_in_step
 from siding.record.place.wiring import App
+from siding.record.recording.calling_step import InsideStep, calling_steps
 
+_HINT = "it is for a person: `siding devices` in a terminal of your own"
 PAGE = "/pair"
 _LOOK_EVERY_S = 0.1
+
+
+def devices_for_people(app: App, what: str) -> DeviceStore:
+    """Return the devices for a command that changes them; `what` says what it would do.
+
+    Raises HomeHidden in a sandbox, and InsideStep inside a run of any project: the devices are
+    those of the whole home.
+    """
+    if home_is_hidden(app):
+        raise HomeHidden("this step runs in a sandbox, which has no devices", hint=_HINT)
+    inside = is_in_step(app) or any(
+        found.project is not None and calling_steps(found.project) for found in known_projects(app)
+    )
+    if inside:
+        raise InsideStep(f"this command runs inside a task's step, and {what}", hint=_HINT)
+    return DeviceStore(app.home.devices_dir)
+
+
+class DeviceRow(NamedTuple):
+    """One paired device. Times are ISO 8601; `last_used_at` is "" before the first use."""
+
+    id: str
+    name: str
+    kind: str
+    origin: str
+    created_at: str
+    last_used_at: str
+
+
+class DeviceRows(NamedTuple):
+    """The devices, oldest first, and sentences about files that cannot be read."""
+
+    rows: list[DeviceRow]
+    problems: list[str]
+
+
+def devices(app: App) -> DeviceRows:
+    """Return the paired devices of the home."""
+    found, problems = DeviceStore(app.home.devices_dir).all()
+    return DeviceRows([_row(each) for each in found], problems)
+
+
+def told(app: App, count: int) -> list[dict[str, object]]:
+    """Return the newest entries of the devices' journal, oldest first."""
+    return DeviceStore(app.home.devices_dir).told(count)
+
+
+def remove(app: App, named: str) -> DeviceRow:
+    """Remove a device: it can do nothing from now on, and its sessions end.
+
+    Raises NotFound, InsideStep and HomeHidden.
+    """
+    store = devices_for_people(app, "a device is a person's to remove")
+    device = store.find(named)
+    with store.changing():
+        stamp = app.now().replace(":", "").replace(".", "")
+        store.remove(device.id, stamp)
+    DeviceJournal(app, store).tell_of(Told.REMOVED, device)
+    return _row(device)
+
+
+def _row(device: Device) -> DeviceRow:
+    return DeviceRow(
+        id=device.id,
+        name=device.name,
+        kind=device.kind.value,
+        origin=device.origin,
+        created_at=device.created_at,
+        last_used_at=device.last_used_at,
+    )
 
 
 class NotPaired(SidingError):

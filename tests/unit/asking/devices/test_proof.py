@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.asking.devices.challenges import GOOD_FOR_S, Challenges
+from siding.asking.devices.proof import GOOD_FOR_S, Challenges
 from siding.asking.devices.refusals import DeviceRefused, Reason
 
 ME, OTHER = "0123456789abcdef", "fedcba9876543210"

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from siding.asking.decisions.checking import check_request
 from siding.asking.decisions.input_object import InvalidRequest
-from siding.asking.decisions.request import document_of
+from siding.asking.decisions.request import check_request, document_of
 
 from .asking import requests, simple
 
