@@ -16,7 +16,7 @@ from siding.asking.decisions.request import (
 )
 
 from .asking import simple
-from .test_checking import changed
+from .test_request import changed
 
 LINE, TEXT = "x" * 2_000, "x" * 100_000
 

@@ -1,19 +1,25 @@
-"""Settings of git without the credentials in them, for a run to see in the place of the real ones.
+"""What a run is not to see: credentials in git's settings, and what only root may read.
 
 A remote's address with a password, an address that another one stands for, a header with a token, a
 helper that prints a password: git reads them from files that a sandbox shows, so every command
 inside could. For each such file a copy without them is written, which the sandbox shows. git works
 with it; a fetch that needs the credential fails inside, as it must.
+
+In a sandbox root keeps the rights of an owner, so it could read ``/etc/shadow``, the private keys
+of services and the secrets of programs below ``/opt`` and ``/srv``. Nobody else can; nothing that
+runs as an ordinary user needs them.
 """
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_small
 from siding.ground.namedtuples import NamedTuple
+from siding.sandbox.engines.values import is_within
 from siding.secretmask.names import Tier, meaning
 from siding.secretmask.redactor import Redactor
 
@@ -26,6 +32,9 @@ _INCLUDED = re.compile(rb"(?im)^[ \t]*path[ \t]*=[ \t]*\"?([^\"\n#;]+?)\"?[ \t]*
 _STORE = re.compile(rb"(?im)^[ \t]*helper[ \t]*=.*\bstore\b.*--file[= ][ \t]*\"?([^\s\"\n]+)")
 _NOT_WALKED = frozenset({"objects", "refs", "logs", "hooks", "info", "branches"})
 _TELLING = frozenset({Tier.PASSWORD, Tier.TOKEN, Tier.HEADER, Tier.COOKIE})
+TOPS = ("/etc", "/opt", "/srv")
+_LEVELS = 4  # levels below a top
+_MOST_ENTRIES = 20_000  # entries that are looked at
 
 
 class CleanSettings(NamedTuple):
@@ -124,3 +133,51 @@ def _below(common_dir: str) -> Iterator[str]:
                 for name in names
                 if name in ("config", "config.worktree")
             )
+
+
+def root_only(
+    spared: Iterable[str],
+    *,
+    tops: Iterable[str] = TOPS,
+    is_root: Callable[[], bool] = lambda: os.geteuid() == 0,
+) -> tuple[list[str], list[str]]:
+    """Return the files and the directories that others than root cannot read; none as a user.
+
+    Nothing that is above, at or below one of the paths `spared` is returned.
+    """
+    files: list[str] = []
+    directories: list[str] = []
+    if is_root():
+        kept = [os.path.realpath(each) for each in spared]
+        for path, mode in _entries(tops):
+            if any(is_within(path, each) or is_within(each, path) for each in kept):
+                continue
+            if stat.S_ISREG(mode) and not mode & 0o004:
+                files.append(path)
+            elif stat.S_ISDIR(mode) and not mode & 0o001:
+                directories.append(path)
+    return files, directories
+
+
+def _entries(tops: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield path and mode of what is below; nothing below what others cannot enter."""
+    left = _MOST_ENTRIES
+    waiting = [(each, 0) for each in tops]
+    while waiting:
+        directory, depth = waiting.pop(0)
+        try:
+            with os.scandir(directory) as found:
+                entries = list(found)
+        except OSError:
+            continue
+        for entry in entries:
+            left -= 1
+            if left < 0:
+                return
+            try:
+                mode = entry.stat(follow_symlinks=False).st_mode
+            except OSError:
+                continue
+            yield entry.path, mode
+            if stat.S_ISDIR(mode) and mode & 0o001 and depth < _LEVELS:
+                waiting.append((entry.path, depth + 1))

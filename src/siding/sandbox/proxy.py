@@ -1,6 +1,7 @@
-"""Start the proxy of a run before its command, watch over it, and end it with the run.
+"""The proxy of a run: what goes through it, and how it is started, watched over and ended.
 
-The listeners are made here, and the proxy gets them: what connects before it is there waits, so the
+Requests to models go through it, or all that a run sends. It is started before the command. The
+listeners are made here, and the proxy gets them: what connects before it is there waits, so the
 command does not. Ours are closed then, so that nobody listens any more once the proxy is gone.
 In a sandbox with a list of hosts they are made inside, and handed out (`sandbox.engines`).
 """
@@ -13,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from siding.agents.table import BY_PROGRAM
 from siding.agents.wire.pointing import pointed
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_small
@@ -23,11 +25,9 @@ from siding.ground.process.capture import Running, start
 from siding.ground.process.command import Command
 from siding.ground.process.descriptors import pipe_above_standard
 from siding.record.place.project import Project
-from siding.sandbox.engines.values import Handover
-from siding.sandbox.proxy.planned import WirePlan
+from siding.sandbox.engines.values import Handover, Network
 from siding.sandbox.sandbox import SandboxPlan
-from siding.sandbox.wire.spec import INSIDE, Egress, Route, Spec
-from siding.sandbox.wire.via import CannotGoVia, variables_in, via_for
+from siding.sandbox.wire.spec import INSIDE, CannotGoVia, Egress, Route, Spec, variables_in, via_for
 
 _GOODBYE_S = 5.0  # it waits half a second for its clients, and then ends by itself
 _FIRST_PORT = 61128  # inside: above those that the kernel gives programs that do not ask for one
@@ -36,6 +36,46 @@ _PROXIED = ("http_proxy", "https_proxy", "all_proxy")
 _LOCAL = "localhost,127.0.0.1,::1"
 _LONGEST_SETTINGS = 4 << 20
 _LONGEST_SPEC = 60_000  # bytes: what a pipe holds, so that nobody waits for the proxy
+_NODE = {"NODE_USE_ENV_PROXY": "1"}  # Node.js looks at these variables only if it is told to
+
+
+class WirePlan(NamedTuple):
+    """What the proxy of a run does. `agent` is the name of the agent that is metered, "" for none
+    that is known. `hosts` are the entries of the list of a sandbox, None without one."""
+
+    meters: bool
+    agent: str = ""
+    hosts: tuple[str, ...] | None = None
+
+
+def wire_plan(
+    project: Project, program: str, asked: bool | None, sandbox: SandboxPlan, *, is_recorded: bool
+) -> WirePlan | None:
+    """Return what goes through a proxy, None for nothing.
+
+    `asked` is what the command line says of metering; None: it is as set, for agents. Raises
+    UsageError if that cannot be.
+    """
+    agent = BY_PROGRAM.get(os.path.basename(program))
+    meters = asked
+    if meters is None:
+        meters = project.settings.agents_meter and agent is not None and is_recorded
+    if meters and not is_recorded:
+        raise UsageError(
+            "--meter keeps what it counts in the step, and --no-record makes none",
+            hint="leave one of them out",
+        )
+    network = None if sandbox.launch is None else sandbox.launch.network
+    if meters and network in (Network.OFF, Network.LOOPBACK):
+        if asked:
+            raise UsageError(
+                f"--meter measures requests, and with `network: {network}` there are none",
+                hint="--network allow reaches the hosts that the agent needs, --network on all",
+            )
+        meters = False
+    if not meters and sandbox.hosts is None:
+        return None
+    return WirePlan(bool(meters), "" if agent is None else agent.name, sandbox.hosts)
 
 
 class Wired(NamedTuple):
@@ -233,9 +273,6 @@ def _through(port: int) -> dict[str, str]:
     url = f"http://127.0.0.1:{port}"
     found = {"no_proxy": _LOCAL, **dict.fromkeys(_PROXIED, url)}
     return {**found, **{name.upper(): value for name, value in found.items()}, **_NODE}
-
-
-_NODE = {"NODE_USE_ENV_PROXY": "1"}  # Node.js looks at these variables only if it is told to
 
 
 def _not_through(env: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A home of the run's own, for the engine that cannot lay one over the person's.
+"""Which directories of the home a run can see (its profile), and a home of its own.
 
 bwrap mounts an empty home with a few places of the real one in it. Landlock has no mounts: there
 the real home is closed but for these places. A program that makes a directory in its home, as most
@@ -12,11 +12,50 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import copyfile
 
+from siding.agents.sandbox_homes import AgentPlaces
+from siding.agents.table import AGENTS, BY_NAME, BY_PROGRAM, places_of
 from siding.ground.files.durable import make_dirs
 from siding.sandbox.engines.values import Kind, View, is_within
 
+AUTO = "auto"  # the agent's own profile when the command is one, else `workspace`
+WORKSPACE = "workspace"  # nothing of the home but programs and git's settings
+PROFILES = (AUTO, WORKSPACE, *(agent.name for agent in AGENTS if agent.module))
 _LARGEST_COPY = 64 << 20  # bytes; of what an agent rewrites as a whole
 _XDG = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+
+
+def profile_in_force(asked: str | None, program: str) -> str:
+    """Return the profile of a run: the one that is asked for, else the one of its program."""
+    if asked is not None and asked != AUTO:
+        return asked
+    agent = BY_PROGRAM.get(program)
+    return agent.name if agent is not None and agent.name in PROFILES else WORKSPACE
+
+
+def places_in(profile: str) -> AgentPlaces | None:
+    """Return the places of the agent that the profile belongs to, None if it is no agent's."""
+    agent = BY_NAME.get(profile)
+    return None if agent is None else places_of(agent)
+
+
+def stays_root(program: str) -> bool:
+    """Tell whether a program's root is uid 0 in a sandbox as well; without any privileges."""
+    agent = BY_PROGRAM.get(program)
+    return agent is not None and agent.stays_root
+
+
+def make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
+    """Create the directories in which an agent keeps its conversations.
+
+    A directory that does not exist outside cannot be mounted, and what the agent wrote would be
+    lost with the sandbox.
+    """
+    if agent is None or not home.is_dir():
+        return
+    for name in agent.sessions:
+        if not os.path.lexists(home / name):
+            with suppress(OSError):  # a read-only home: the run goes on, its conversation is lost
+                (home / name).mkdir(mode=0o700, parents=True)
 
 
 def lay_out(
