@@ -96,7 +96,7 @@ DOORS = {
     "phases/phases.py": "git, when a phase move was cut off",
     "asking/gates.py": "the phases, for decisions that are a gate's",
     "feed/short.py": "the questions, in a project in which none was asked",
-    "asking/calling.py": "urllib, where a webhook is set",
+    "asking/notifications.py": "urllib, where a webhook is set",
     "asking/notifier.py": "the notifications, where they are set up",
     "asking/devices/desk.py": "cryptography, before a device signs; it is an extra of the package",
     "asking/devices/serving.py": "cryptography, where the dashboard is not served to devices",

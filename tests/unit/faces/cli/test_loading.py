@@ -20,7 +20,7 @@ from siding.faces.cli.workflows import race
 from siding.record.place import settings
 from siding.sessions import finding
 from siding.usage import report
-from siding.workflows.acts import race as race_act
+from siding.workflows.acts import views as race_act
 from unit.verb_imports import places
 
 MOST = 60  # modules of ours
