@@ -13,7 +13,7 @@ from dashboards import Dashboard
 from sandbox import Sandbox
 
 CHECKS = (Path(__file__).parent / "accessibility.js").read_text(encoding="utf-8")
-TRANSCRIPT = Path(__file__).parents[1] / "unit/agents/transcripts/real/codex-0.169.0.jsonl"
+TRANSCRIPT = Path(__file__).parents[1] / "unit/agents/real/codex-0.169.0.jsonl"
 NEEDS_NAME = {
     "button",
     "link",

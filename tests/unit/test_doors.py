@@ -45,7 +45,7 @@ DOORS = {
     "faces/cli/telling/beside.py": "what ends a workflow, for those who ask for it",
     "usage/prices.py": "genai-prices with pydantic, an extra: 0.2 s; yaml",
     "faces/cli/usage/usage.py": "csv, which the table needs not",
-    "agents/transcripts/counting/opencode.py": "urllib.parse, where there is no database",
+    "agents/opencode/counting.py": "urllib.parse, where there is no database",
     "usage/report.py": "the prices, where dollars are asked",
     # The project: git, redaction and repairs, for the commands that need them.
     "record/place/project.py": "git; a project that is new, moved, or whose links are wrong",

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from siding.agents.siding_agent import NAME
+from siding.agents.table import OWN
 from siding.record.place.project import Project
 from siding.sandbox.settings import SandboxSettings
 
@@ -13,7 +13,7 @@ def with_conversations(asked: SandboxSettings, project: Project, profile: str) -
     It may write to the conversations of its project, which lie in Siding's home, as the profiles
     of other agents let those write to theirs; of no other project.
     """
-    if profile != NAME:
+    if profile != OWN:
         return asked
     sessions = project.layout.root / "sessions"
     with suppress(OSError):

@@ -5,9 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.headless.events import EventLines
-from siding.agents.headless.gemini import with_text
-from siding.agents.headless.port import Ask, Invocation, Stream
+from siding.agents.headless.output import EventLines
+from siding.agents.headless.port import Ask, Invocation, Stream, with_text
 from siding.ground.storage.fields import said
 
 _BRIDGE = (sys.executable, "-m", "siding.agents.acp.bridge_program")

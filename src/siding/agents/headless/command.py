@@ -10,10 +10,8 @@ Beside these, {model}, {effort} and {session} stand for what a call asks for.
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.headless.events import EventLines
-from siding.agents.headless.gemini import with_text
-from siding.agents.headless.lines import PlainText
-from siding.agents.headless.port import Ask, Invocation, Stream
+from siding.agents.headless.output import EventLines, PlainText
+from siding.agents.headless.port import Ask, Invocation, Stream, with_text
 
 _PROMPT_FILE = "prompt.md"
 

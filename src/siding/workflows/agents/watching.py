@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from siding.agents.headless.lines import last_line
+from siding.agents.headless.output import last_line
 from siding.agents.headless.port import Seen, Stream
 from siding.record.place.redaction import Redaction
 from siding.running.hosting import Began, RunEvent

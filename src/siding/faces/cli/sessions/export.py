@@ -11,7 +11,7 @@ from siding.faces.cli.globals import Context
 from siding.sessions.exporting import give_redacted
 from siding.sessions.finding import scope_of
 from siding.sessions.reading import readable
-from siding.sessions.upkeep import Form, give
+from siding.sessions.upkeep import FORMS, OUR_FORM, give
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -19,9 +19,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         dest="form",
-        choices=[each.value for each in Form],
-        default=Form.CLAUDE.value,
-        help="default: claude",
+        choices=FORMS,
+        default=OUR_FORM,
+        help=f"default: {OUR_FORM}",
     )
     parser.add_argument("-o", "--output", metavar="DIRECTORY", default=".", help="default: here")
     parser.add_argument("--no-redact", action="store_true", help="leave secrets as they are")
@@ -32,6 +32,6 @@ def run(arguments: Namespace, context: Context) -> int:
     _, place, session = readable(app, scope_of(app), arguments.session)
     target = context.app.cwd / Path(arguments.output)
     write = give if arguments.no_redact else give_redacted
-    for path in write(place, session, Form(arguments.form), target):
+    for path in write(place, session, arguments.form, target):
         context.screen.print(str(path))
     return 0

@@ -14,12 +14,12 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import counted
 from siding.ground.errors import SidingError, UsageError
 from siding.record.place.project import ensure_project
-from siding.sessions.upkeep import Form, bring
+from siding.sessions.upkeep import FORMS, bring
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--from", dest="form", choices=[each.value for each in Form])
+    parser.add_argument("--from", dest="form", choices=FORMS)
     parser.add_argument("--as", dest="name", metavar="ID", help="the session's id here")
 
 
@@ -27,12 +27,11 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.name and len(arguments.files) > 1:
         raise UsageError("--as names one session", hint="import the files one by one")
     project, _ = ensure_project(context.app)
-    form = Form(arguments.form) if arguments.form else None
     failures: list[SidingError | OSError] = []
     for file in arguments.files:
         path = context.app.cwd / Path(file)
         try:
-            done = bring(project, path, form=form, session_id=arguments.name)
+            done = bring(project, path, form=arguments.form or None, session_id=arguments.name)
         except (SidingError, OSError) as error:
             if len(arguments.files) == 1:
                 raise
@@ -41,7 +40,7 @@ def run(arguments: Namespace, context: Context) -> int:
             continue
         context.screen.print(done.session_id)
         agents = f", {counted(done.agents, 'subagent')}" if done.agents else ""
-        context.screen.note(f"{counted(done.lines, 'new line')} from {done.form.value}{agents}")
+        context.screen.note(f"{counted(done.lines, 'new line')} from {done.form}{agents}")
     if not failures:
         return 0
     count = len(arguments.files)
