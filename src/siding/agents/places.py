@@ -9,6 +9,7 @@ to stay logged in: no telemetry, no updates.
 """
 
 from siding.agents.facets import Facet
+from siding.agents.table import AGENTS
 from siding.ground.namedtuples import NamedTuple
 
 
@@ -41,13 +42,14 @@ def below(directory: str, *names: str) -> tuple[str, ...]:
 
 # Where programs are kept below a home: read-only, in every profile. Never a directory that also
 # holds credentials (~/.cargo, ~/.config).
-TOOLS = tuple(
-    """
+TOOLS = (
+    *"""
     .local/bin .local/lib .local/pipx .local/share/uv .local/share/pipx .local/share/pnpm
-    .local/share/fnm .local/share/mise .local/share/claude .nvm .volta .bun/bin .deno/bin .pyenv
+    .local/share/fnm .local/share/mise .nvm .volta .bun/bin .deno/bin .pyenv
     .rbenv .asdf .sdkman .rustup .cargo/bin .cargo/env go/bin .npm-global .nix-profile
-    .opencode/bin .juliaup .ghcup/bin .dotnet miniconda3 miniforge3 mambaforge anaconda3
-    """.split()
+    .juliaup .ghcup/bin .dotnet miniconda3 miniforge3 mambaforge anaconda3
+    """.split(),
+    *(name for agent in AGENTS for name in agent.installed),
 )
 # git's settings: who commits. Not ~/.config/git as a whole, which may hold credentials.
 GIT_SETTINGS = (

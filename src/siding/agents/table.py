@@ -21,6 +21,7 @@ class Agent(NamedTuple):
     title: str = ""  # what people call it, where `traps` are known
     obeys: tuple[str, ...] = ()  # what in a project steers it; a directory ends with "/"
     traps: str = ""  # patterns of files that it runs or goes by as it is started (`traps.matching`)
+    installed: tuple[str, ...] = ()  # where its programs are in a home, read-only for every run
     resumes: tuple[str, ...] = ()  # goes on with a conversation, whose id follows; () is not known
     # directories in a home in which its tools write for itself; {project} is a directory as it
     # names it there
@@ -67,6 +68,7 @@ AGENTS = (
         ),
         obeys=(".claude/", "CLAUDE.md"),
         traps=".claude/ CLAUDE{,.local}.md",
+        installed=(".local/share/claude",),
         no_screen=("-p", "--print"),
         alone=("-p", "--print"),
         resumes=("claude", "--resume"),
@@ -137,6 +139,7 @@ AGENTS = (
         facets=("places", "hooks", "headless", "again", "wire", "counting"),
         obeys=(".opencode/",),
         traps=".opencode/ opencode.json{,c}",
+        installed=(".opencode/bin",),
         no_screen=("run",),
         alone=("run", "serve"),
         resumes=("opencode", "--session"),

@@ -2,6 +2,11 @@
 
 from siding.agents.places import AgentPlaces
 
-# Beside its own: instructions of the person, and the kinds of subagents that they have defined.
-PLACES = AgentPlaces(readable=(".config/siding", ".claude/CLAUDE.md", ".claude/agents"))
+# It reads what was written for Claude Code as well: instructions, and kinds of subagents.
+OF_PERSON = ".claude/CLAUDE.md"
+PRIVATE = "CLAUDE.local.md"  # git ignores it
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", OF_PERSON, PRIVATE)  # in each directory
+SUBAGENTS = ".claude/agents"
+
+PLACES = AgentPlaces(readable=(".config/siding", OF_PERSON, SUBAGENTS))
 HOSTS = ()
