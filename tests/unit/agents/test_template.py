@@ -1,6 +1,5 @@
 """A new agent is its folder and a row: everything that knows of agents knows it then."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ def test_the_template_passes_the_conformance_suite(
     monkeypatch.setattr(siding.agents, "__path__", [*siding.agents.__path__, str(TEMPLATE)])
     monkeypatch.setattr(facets, "AGENTS", (*AGENTS, ROW))
     monkeypatch.setattr(interchange, "FORMS", (*interchange.FORMS, ROW.name))
-    monkeypatch.setitem(BY_NAME, ROW.name, ROW)  # type: ignore[arg-type]
+    monkeypatch.setattr(facets, "BY_NAME", {**BY_NAME, ROW.name: ROW})
     check(ROW, facet, TEMPLATE, tmp_path)
 
 
@@ -44,13 +43,18 @@ def test_a_folder_and_a_row_make_an_agent_known(tmp_path: Path) -> None:
     task.env["PATH"] = f"{tmp_path}:{task.env['PATH']}"
     (tmp_path / "parrot").write_text(PROGRAM)
     (tmp_path / "parrot").chmod(0o755)
-    # A run: it is told to report, and its turn is a step of its own.
-    task.siding("run", "--", "parrot", "Change the greeting")
-    steps = task.json("log", "--json")["steps"]
-    print(json.dumps(steps, indent=1))
-    assert [step.get("agent") for step in steps] == ["parrot", "parrot"]
-    # Its conversation: found in its home, taken over, counted, told by the policy's lists.
-    (session,) = task.json("session", "list", "--json")["sessions"]
-    assert (session["client"], session["prompt"]) == ("parrot", "Change the greeting")
+    # It is told to report as it is run, and its turn is a step.
+    ran = task.siding("run", "--", "parrot", "Change the greeting").stderr.decode()
+    assert "1 file in 2 turns" in ran
+    # Its conversation is found in its home, read, and knows the step.
     shown = task.siding("session", "show", "polly123").stdout.decode()
     assert "Done: the greeting is changed." in shown
+    assert "→ step 0002 of task parrot" in shown
+    # What it has used is counted.
+    (used,) = task.json("usage", "--by", "client", "--format", "json")
+    assert (used["client"], used["input"], used["output"]) == ("parrot", 100, 20)
+    # A policy knows what it obeys.
+    (task.repo / ".siding").mkdir()
+    (task.repo / ".siding" / "policy.yaml").write_text("version: 1\n")
+    blocked = task.siding("run", "--", "touch", ".parrot/x", status=5).stderr.decode()
+    assert "steer-agents" in blocked
