@@ -4,7 +4,7 @@
 
 The object has `command`, and may have `resume` (a conversation to go on with), `model`, `level`
 (read, edit, all), `tools` (kinds of tools or their titles that need no question) and `judged`
-(whether Siding's policy judges commands). `agents.headless.events` has the events.
+(whether Siding's policy judges commands). `agents.headless.output` has the events.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Print events as `agents.headless.events` reads them."""
+"""Print events as `agents.headless.output` reads them."""
 
 import json
 import sys
