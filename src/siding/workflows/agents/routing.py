@@ -4,9 +4,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from siding.agents.headless import scripted
-from siding.agents.headless.acp import AcpHeadless
 from siding.agents.headless.command import HEADLESS as OF_COMMAND
-from siding.agents.headless.command import WITH_EVENTS
+from siding.agents.headless.command import WITH_EVENTS, AcpHeadless
 from siding.agents.headless.port import HEADLESS, Headless
 from siding.agents.table import AGENTS, BY_NAME, OWN, behind_acp
 from siding.ground.namedtuples import NamedTuple
