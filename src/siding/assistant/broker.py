@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from siding.agents.acp.broker import denied_in
-from siding.agents.port import Moment
-from siding.agents.siding_agent import NAME, Told
-from siding.agents.table import ANY
+from siding.agents.hooks import Moment
+from siding.agents.own.hooks import Told
+from siding.agents.table import ANY, OWN
 from siding.assistant.loop.permissions.guard import CallJudge
 from siding.assistant.tools.place import Broker
 from siding.assistant.tools.port import Call, Use
@@ -169,7 +169,7 @@ class Reports:
             "transcript": self.transcript,
             **fields,
         }
-        answer = await self._broker.request({"do": "report", "agent": NAME, "payload": payload})
+        answer = await self._broker.request({"do": "report", "agent": OWN, "payload": payload})
         output = mapping(answer.get("result")).get("output")
         if answer.get("ok") is not True or not isinstance(output, str):
             return None

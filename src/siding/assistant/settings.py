@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from siding.agents.siding_agent import SETTINGS_VARIABLE
+from siding.agents.own.hooks import SETTINGS_VARIABLE
 from siding.assistant.loop.permissions.rules import (
     PermissionRules,
     mode_named,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from siding.agents.siding_agent import PROGRAM, TRIES_VARIABLE, program_for
+from siding.agents.own.hooks import PROGRAM, TRIES_VARIABLE, program_for
 from siding.assistant.loop.settings import AgentValues, SettingsLevel
 from siding.assistant.settings import NO_FLAGS, values_here
 from siding.ground.errors import SidingError, UsageError

@@ -11,6 +11,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+from siding.agents.own.places import SUBAGENTS
 from siding.agents.transcripts.session import Session
 from siding.assistant.loop.compaction import measuring
 from siding.assistant.loop.events import Answered, Denial, Ending, ModelUse, TurnEnded
@@ -246,7 +247,7 @@ def _result(ended: TurnEnded, agent_id: str, kind: SubagentKind) -> Result:
 # like its other instructions: they say what a subagent is told, and permit nothing.
 
 
-DIRECTORY = Path(".claude", "agents")
+DIRECTORY = Path(SUBAGENTS)
 _LARGEST = 64 << 10  # bytes of a file
 _MOST = 100  # files of a directory
 

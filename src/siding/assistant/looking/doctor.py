@@ -11,8 +11,8 @@ from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
-from siding.agents.providers import PROVIDERS
-from siding.agents.siding_agent import VARIABLE as TOLD
+from siding.agents.own.hooks import VARIABLE as TOLD
+from siding.agents.own.providers import PROVIDERS
 from siding.assistant.loop.effort import VARIABLE as EFFORT
 from siding.assistant.loop.settings import SettingsLayer, combined_layers
 from siding.assistant.models.access import access

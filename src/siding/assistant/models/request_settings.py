@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from siding.agents.providers import Wire
+from siding.agents.own.providers import Wire
 from siding.assistant.loop.messages import Block
 from siding.assistant.loop.model import Cache, Effort, Request, Thinking
 from siding.ground.hashing import sha256_hex

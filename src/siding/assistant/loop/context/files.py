@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 
+from siding.agents.own.places import INSTRUCTIONS, OF_PERSON, PRIVATE
 from siding.ground.namedtuples import NamedTuple
 
 
@@ -94,8 +95,6 @@ class Instructions(NamedTuple):
 
 
 MOST_DIRECTORIES = 64  # from the root down to the directory that the agent works in
-PRIVATE = "CLAUDE.local.md"
-_NAMES = ("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", PRIVATE)
 
 
 class Places(NamedTuple):
@@ -125,7 +124,7 @@ def at_start(places: Places) -> list[Candidate]:
     found = [
         Candidate(places.machine, str(places.machine), Origin.MACHINE),
         _of_person(places, places.config / "siding" / "AGENTS.md"),
-        _of_person(places, places.home / ".claude" / "CLAUDE.md"),
+        _of_person(places, places.home / OF_PERSON),
     ]
     for directory in _down_to(places.root, places.directory):
         found += in_directory(places, directory)
@@ -137,7 +136,7 @@ def at_start(places: Places) -> list[Candidate]:
 
 def in_directory(places: Places, directory: Path) -> Iterator[Candidate]:
     """Yield where to look in a directory of the repository."""
-    for name in _NAMES:
+    for name in INSTRUCTIONS:
         path = directory / name
         shown = str(path.relative_to(places.root))
         yield Candidate(path, shown, Origin.REPOSITORY, places.roots)
