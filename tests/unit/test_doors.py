@@ -58,7 +58,7 @@ DOORS = {
     "record/place/dashboard.py": "hmac",
     "record/place/locks.py": "the process tree, when a task is busy; processes left paused",
     "record/acts/quiet.py": "git in a sandbox, where a sandboxed run was",
-    "record/back/sandbox_part.py": "the same",
+    "record/restoring/act.py": "the same",
     "record/place/lost_workspaces.py": "git's worktrees, when the registry is lost",
     "record/place/old_home.py": "git's worktrees, for a task of another tool",
     "record/runs/store.py": "the processes of a run whose lock cannot be opened",

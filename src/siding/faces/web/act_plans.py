@@ -14,13 +14,13 @@ from siding.ground.errors import UsageError
 from siding.ground.hashing import sha256_hex
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.back import rollback as rolling
-from siding.record.back.git_words import git_lines
-from siding.record.back.rollback import quote_path
-from siding.record.back.survey import Survey
 from siding.record.place.locks import busy_with, held_by, live_in
 from siding.record.place.project import Project
 from siding.record.recording.steps import log
+from siding.record.restoring import rollback as rolling
+from siding.record.restoring.git_plan import git_lines
+from siding.record.restoring.rollback import quote_path
+from siding.record.restoring.survey import Survey
 from siding.record.unfinished.left_running import in_the_way, to_pause
 from siding.undo.preview import coming
 

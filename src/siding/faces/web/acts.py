@@ -11,11 +11,11 @@ from siding.faces.web.act_plans import ActPlan, ActRequest, apply_request, plan,
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.back import rollback as rolling
-from siding.record.back.restore_act import written_meanwhile
 from siding.record.place.locks import TaskBusy
 from siding.record.place.project import Project
 from siding.record.recording.steps import Step
+from siding.record.restoring import rollback as rolling
+from siding.record.restoring.act import written_meanwhile
 from siding.tasks.close import Fate, close_task
 from siding.undo.undo import Undone, UndoRequest, redo, undo
 

@@ -32,12 +32,12 @@ from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
+from siding.record.files.displaced import DISPLACED
 from siding.record.moving import checkout as checkouts
 from siding.record.moving.bench import Bench
 from siding.record.moving.checkout import CheckoutPlace, IndexLocked
 from siding.record.moving.ref_locks import PresentLocks, present_locks, sweep_locks
 from siding.record.moving.unfinished import unfinished_in
-from siding.record.restoring.displaced import DISPLACED
 from siding.record.snapshots.patches import Change, DiffStat, parse_raw, parse_stat
 from siding.record.worktrees.listing import worktrees
 

@@ -5,17 +5,17 @@ from pathlib import Path
 
 from siding.ground.files.mounts import mount_of
 from siding.ground.ids import TaskId
+from siding.record.files.displaced import (
+    drop_recorded,
+    keep_unrecorded,
+    names_of,
+    read_names,
+    remove_if_empty,
+)
 from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.moving.move import Move
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
-from siding.record.restoring.displaced import (
-    drop_recorded,
-    keep_unrecorded,
-    names_of,
-    remove_if_empty,
-)
-from siding.record.restoring.displaced_list import read_names
 from siding.record.snapshots.room import has_room
 
 

@@ -5,22 +5,42 @@ detached there. Of all branches only the task's own is ever moved, and only if n
 it. Branches are never removed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
 
 from siding.ground.files.regular import read_small
-from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.git.repository import Repository
-from siding.ground.ids import Sha, TaskId
+from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.checkout import CheckoutPlace
-from siding.record.snapshots.git_state import GitDetails, GitState, parse, state_of
+from siding.record.place.project import Project
+from siding.record.snapshots.git_state import GitDetails, GitState, state_in
+from siding.record.snapshots.heads import head_now
+from siding.record.snapshots.recorded_state import details_of, recorded_state
 from siding.record.snapshots.store import SnapshotStore
+from siding.record.tasks.registry import Workspace
 from siding.record.worktrees.listing import worktrees
 
+_COMMANDS = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+}
+PARTS = {
+    "head": "HEAD",
+    "branch": "the task's branch",
+    "index": "what is staged",
+    "git": "a git command under way",
+    "phases": "the phases",
+}
+"""The parts that `git_lines` names, as words of a sentence."""
 
-class GitReturn(NamedTuple):
+
+class GitRestoration(NamedTuple):
     """How a workspace goes from the state `now` to the state `then`.
 
     `task_branch` is the branch of the task; `tip` is where it will be, None if it stays. `branch`
@@ -50,15 +70,7 @@ class GitReturn(NamedTuple):
         return not same or bool(self.off)
 
 
-def recorded_state(store: SnapshotStore, task_id: TaskId, branch: str, snapshot: Sha) -> GitState:
-    """Return the git state of a snapshot of a task; raises SnapshotDamaged if it is lost.
-
-    `branch` is the task's.
-    """
-    return state_of(store.read_commit(snapshot), base=store.base(task_id), branch=branch)
-
-
-def plan_return(
+def plan_git_restoration(
     repository: Repository,
     store: SnapshotStore,
     place: CheckoutPlace,
@@ -67,7 +79,7 @@ def plan_return(
     now: GitState,
     then: GitState,
     with_documents: bool,
-) -> GitReturn | None:
+) -> GitRestoration | None:
     """Return what has to be done; None if the two states are equal.
 
     Without `with_documents` the task's documents stay as they are: it is not known what they were.
@@ -85,23 +97,55 @@ def plan_return(
     tip = _tip(task_branch, now, then, others, notes)
     at = tip or now.tip
     branch = _branch(repository, place, now, then, task_branch, at, others, notes)
-    return GitReturn(now, then, task_branch, tip, branch, present, wanted, tuple(notes))
+    return GitRestoration(now, then, task_branch, tip, branch, present, wanted, tuple(notes))
 
 
-def stay(store: SnapshotStore, task_branch: str, now: GitState) -> GitReturn:
+def state_at(project: Project, workspace: Workspace, snapshot: Sha) -> GitState:
+    """Return the git state that a snapshot of the task stands for."""
+    return recorded_state(project.snapshots, workspace.task_id, workspace.branch, snapshot)
+
+
+def place_of(workspace: Workspace) -> CheckoutPlace:
+    """Return the workspace as git's commands take it."""
+    return CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir))
+
+
+def state_now(project: Project, workspace: Workspace, snapshot: Sha) -> GitState:
+    """Return where HEAD and the task's branch are now, and for the rest what `snapshot` says.
+
+    For a preview, which records nothing.
+    """
+    recorded = state_at(project, workspace, snapshot)
+    head = head_now(project.snapshots, Path(workspace.git_dir))
+    return recorded._replace(
+        head=head.sha, branch=head.branch, tip=project.repository.branch(workspace.branch)
+    )
+
+
+def plan_git(
+    project: Project, workspace: Workspace, now: GitState, snapshot: Sha
+) -> GitRestoration | None:
+    """Return what has to be done to come to the state of a snapshot; None if nothing has to."""
+    if not workspace.git_dir or not Path(workspace.git_dir).is_dir():
+        return None
+    store = project.snapshots
+    # A snapshot of before says nothing of the phases. At the base there were none.
+    says_all = state_in(store.read_commit(snapshot)) is not None
+    return plan_git_restoration(
+        project.repository,
+        store,
+        place_of(workspace),
+        workspace.branch,
+        now=now,
+        then=state_at(project, workspace, snapshot),
+        with_documents=says_all or snapshot == workspace.base_snapshot,
+    )
+
+
+def stay(store: SnapshotStore, task_branch: str, now: GitState) -> GitRestoration:
     """Return the return of a workspace whose HEAD, branch and index stay as they are."""
     present = details_of(store, now)
-    return GitReturn(now, now, task_branch, None, now.branch, present, present)
-
-
-def details_of(store: SnapshotStore, state: GitState) -> GitDetails:
-    """Return the details of a state; raise SnapshotDamaged if they cannot be read."""
-    if state.details is None:
-        return GitDetails()
-    found = parse(store.read_commit(state.details).message)
-    if found is None:
-        raise SnapshotDamaged(f"what is staged in a snapshot cannot be read: {state.details}")
-    return found
+    return GitRestoration(now, now, task_branch, None, now.branch, present, present)
 
 
 def _tip(
@@ -174,3 +218,60 @@ def _branches_elsewhere(repository: Repository, git_dir: Path) -> Iterator[tuple
             if named.startswith(b"refs/heads/"):
                 text = named.strip().decode("utf-8", "surrogateescape")
                 yield text.removeprefix("refs/heads/"), info.path
+
+
+def git_lines(plan: GitRestoration | None) -> list[tuple[str, str]]:
+    """Return lines that say what changes, each with a word for its part."""
+    return [] if plan is None else list(_lines(plan))
+
+
+def under_way(names: Iterable[str]) -> list[str]:
+    """Return the git commands that are unfinished, by the names of their small files."""
+    tops = {name.partition("/")[0] for name in names}
+    return sorted({word for name, word in _COMMANDS.items() if name in tops})
+
+
+def _lines(plan: GitRestoration) -> Iterator[tuple[str, str]]:
+    now, then = plan.now, plan.then
+    if plan.moves_head:
+        after = _at(plan.branch, then.head)
+        if plan.branch is not None and plan.branch == now.branch:
+            after = _short(then.head)
+        yield "head", f"{_at(now.branch, now.head)} -> {after}"
+    on_branch = plan.task_branch in (now.branch, plan.branch)
+    if plan.tip is not None and not (on_branch and plan.moves_head):
+        yield "branch", f"{plan.task_branch} {_short(now.tip)} -> {_short(plan.tip)}"
+    if plan.present.entries != plan.wanted.entries:
+        yield "index", _index(plan)
+    yield from _unfinished(plan.present.files, plan.wanted.files)
+    if plan.present.documents != plan.wanted.documents:
+        yield "phases", "as they were then"
+
+
+def _index(plan: GitRestoration) -> str:
+    entries = plan.wanted.entries
+    if entries is None:
+        return "gone, as it was then"
+    count = len({entry.path for entry in entries})
+    if not count:
+        return "as HEAD: nothing is staged"
+    return f"as it was then: {count} {'path is' if count == 1 else 'paths are'} not as in HEAD"
+
+
+def _unfinished(present: Mapping[str, Sha], wanted: Mapping[str, Sha]) -> Iterator[tuple[str, str]]:
+    if present == wanted:
+        return
+    before, after = under_way(present), under_way(wanted)
+    for word in before:
+        if word not in after:
+            yield "git", f"the {word} that is under way is set aside, and kept"
+    for word in after:
+        yield "git", f"a {word} is under way, as it was then"
+
+
+def _at(branch: str | None, sha: Sha | None) -> str:
+    return f"{branch or '(detached)'} {_short(sha)}"
+
+
+def _short(sha: Sha | None) -> str:
+    return "(no commit)" if sha is None else sha[:10]
