@@ -11,11 +11,13 @@ from siding.record.acts.skeleton import Work
 from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.details.reversal import Reversal
 from siding.record.ledger.step import Step
-from siding.record.moving.move import (
+from siding.record.moving.model import (
     Move,
+    move_from,
+)
+from siding.record.moving.move import (
     changed_paths,
     checkout_of,
-    move_from,
     pushed_to,
     refuse_busy,
 )

@@ -7,6 +7,7 @@ with it; that needs the person's consent.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from siding.ground.errors import NoActiveTask, NotFound
 from siding.ground.git.paths import is_selected, quote_path, unquote_path
@@ -46,8 +47,9 @@ from siding.record.snapshots.modes import (
 from siding.record.snapshots.patches import diff_trees
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
-from siding.tasks.close import Fate, close_task, remove_workspace
-from siding.tasks.reopen import Reopened, deleted_tasks, reopen
+
+if TYPE_CHECKING:
+    from siding.tasks.reopen import Reopened
 
 __all__ = [
     "Restored",
@@ -80,7 +82,7 @@ class Undone(NamedTuple):
     what: str
     settled: tuple[Step, ...] = ()
     restored: Restored | None = None
-    reopened: Reopened | None = None
+    reopened: "Reopened | None" = None
     applied: Step | None = None
     passed: tuple[Step, ...] = ()  # runs after the act that changed nothing
     paused: Paused = Paused()  # the runs that were paused meanwhile
@@ -93,6 +95,8 @@ def undo(project: Project, request: UndoRequest) -> Undone:
     """
     task_id, away = choose(project, request.task, "undo")
     if away:
+        from siding.tasks.reopen import reopen  # closing and opening: 30 modules
+
         opened = reopen(project, task_id, by_undo=True, wait=request.wait)
         return Undone(
             task=opened.task, what=f"opened task {opened.task.name} again", reopened=opened
@@ -301,6 +305,8 @@ def _close_again(project: Project, task: Task) -> Undone:
     """Close, or remove the workspace of, a task that an undo opened again."""
     mark = task.rest.get(REOPENED)
     assert isinstance(mark, dict)
+    from siding.tasks.close import Fate, close_task, remove_workspace
+
     fate = Fate(str(mark.get("fate")))
     keep = bool(mark.get("keep_branch"))
     if mark.get("closed"):
@@ -352,6 +358,8 @@ def choose(project: Project, named: str | None, word: str) -> tuple[TaskId, bool
     try:
         task = select(project, None) if named is None else resolve(project, named)
     except (NoActiveTask, NotFound):
+        from siding.tasks.reopen import deleted_tasks
+
         gone = {each.id: each for each in deleted_tasks(project)}
         if named is not None:
             if not any(named in (each.id, each.name) for each in gone.values()):

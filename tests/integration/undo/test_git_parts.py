@@ -8,7 +8,9 @@ import pytest
 from siding.ground.git.errors import GitError, SnapshotDamaged, SnapshotFailed
 from siding.ground.git.refs import read_ref
 from siding.phases.moves import PhaseRequest, move
-from siding.record.moving.checkout import IndexLocked
+from siding.record.moving.model import (
+    IndexLocked,
+)
 from siding.record.phases.states import PhaseMove
 from siding.record.restoring.refusal import Refusal
 from siding.record.snapshots.capture import CaptureWork

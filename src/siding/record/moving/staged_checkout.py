@@ -37,11 +37,13 @@ from siding.record.files.restore import prune, restore
 from siding.record.files.staging import Staged
 from siding.record.moving.checkout import (
     CheckoutGit,
-    CheckoutPlace,
-    Trees,
     check_out,
     read_trees,
     tracked_among,
+)
+from siding.record.moving.model import (
+    CheckoutPlace,
+    Trees,
 )
 from siding.record.snapshots.patches import Change
 from siding.record.snapshots.store import remove_tree

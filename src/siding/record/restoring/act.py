@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from siding.ground.git.errors import SnapshotDamaged
+from siding.ground.git.errors import SnapshotDamaged, SnapshotFailed
 from siding.ground.git.paths import is_selected, quote_path
 from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
@@ -28,7 +28,6 @@ from siding.record.files.immovable import CannotMove
 from siding.record.files.obstacles import changed_since
 from siding.record.files.plan import Why
 from siding.record.files.restore import restore
-from siding.record.files.small_files import plan_small_files
 from siding.record.files.staging import staged
 from siding.record.files.task_index import expect, let_go
 from siding.record.ledger.details.rollback import LeftAlone, RollbackDetail
@@ -36,12 +35,11 @@ from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import ALL_PARTS
 from siding.record.ledger.step import Step
-from siding.record.phases.documents import put_documents
+from siding.record.moving.model import UNCHANGED
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.recorder import Recorder
 from siding.record.restoring.git_plan import GitRestoration, place_of, plan_git, state_at, stay
-from siding.record.restoring.git_restore import NOTHING_CHANGED, GitWork, restoring_git
 from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.restoring.survey import (
     ASIDE,
@@ -60,7 +58,6 @@ from siding.record.snapshots.modes import TreeState, link_changes, mode_changes,
 from siding.record.snapshots.patches import diff_trees
 from siding.record.snapshots.store import remove_tree
 from siding.record.unfinished.displaced_files import spare_room
-from siding.record.unfinished.phases import phase_lock
 
 _LARGEST_DOCUMENT = 16 << 20  # bytes
 
@@ -125,7 +122,7 @@ def written_meanwhile(count: int) -> str:
 class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
     """Restore the workspace to another state. A subclass says which one, in `going`."""
 
-    unchanged = NOTHING_CHANGED
+    unchanged = (*UNCHANGED, Refusal, SnapshotDamaged, SnapshotFailed)
 
     @abstractmethod
     def going(self, work: Work) -> Going:
@@ -283,6 +280,7 @@ def sandbox_following(work: Work, plan: GitRestoration | None) -> Iterator[None]
     if plan is None or not layout.sandbox_lock.exists():
         yield
         return
+    from siding.record.files.small_files import plan_small_files
     from siding.record.quarantine.living import follow, will_follow
     from siding.record.unfinished.sandbox_commits import living_quarantine
 
@@ -308,11 +306,13 @@ def restoring_state(
 ) -> Iterator[None]:
     """Move HEAD and the task's branch, then let the block restore the files, then do the rest.
 
-    An error in `git_restore.NOTHING_CHANGED` is raised before anything was changed.
+    An error in `RestoreAct.unchanged` is raised before anything was changed.
     """
     if plan is None:
         yield
         return
+    from siding.record.restoring.git_restore import GitWork, restoring_git
+
     project, snapshots = work.project, work.recorder.snapshots
     documents = _documents(project, plan)
     carrying = GitWork(
@@ -325,10 +325,14 @@ def restoring_state(
     )
     with ExitStack() as stack:
         if documents is not None:
+            from siding.record.unfinished.phases import phase_lock
+
             stack.enter_context(phase_lock(project, work.task, reason))
         with restoring_git(carrying, plan, lambda: snapshots.is_in_state(plan.now)):
             yield
             if documents is not None:
+                from siding.record.phases.documents import put_documents
+
                 put_documents(work.recorder.layout.root, documents)
 
 

@@ -13,7 +13,9 @@ from siding.ground.files.regular import read_small
 from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.moving.checkout import CheckoutPlace
+from siding.record.moving.model import (
+    CheckoutPlace,
+)
 from siding.record.place.project import Project
 from siding.record.snapshots.git_state import GitDetails, GitState, state_in
 from siding.record.snapshots.heads import head_now

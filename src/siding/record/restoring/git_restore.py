@@ -10,13 +10,12 @@ from contextlib import contextmanager
 
 from siding.ground.files.durable import flush_dir, flush_file
 from siding.ground.git.command import Place
-from siding.ground.git.errors import SnapshotDamaged, SnapshotFailed, said_by
+from siding.ground.git.errors import said_by
 from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.files.small_files import plan_small_files, replace_small_files
 from siding.record.moving.checkout import (
-    CheckoutPlace,
     copy_index,
     discard_index,
     git_place,
@@ -24,7 +23,13 @@ from siding.record.moving.checkout import (
     take_lock,
 )
 from siding.record.moving.intended import add_intended
-from siding.record.moving.move import UNCHANGED, Move, swap
+from siding.record.moving.model import (
+    CheckoutPlace,
+    Move,
+)
+from siding.record.moving.move import (
+    swap,
+)
 from siding.record.moving.objects import give_objects
 from siding.record.moving.sparse import apply_rules, is_sparse
 from siding.record.restoring.git_plan import GitRestoration
@@ -32,11 +37,6 @@ from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.snapshots.git_look import LARGEST_FILE, commits_among
 from siding.record.snapshots.git_state import FLAGS, NOTHING, IndexEntry, commits_named_in
 from siding.record.snapshots.store import SnapshotStore
-
-NOTHING_CHANGED = (*UNCHANGED, Refusal, SnapshotDamaged, SnapshotFailed)
-"""If one of these is raised before the block of `restoring_git` runs, nothing was changed.
-
-The block itself may raise Refusal, for files that were exchanged back."""
 
 
 class GitWork(NamedTuple):
@@ -69,7 +69,7 @@ def restoring_git(
         small_files = plan_small_files(work.store, present, wanted)
         give_what_is_named(work.repository, work.store, plan)
         _move_refs(work, plan)
-        # From here on something is changed, and no error of `NOTHING_CHANGED` is raised any more,
+        # From here on something is changed, and no error of `RestoreAct.unchanged` is raised,
         # but for files that could not be moved and were exchanged back.
         try:
             yield

@@ -13,7 +13,9 @@ from siding.record.files.displaced import (
     remove_if_empty,
 )
 from siding.record.ledger.details.apply import ApplyDetail
-from siding.record.moving.move import Move
+from siding.record.moving.model import (
+    Move,
+)
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.snapshots.room import has_room

@@ -20,8 +20,14 @@ from siding.record.ledger.details.checkpoint import CheckpointDetail
 from siding.record.ledger.details.rollback import RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
-from siding.record.moving.checkout import CheckoutPlace, discard_index, release_dead_lock
+from siding.record.moving.checkout import (
+    discard_index,
+    release_dead_lock,
+)
 from siding.record.moving.intended import discard_intended
+from siding.record.moving.model import (
+    CheckoutPlace,
+)
 from siding.record.moving.ref_locks import sweep_locks
 from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.recorded_state import recorded_state

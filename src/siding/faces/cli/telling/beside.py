@@ -1,16 +1,18 @@
 """The options of acts that move the files under runs that live, and what is said of these runs."""
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import task_name
 from siding.ground.ids import TaskId
 from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.place.project import Project
-from siding.record.unfinished.live_workflows import live_workflows
-from siding.running.end_left import EndedLeft
-from siding.running.named_run import Task, left_words, what_was_left
-from siding.running.stop import Ended, stop_before
+
+if TYPE_CHECKING:
+    from siding.running.end_left import EndedLeft
+    from siding.running.named_run import Task
+    from siding.running.stop import Ended
 
 TITLE_COLUMNS = 60
 NAMED_COLUMNS = 200
@@ -37,6 +39,9 @@ def beside_of(arguments: Namespace) -> BesideRuns:
 
 def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
     """End the workflows and the runs of the task, and say which."""
+    from siding.record.unfinished.live_workflows import live_workflows
+    from siding.running.stop import stop_before
+
     if any(live_workflows(project, task_id)):
         from siding.workflows.acts.ending import end_workflows  # the engine: few commands need it
 
@@ -45,7 +50,7 @@ def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
     tell_stopped(screen, stop_before(project, task_id))
 
 
-def tell_stopped(screen: Screen, stopped: Ended) -> None:
+def tell_stopped(screen: Screen, stopped: "Ended") -> None:
     """Say which runs were ended, and what ended runs had left running."""
     for each in stopped.runs:
         step = "not recorded" if each.step is None else f"step {each.step.id}"
@@ -57,7 +62,7 @@ def tell_stopped(screen: Screen, stopped: Ended) -> None:
         _tell_ended_left(screen, left)
 
 
-def _tell_ended_left(screen: Screen, left: EndedLeft) -> None:
+def _tell_ended_left(screen: Screen, left: "EndedLeft") -> None:
     name, run = task_name(left.task.name), left.run.id
     if left.ended:
         named = shorten(inert(", ".join(each.named for each in left.ended)), NAMED_COLUMNS)
@@ -66,8 +71,10 @@ def _tell_ended_left(screen: Screen, left: EndedLeft) -> None:
         screen.warn(f"{process.named}, which {run} left running, could not be ended")
 
 
-def say_left(screen: Screen, project: Project, task: Task, run_id: str) -> None:
+def say_left(screen: Screen, project: Project, task: "Task", run_id: str) -> None:
     """Say what a run that has ended left running, if anything of it lives."""
+    from siding.running.named_run import left_words, what_was_left
+
     left = what_was_left(project, task, run_id)
     if left is not None:
         named = shorten(inert(left_words(left)), NAMED_COLUMNS)
