@@ -36,7 +36,6 @@ from siding.record.restoring.survey import (
     Destination,
     RestoreRequest,
 )
-from siding.record.runs.reported import title_of
 from siding.record.snapshots.modes import (
     TreeState,
     bare_changes,
@@ -224,6 +223,8 @@ def _named_act(steps: Sequence[Step], act: Step) -> str:
     for each in of_turn:
         turn = each.as_checkpoint
         if turn is not None and turn.prompts:
+            from siding.record.runs.reported import title_of
+
             most = _LONGEST_TITLE * min(len(turn.prompts), 4)
             return f"step {each.id} ({title_of(turn.prompts, most)})"
     return f"step {act.id} ({_shortened(act.title)})"

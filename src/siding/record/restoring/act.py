@@ -15,7 +15,6 @@ from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import Paused
 from siding.record.acts.skeleton import Act, Done, Ended, Result, Work
-from siding.record.files.aside import move_in, move_out
 from siding.record.files.directories import not_as_planned
 from siding.record.files.displaced import (
     DISPLACED,
@@ -185,10 +184,14 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
             restoring_state(work, found.git, token=intent.act, reason=self.what),
         ):
             if going := sorted({*found.aside, *found.blocked}):
+                from siding.record.files.aside import move_out
+
                 move_out(root, going, place / ASIDE)
             try:
                 restore(root, changes, contents, takes_back=True)
             except CannotMove as error:
+                from siding.record.files.aside import move_in
+
                 move_in(root, place / ASIDE)
                 raise cannot_move([error.stuck]) from error
         ignored = [left.path for left in changes.left if left.why is Why.IGNORED]
@@ -197,6 +200,8 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         came: list[bytes] = []
         stays: list[bytes] = []
         for before in found.request.bring_back:
+            from siding.record.files.aside import move_in
+
             moved, left = move_in(root, home / before / ASIDE)
             came += moved
             stays += left

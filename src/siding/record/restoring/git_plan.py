@@ -22,7 +22,6 @@ from siding.record.snapshots.heads import head_now
 from siding.record.snapshots.recorded_state import details_of, recorded_state
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.tasks.registry import Workspace
-from siding.record.worktrees.listing import worktrees
 
 _COMMANDS = {
     "MERGE_HEAD": "merge",
@@ -210,6 +209,8 @@ def _branch(
 
 def _branches_elsewhere(repository: Repository, git_dir: Path) -> Iterator[tuple[str, Path]]:
     """Yield the branches that other checkouts have checked out, or rebase, and where."""
+    from siding.record.worktrees.listing import worktrees
+
     for info in worktrees(repository):
         if info.path is None or not info.path.is_dir() or info.git_dir.samefile(git_dir):
             continue

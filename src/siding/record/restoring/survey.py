@@ -16,13 +16,11 @@ from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.procfs import worked_in
-from siding.record.files.aside import listed
 from siding.record.files.directories import leaving, with_directories
 from siding.record.files.immovable import (
     Stuck,
     immovable,
 )
-from siding.record.files.links import with_links
 from siding.record.files.obstacles import obstacles, of_others
 from siding.record.files.plan import (
     LeftPath,
@@ -34,7 +32,6 @@ from siding.record.files.task_index import ignored_now, ignored_there
 from siding.record.moving.sparse import is_sparse, left_out
 from siding.record.place.project import Project
 from siding.record.recording.freed import refuse_freed
-from siding.record.recording.named_paths import refuse_unknown
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.restoring.git_plan import GitRestoration, plan_git, state_now
 from siding.record.restoring.refusal import Reason, Refusal
@@ -136,8 +133,11 @@ def survey(
     if not request.hard:
         own = place_for(store, PEEKS, project.app.random_bytes(8).hex())
         ignored = ignored_there(store, task_id, here.root, destination.snapshot, changes, place=own)
-    for place in request.bring_back:  # files that come back from the trash replace what is there
-        ignored -= set(listed(project.layout.root / place / ASIDE))
+    if request.bring_back:  # files that come back from the trash replace what is there
+        from siding.record.files.aside import listed
+
+        for place in request.bring_back:
+            ignored -= set(listed(project.layout.root / place / ASIDE))
     there = destination.coverage or Coverage()
     modes = modes_of(store, destination.snapshot)
     now, then = (None if each is None else each.bare for each in (here.modes, modes))
@@ -166,7 +166,10 @@ def survey(
         modes=modes,
     )
     linked = here.modes.links if here.modes else None
-    plan = with_links(store, plan, linked or (), destination.snapshot, request.paths)
+    if linked or (modes is not None and modes.links):
+        from siding.record.files.links import with_links
+
+        plan = with_links(store, plan, linked or (), destination.snapshot, request.paths)
     plan = with_directories(here.root, plan, changes, now, then, request.paths)
     plan = leaving(plan, worked_in(here.root.path, plan.removed))
     plan = _without_others(here.root, plan)
@@ -272,6 +275,8 @@ def previewed(
 
     Raises NotFound if a path of `how` is in neither state.
     """
+    from siding.record.recording.named_paths import refuse_unknown
+
     snapshots = TaskSnapshots(project, workspace)
     with snapshots.look() as found:
         refuse_unknown(found.store, (destination.snapshot, found.tree), how.paths)

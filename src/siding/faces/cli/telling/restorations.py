@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import changes_of, counted, task_step
-from siding.record.recording.steps import Step
 from siding.record.restoring.act import Restored, written_meanwhile
 from siding.record.restoring.git_plan import git_lines
 from siding.record.restoring.refusal import Refusal
@@ -15,6 +14,9 @@ from siding.record.restoring.survey import (
     Survey,
     quote_path,
 )
+
+if TYPE_CHECKING:
+    from siding.record.recording.steps import Step
 
 Result = TypeVar("Result")
 
@@ -116,7 +118,7 @@ def tell_restored(
         screen.warn(f"{quote_path(path)} is not as planned: somebody wrote it meanwhile")
 
 
-def tell_kept(screen: Screen, home: Path, step: Step | None) -> None:
+def tell_kept(screen: Screen, home: Path, step: "Step | None") -> None:
     """Print where the versions are that others wrote while the act of `step` moved files.
 
     `home` is the project's directory.
