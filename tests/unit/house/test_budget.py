@@ -15,9 +15,9 @@ import siding
 
 TODAY = {
     "run -- true": Limit(252, 2_850, git=3, fsyncs=16, patterns=21),
-    "status": Limit(146, 1_820, git=1, patterns=9),
-    "log": Limit(98, 1_110, patterns=4),
-    "diff --stat": Limit(134, 1_720, git=2, patterns=10),
+    "status": Limit(139, 1_731, git=1, patterns=9),
+    "log": Limit(91, 1_010, patterns=4),
+    "diff --stat": Limit(129, 1_645, git=2, patterns=10),
 }
 PARSED = {"status": 201, "log": 300}  # lines of a ledger of 1,000
 

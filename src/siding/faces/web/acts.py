@@ -126,11 +126,10 @@ def _do_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
 
 def _meanwhile(project: Project, step: Step) -> str:
     """Return where the versions are that other programs wrote during an act; "" for none."""
-    moved = step.as_rollback or step.as_apply
-    if moved is None or not moved.kept:
+    if not step.kept:
         return ""
-    place = (project.layout.root / moved.kept[0]).parent
-    return f"; {written_meanwhile(len(moved.kept))} {place}"
+    place = (project.layout.root / step.kept[0]).parent
+    return f"; {written_meanwhile(len(step.kept))} {place}"
 
 
 def _do_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:

@@ -12,7 +12,7 @@ from siding.faces.web.inert import inert
 from siding.faces.web.words import counted, duration, size
 from siding.ground.ids import run_or_step
 from siding.ground.namedtuples import NamedTuple
-from siding.usage.brief import brief, tokens_of, usage_of
+from siding.usage.brief import brief, tokens_of
 from siding.workflows.acts.views import format_dollars, format_duration, format_token_count
 
 
@@ -66,7 +66,7 @@ _ENVIRONMENT.filters |= {
     "dollars": format_dollars,
     "took": format_duration,
     "at_ms": lambda milliseconds: _moment(moment_iso(milliseconds)),
-    "used": lambda step: brief(usage_of(step)),
+    "used": lambda step: brief(step.usage),
 }
 
 

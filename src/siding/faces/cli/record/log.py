@@ -19,7 +19,7 @@ from siding.faces.cli.telling.traps import trapped
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project, require_project
-from siding.record.recording.freed import freed_record, marked
+from siding.record.recording.freed import freed_snapshots, marked
 from siding.record.recording.logged import (
     PresentLine,
     Search,
@@ -98,7 +98,7 @@ def run(arguments: Namespace, context: Context) -> int:
         _print_graph(screen, task.name, found.steps, found.line)
         return status
     left = found.line.left_behind
-    gone = freed_record(project).of_all()
+    gone = freed_snapshots(project)
     rows = _rows(
         found,
         under_way,

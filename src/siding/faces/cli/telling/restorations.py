@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen
@@ -10,7 +10,9 @@ from siding.faces.cli.screen.words import changes_of, counted, task_step
 from siding.record.back.git_words import git_lines
 from siding.record.back.restore_act import Restored, written_meanwhile
 from siding.record.back.survey import NeedsConsent, Survey, quote_path
-from siding.record.recording.steps import Step
+
+if TYPE_CHECKING:
+    from siding.record.recording.steps import Step
 
 Result = TypeVar("Result")
 
@@ -112,14 +114,12 @@ def tell_restored(
         screen.warn(f"{quote_path(path)} is not as planned: somebody wrote it meanwhile")
 
 
-def tell_kept(screen: Screen, home: Path, step: Step | None) -> None:
+def tell_kept(screen: Screen, home: Path, step: "Step | None") -> None:
     """Print where the versions are that others wrote while the act of `step` moved files.
 
     `home` is the project's directory.
     """
-    moved = None if step is None else step.as_apply or step.as_rollback
-    kept = () if moved is None else moved.kept
-    for path in kept:
+    for path in () if step is None else step.kept:
         screen.warn(f"a file was written during this by another program: kept as {home / path}")
 
 

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.words import size
-from siding.record.recording.steps import Step
 
 if TYPE_CHECKING:
     from siding.record.recording.step_details import SandboxReport
+    from siding.record.recording.steps import Step
 
 
-def sandbox_lines(step: Step) -> list[tuple[str, str]]:
+def sandbox_lines(step: "Step") -> list[tuple[str, str]]:
     """Return the lines, each a label and a text; none for a run without sandbox and limits."""
     run = step.as_run
     if run is None:
