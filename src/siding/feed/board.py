@@ -86,7 +86,7 @@ def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) 
     if fresh != known:
         _remember(project, fresh)
     active = project.active_task_id()
-    states = project.registry.states()
+    states = project.workspaces.states()
     open_ids = {
         task_id
         for task_id, entry in fresh.items()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import assert_never
 
-from siding.agents.alone import talks
+from siding.agents.table import talks
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
