@@ -97,7 +97,7 @@ DOORS = {
     "phases/gates.py": "the whole of a run, for a gate that is a command",
     "phases/phases.py": "git, when a phase move was cut off",
     "asking/gates.py": "the phases, for decisions that are a gate's",
-    "feed/short.py": "the questions, in a project in which none was asked",
+    "feed/short.py": "questions and acts in progress, where there are none",
     "asking/notifications.py": "urllib, where a webhook is set",
     "asking/notifier.py": "the notifications, where they are set up",
     "asking/devices/desk.py": "cryptography, before a device signs; it is an extra of the package",
@@ -109,9 +109,12 @@ DOORS = {
     "assistant/tools/search/choosing.py": "importlib.metadata, until something is searched",
     "assistant/tools/checking.py": "jsonschema: 90 ms, until a tool is called",
     # A step: what only some kinds and some questions need.
-    "record/ledger/step.py": "everything but the fields that all steps have",
+    "record/ledger/step.py": "the details of the kinds of steps",
+    "record/ledger/step_fields.py": "reports that few steps have",
+    "record/recording/freed.py": "the journal, in a project that has freed nothing",
+    "record/recording/steps.py": "the acts in progress, where there are none",
+    "record/recording/logged.py": "the graph, for a log without one",
     "record/ledger/details/__init__.py": "the kinds of steps that a ledger does not have",
-    "record/ledger/draft.py": "the fields of a run",
     "record/ledger/intents.py": "the drafts, when an act is in progress",
     # Redaction: text without a trace of a secret needs few rules.
     "secretmask/redactor.py": "names and values that sound secret",
