@@ -59,7 +59,7 @@ from siding.running.held import AskSeen
 from siding.running.request import Retried, RunRequest, RunResult, Terminal
 from siding.running.run import run
 from siding.sandbox.sandbox import SandboxRequest
-from siding.secretmask.span import is_marked
+from siding.secretmask.face import is_marked
 from siding.undo.prompt_again import plan_prompt, turn_of_prompt
 
 __all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry", "send_again"]
