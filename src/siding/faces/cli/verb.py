@@ -1,4 +1,4 @@
-"""A verb that shares its module with others of its noun. One that is loaded every day has its own."""
+"""A verb that shares its module with others of its noun; those of every day have one each."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
