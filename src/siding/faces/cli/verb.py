@@ -1,4 +1,4 @@
-"""A verb that shares its module with others of its noun; those of every day have one each."""
+"""A verb that shares its module with others of its noun. A daily one has a module of its own."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable

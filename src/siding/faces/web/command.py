@@ -64,7 +64,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: CommandContext) -> int:
     from siding.record.place.dashboard import AlreadyRunning, only_dashboard, running_dashboard
-    from siding.record.place.project import project_for_people
+    from siding.record.place.projects import project_for_people
     from siding.record.recording.calling_step import refuse_inside_step
 
     if not arguments.idle > 0:

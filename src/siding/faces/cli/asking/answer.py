@@ -104,7 +104,7 @@ def _from_dialogue(
 
 
 def _from_file(name: str, context: Context) -> object:
-    from siding.asking.requests import read_answers
+    from siding.asking.question import read_answers
 
     if name == "-":
         return read_answers(sys.stdin.buffer.read(LONGEST_INPUT), "standard input")

@@ -76,7 +76,7 @@ def _show_options(parser: ArgumentParser) -> None:
 
 def _show(arguments: Namespace, context: Context) -> int:
     from siding.asking.lookup import find
-    from siding.asking.pages import page_of
+    from siding.asking.question import page_of
     from siding.asking.views import as_record
     from siding.faces.cli.asking.lines import print_head, print_item
     from siding.record.place.project import require_project
@@ -138,7 +138,7 @@ def _clean_options(parser: ArgumentParser) -> None:
 
 
 def _clean(arguments: Namespace, context: Context) -> int:
-    from siding.asking.upkeep import clean
+    from siding.asking.answer import clean
     from siding.record.place.project import require_project
 
     if arguments.keep is None and arguments.older_than is None:

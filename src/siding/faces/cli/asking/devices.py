@@ -13,7 +13,7 @@ from siding.faces.cli.screen.words import ago
 from siding.faces.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from siding.asking.devices.pairing import Pairing
+    from siding.asking.devices.terminal import Pairing
 
 
 def _list_options(parser: ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def _list_options(parser: ArgumentParser) -> None:
 
 
 def _list(arguments: Namespace, context: Context) -> int:
-    from siding.asking.devices.listing import devices
+    from siding.asking.devices.terminal import devices
 
     screen = context.screen
     found = devices(context.app)
@@ -65,7 +65,7 @@ def _pair_options(parser: ArgumentParser) -> None:
 
 
 def _pair(arguments: Namespace, context: Context) -> int:
-    from siding.asking.devices.pairing import await_device, offer_pairing, withdraw
+    from siding.asking.devices.terminal import await_device, offer_pairing, withdraw
     from siding.record.place.project import require_project
 
     screen = context.screen
@@ -112,7 +112,7 @@ def _remove_options(parser: ArgumentParser) -> None:
 
 
 def _remove(arguments: Namespace, context: Context) -> int:
-    from siding.asking.devices.listing import remove
+    from siding.asking.devices.terminal import remove
 
     device = remove(context.app, arguments.device)
     context.screen.note(f"removed {inert(device.name)} ({device.id})", "green")
@@ -141,7 +141,7 @@ def _log_options(parser: ArgumentParser) -> None:
 
 
 def _log(arguments: Namespace, context: Context) -> int:
-    from siding.asking.devices.listing import told
+    from siding.asking.devices.terminal import told
 
     screen = context.screen
     found = told(context.app, arguments.limit)

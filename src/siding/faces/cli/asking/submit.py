@@ -95,7 +95,7 @@ def _submit(arguments: Namespace, context: Context) -> int:
     from siding.asking.notifier import Notifier
     from siding.asking.question import ask, wait
     from siding.broker.inside import broker_of
-    from siding.record.place.project import project_for_people
+    from siding.record.place.projects import project_for_people
 
     timeout_s = _timeout(arguments.timeout)
     refuse_key_of_gates(arguments.key)
@@ -140,7 +140,7 @@ command is ended: the same JSON, or the same --key, finds the same question agai
 
 
 def _submit_request(arguments: Namespace, context: Context) -> object:
-    from siding.asking.requests import read_file, read_text
+    from siding.asking.question import read_file, read_text
 
     given = [each for each in (arguments.request, arguments.file) if each is not None]
     if len(given) != 1:
@@ -166,7 +166,7 @@ def _timeout(text: str | None) -> float | None:
 def _say_submit(
     context: Context, project: Project, asking: Asking, notifier: Notifier, *, open_page: bool
 ) -> None:
-    from siding.asking.pages import page_of
+    from siding.asking.question import page_of
 
     screen, decision = context.screen, asking.decision
     for sentence in asking.ignored:
@@ -189,7 +189,7 @@ def _say_submit(
 
 
 def _open(context: Context, project: Project, decision: DecisionView) -> None:
-    from siding.asking.pages import page_of
+    from siding.asking.question import page_of
 
     address = page_of(project, decision, with_key=True)
     if address is None:

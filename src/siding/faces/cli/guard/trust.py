@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from siding.record.place.project import Project
     from siding.record.place.trust import AskedDriver
     from siding.sandbox.trust import AskedByRepository
-    from siding.workflows.acts.finding import FoundScript
+    from siding.workflows.acts.scripts import FoundScript
 
 
 _FIRST_LINES = 12
@@ -55,8 +55,8 @@ def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.trust import asked_drivers, forget_all, trust_drivers
     from siding.record.recording.calling_step import refuse_inside_step
     from siding.sandbox.trust import trust_sandbox, widening
-    from siding.workflows.acts.trusting import is_trusted, of_repository
-    from siding.workflows.acts.trusting import trust as trust_workflow
+    from siding.workflows.acts.trust import is_trusted, of_repository
+    from siding.workflows.acts.trust import trust as trust_workflow
 
     project, _made = ensure_project(context.app)
     screen = context.screen

@@ -44,7 +44,7 @@ def _move(arguments: Namespace, context: Context, *, wanted: PhaseMove) -> int:
     from siding.broker.inside import broker_of
     from siding.phases.gates import GateClosed
     from siding.phases.moves import PhaseRequest, move, moved_as_record
-    from siding.record.place.project import project_for_people
+    from siding.record.place.projects import project_for_people
 
     request = PhaseRequest(
         move=wanted,

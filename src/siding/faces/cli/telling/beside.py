@@ -23,7 +23,7 @@ def beside_of(arguments: Namespace) -> BesideRuns:
 def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
     """End the workflows and the runs of the task, and say which."""
     if any(live_workflows(project, task_id)):
-        from siding.workflows.acts.ending import end_workflows  # the engine: few commands need it
+        from siding.workflows.acts.control import end_workflows  # the engine: few commands need it
 
         for each in end_workflows(project, task_id):
             screen.note(f"ended the workflow {inert(each.name)} ({each.run_id})")

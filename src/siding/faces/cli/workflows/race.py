@@ -19,7 +19,7 @@ from siding.faces.cli.screen.words import changes, task_name
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
-    from siding.workflows.acts.race import Entrant, RaceResult
+    from siding.workflows.acts.views import Entrant, RaceResult
 
 
 CHOICES = ("smallest", "judge", "ask", "none")
@@ -40,11 +40,11 @@ def run(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.workflows.lines import RunLines, say_end, status_of
     from siding.record.place.project import ensure_project
     from siding.workflows.acts.agents import make_agents
-    from siding.workflows.acts.finding import named
-    from siding.workflows.acts.race import race_result
     from siding.workflows.acts.request import WorkflowOptions
-    from siding.workflows.acts.running import WorkflowRequest, carry_out, prepare
-    from siding.workflows.acts.trusting import require_trust
+    from siding.workflows.acts.run import WorkflowRequest, carry_out, prepare
+    from siding.workflows.acts.scripts import named
+    from siding.workflows.acts.trust import require_trust
+    from siding.workflows.acts.views import race_result
 
     project, _made = ensure_project(context.app)
     agents = [name.strip() for name in (arguments.agents or "").split(",") if name.strip()]

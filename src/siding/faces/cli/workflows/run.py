@@ -17,9 +17,9 @@ from siding.ground.errors import SidingError, UsageError
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
-    from siding.workflows.acts.finding import FoundScript
     from siding.workflows.acts.request import ResumeRequest
-    from siding.workflows.acts.running import Prepared
+    from siding.workflows.acts.run import Prepared
+    from siding.workflows.acts.scripts import FoundScript
 
 
 _STANDARD_INPUT = "-"
@@ -46,7 +46,7 @@ def _run_options(parser: ArgumentParser) -> None:
 def _run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import ensure_project
     from siding.workflows.acts.request import WorkflowOptions, args_from_words
-    from siding.workflows.acts.running import WorkflowRequest, prepare
+    from siding.workflows.acts.run import WorkflowRequest, prepare
 
     project, _made = ensure_project(context.app)
     found = find_script(project, arguments.workflow)
@@ -99,9 +99,8 @@ def carry_out_and_tell(
     """Work on a run, here or in the background, and tell how it goes; return the exit status."""
     from siding.faces.cli.workflows.lines import RunLines, say_end
     from siding.workflows.acts.agents import make_agents
-    from siding.workflows.acts.background import carry_out_detached
-    from siding.workflows.acts.notifying import tell_ended
-    from siding.workflows.acts.running import carry_out
+    from siding.workflows.acts.background import carry_out_detached, tell_ended
+    from siding.workflows.acts.run import carry_out
 
     run_id = prepared.folder.run_id
     context.screen.note(
@@ -120,7 +119,7 @@ def carry_out_and_tell(
 
 def called_by(project: Project, found: FoundScript) -> list[FoundScript]:
     """Return the workflows that a script calls and that nobody has allowed yet."""
-    from siding.workflows.acts.trusting import not_trusted_in
+    from siding.workflows.acts.trust import not_trusted_in
     from siding.workflows.acts.views import ScriptError
 
     try:
@@ -133,7 +132,7 @@ def allow(
     context: Context, project: Project, scripts: Sequence[FoundScript], *, is_allowed: bool
 ) -> None:
     """Allow scripts of the repository that nobody has allowed yet, if the person here says so."""
-    from siding.workflows.acts.trusting import is_trusted, trust
+    from siding.workflows.acts.trust import is_trusted, trust
 
     for found in scripts:
         if is_trusted(project, found):
@@ -144,7 +143,7 @@ def allow(
 
 def find_script(project: Project, workflow: str) -> FoundScript:
     """Return the script that a person names. Raises WorkflowNotFound and ScriptError."""
-    from siding.workflows.acts.finding import at, inline, named
+    from siding.workflows.acts.scripts import at, inline, named
 
     if workflow == _STANDARD_INPUT:
         return inline(sys.stdin.read())
@@ -197,8 +196,7 @@ def _resume_options(parser: ArgumentParser) -> None:
 def _resume(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
     from siding.workflows.acts.request import ResumeRequest
-    from siding.workflows.acts.resuming import called_again, policy_from_words
-    from siding.workflows.acts.running import prepare_again
+    from siding.workflows.acts.run import called_again, policy_from_words, prepare_again
 
     if (arguments.run is None) == (not arguments.all):
         raise UsageError("name one run, or --all", hint="`siding workflow list` shows the runs")
@@ -236,8 +234,7 @@ from the record; a changed one and what follows it in its lane are made anew, an
 
 def _resume_all(context: Context, project: Project, request: ResumeRequest) -> int:
     """Go on with each run that was interrupted, in the background. One that cannot is named."""
-    from siding.workflows.acts.resuming import interrupted
-    from siding.workflows.acts.running import prepare_again
+    from siding.workflows.acts.run import interrupted, prepare_again
 
     runs = interrupted(project)
     if not runs:
@@ -271,7 +268,7 @@ def _work(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
     from siding.workflows.acts.agents import make_agents
     from siding.workflows.acts.request import ResumeRequest
-    from siding.workflows.acts.running import carry_out, prepare_again
+    from siding.workflows.acts.run import carry_out, prepare_again
 
     project = require_project(context.app)
     prepared = prepare_again(project, arguments.run, ResumeRequest())

@@ -13,13 +13,13 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError
 
 if TYPE_CHECKING:
-    from siding.workflows.acts.converting import Conversion
+    from siding.workflows.acts.conversion import Conversion
 
 
 def is_workflow(context: Context, word: str) -> bool:
     """Tell whether there is a workflow of this name for the project one stands in."""
     from siding.record.place.project import find_project
-    from siding.workflows.acts.finding import named
+    from siding.workflows.acts.scripts import named
 
     try:
         project = find_project(context.app)
@@ -79,7 +79,7 @@ def _new_options(parser: ArgumentParser) -> None:
 
 def _new(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import ensure_project
-    from siding.workflows.acts.writing import new_workflow
+    from siding.workflows.acts.scripts import new_workflow
 
     project, _made = ensure_project(context.app)
     path = new_workflow(project, arguments.name, home=arguments.home, like=arguments.from_)
@@ -104,7 +104,7 @@ def _convert_options(parser: ArgumentParser) -> None:
 
 def _convert(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import ensure_project
-    from siding.workflows.acts.converting import conversion, write_converted
+    from siding.workflows.acts.conversion import conversion, write_converted
 
     project, _made = ensure_project(context.app)
     done = conversion(project, arguments.file, name=arguments.name)
@@ -148,7 +148,7 @@ def _guide_options(parser: ArgumentParser) -> None:
 
 
 def _guide(arguments: Namespace, context: Context) -> int:
-    from siding.workflows.acts.guide import guide
+    from siding.workflows.acts.scripts import guide
 
     del arguments
     context.screen.print(guide().rstrip("\n"))
