@@ -12,12 +12,10 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.telling.doctor_sandbox import show_sandbox
 from siding.ground.errors import UsageError
-from siding.upkeep.devices import device_notes
 from siding.upkeep.doctor import examine, mend, older_project
 from siding.upkeep.findings import Mended
-from siding.upkeep.foreign import foreign_notes
+from siding.upkeep.notes import device_notes, foreign_notes, redaction_notes
 from siding.upkeep.projects import find_or_adopt
-from siding.upkeep.redaction import redaction_notes
 
 
 def add_arguments(parser: ArgumentParser) -> None:
