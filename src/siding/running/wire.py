@@ -10,8 +10,8 @@ from siding.ground.process.command import Command, Outcome
 from siding.record.acts.skeleton import Work
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
+from siding.record.runs.file_names import WIRE
 from siding.record.runs.run import Run
-from siding.record.runs.store import WIRE
 from siding.running.request import RunRequest
 from siding.sandbox.sandbox import SandboxPlan
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from siding.asking.devices.store import DeviceStore
 from siding.ground.ids import is_fork
 from siding.ground.storage.documents import foreign_names
-from siding.record.ledger.intents import is_intent
+from siding.record.ledger.intent_files import is_intent
 from siding.record.place.dashboard import running_dashboard
 from siding.record.place.project import Project
 from siding.record.tasks.slots import is_slot

@@ -1,6 +1,6 @@
-"""The options of acts that move the files under runs that live, and what is said of these runs."""
+"""What is said of the runs that live, by acts that move the files under them."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import task_name
@@ -14,21 +14,6 @@ from siding.running.stop import Ended, stop_before
 
 TITLE_COLUMNS = 60
 NAMED_COLUMNS = 200
-STOP = "end the runs of the task first"
-
-
-def add_beside_arguments(parser: ArgumentParser) -> None:
-    """Add the options that say what happens to runs that live."""
-    runs = parser.add_mutually_exclusive_group()
-    runs.add_argument(
-        "--now", action="store_true", help="do not wait until no run is in the middle of a file"
-    )
-    runs.add_argument("--stop", action="store_true", help=STOP)
-
-
-def add_stop_argument(parser: ArgumentParser) -> None:
-    """Add the option for acts that are refused while runs live."""
-    parser.add_argument("--stop", action="store_true", help=STOP)
 
 
 def beside_of(arguments: Namespace) -> BesideRuns:
