@@ -1,13 +1,18 @@
-"""Name the files in the home that are not Siding's own: commands pass over them."""
+"""What the doctor says without finding a fault: files of others, redaction, paired devices.
+
+Files in the home that are not Siding's own are named: commands pass over them.
+"""
 
 import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from siding.asking.devices.store import DeviceStore
 from siding.ground.ids import is_fork
 from siding.ground.storage.documents import foreign_names
 from siding.record.ledger.intent_files import is_intent
+from siding.record.place.dashboard import running_dashboard
 from siding.record.place.project import Project
 from siding.record.tasks.slots import is_slot
 from siding.record.tasks.views import is_view
@@ -81,3 +86,30 @@ def _names(directory: Path) -> list[str]:
         return sorted(os.listdir(directory))
     except OSError:
         return []
+
+
+def redaction_notes(project: Project) -> list[str]:
+    """Return a sentence if secrets are recorded as they are printed; none if they are masked."""
+    if project.redaction.enabled:
+        return []
+    own = project.settings.redaction.enabled is False
+    path = project.layout.config_yaml if own else project.app.home.config_path
+    return [f"redaction is off ({str(path)!r}): secrets are recorded as they are printed"]
+
+
+def device_notes(project: Project) -> list[str]:
+    """Return sentences: which devices are paired, whether the dashboard is served to them, and
+    what that does not prevent."""
+    found, _problems = DeviceStore(project.app.home.devices_dir).all()
+    dashboard = running_dashboard(project)
+    served = dashboard.served if dashboard is not None else ""
+    where = f"the dashboard is served to devices at {served}" if served else ""
+    if not found:
+        return [f"no device is paired; {where or 'the dashboard is not served to any'}"]
+    names = ", ".join(each.name for each in found)
+    return [
+        f"paired, and may answer in your name: {names} (`siding devices`)",
+        where or "the dashboard is not served to them now",
+        "a run without a sandbox can forge a device, as it can write all that you can; a sandbox "
+        "prevents that",
+    ]
