@@ -13,6 +13,7 @@ The next command finishes, or takes back, an apply that was cut off (`record/unf
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 from siding.applying.content import Sources, bench_for
 from siding.applying.git.commits import AskedPerson, RawCommit
@@ -53,9 +54,8 @@ from siding.record.moving.move import Move, checkout_of, refuse_busy, refuse_ove
 from siding.record.place.project import Project
 from siding.record.place.selection import require_of_board, select
 from siding.record.place.task_workspace import require_workspace
-from siding.record.recording.difference import no_base
-from siding.record.recording.freed import refuse_freed
 from siding.record.recording.last_state import last_state
+from siding.record.recording.line_base import no_base
 from siding.record.recording.named_paths import named_paths, refuse_unknown
 from siding.record.recording.recorder import Recorder
 from siding.record.recording.snapshots import TaskSnapshots
@@ -65,8 +65,9 @@ from siding.record.snapshots.room import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
-from siding.record.unfinished.left_running import in_the_way
-from siding.tasks.close import Closed, Fate, close_task
+
+if TYPE_CHECKING:
+    from siding.tasks.close import Closed
 
 __all__ = [
     "Applied",
@@ -131,7 +132,7 @@ class Applied(NamedTuple):
     plan: ApplyPlan
     step: Step | None
     settled: tuple[Step, ...]
-    closed: Closed | None
+    closed: "Closed | None"
     stays_open: str | None  # why the task was not closed, although `close` was asked for
     beside: tuple[str, ...] = ()  # the ids of the runs that lived when the state was taken
 
@@ -365,6 +366,8 @@ def _range(sources: Sources, text: str) -> tuple[Sha, Sha, list[int]]:
             raise NotFound(f"there is no step {number} with a snapshot", hint="`siding log`")
     if low > high:
         raise UsageError(f"--steps {text!r} ends before it begins")
+    from siding.record.recording.freed import refuse_freed
+
     assert found[0] is not None
     assert found[1] is not None
     before, after = Sha(str(found[0].parent)), Sha(str(found[1].snapshot))
@@ -378,6 +381,9 @@ def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied
     plan = applied.plan
     if not request.close or plan.unchanged:
         return applied
+    from siding.record.unfinished.left_running import in_the_way
+    from siding.tasks.close import Fate, close_task
+
     reason = None
     if not plan.wanted.whole:
         reason = "only part of it was applied"

@@ -25,7 +25,7 @@ from siding.record.moving.move import changed_paths
 from siding.record.place.project import Project
 from siding.record.recording.last_state import LastState
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.patches import Change
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.snapshots.submodules import repository_of, tree_in
 from siding.record.tasks.registry import Workspace
@@ -104,7 +104,7 @@ def state_at(
     base = sources.base_tree
     if snapshot == start:
         return Side(tree=base)
-    changes = diff_trees(sources.bench.store, Sha(start), snapshot)
+    changes = sources.bench.changes_between(Sha(start), snapshot)
     changes = [each for each in changes if is_selected(each.path, paths)]
     nested = _foreign(sources, base, snapshot)
     skipped = {each.path: each.reason for each in sources.coverage.skipped}

@@ -65,8 +65,7 @@ def unfinished_in_workspace(sources: Sources) -> Unfinished | None:
     if not workspace.git_dir or not sources.root.is_dir():
         return None
     place = CheckoutPlace(root=sources.root, git_dir=Path(workspace.git_dir))
-    repository = sources.bench.repository
-    return unfinished_in(repository.git, repository.paths.common_dir, place)
+    return unfinished_in(sources.bench.repository, place)
 
 
 def _unfinished_then(sources: Sources, last: LastState) -> Unfinished | None:

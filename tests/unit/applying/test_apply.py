@@ -41,6 +41,7 @@ from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.freed import SnapshotFreed, freed_journal
 from siding.record.recording.held_traps import TrapsUnseen
 from siding.record.runs.store import Runs
+from siding.record.unfinished import left_running
 
 from .ledgers import Told
 
@@ -197,7 +198,7 @@ def test_it_stays_open_while_runs_live_in_it(
     assert applied(desk).stays_open == reason
     left = [SimpleNamespace(run=SimpleNamespace(id=each)) for each in runs.split()]
     monkeypatch.setattr(applying, "perform", lambda *_: done)
-    monkeypatch.setattr(applying, "in_the_way", lambda *_: left)
+    monkeypatch.setattr(left_running, "in_the_way", lambda *_: left)
     words = f"what {', '.join(runs.split())} left running works on in it"
     assert applied(desk).stays_open == words
     assert applied(desk, close=False) == done

@@ -6,6 +6,7 @@ It follows the line: a rollback to before the sync takes the base back, too.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from siding.ground.errors import SidingError
 from siding.ground.files.regular import read_small
 from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha
@@ -16,6 +17,7 @@ from siding.record.ledger.step import Step
 from siding.record.place.lost_workspaces import REBUILT
 from siding.record.place.project import Project
 from siding.record.tasks.registry import Workspace
+from siding.record.tasks.task import Task
 
 if TYPE_CHECKING:
     from siding.record.ledger.details import Detail
@@ -88,3 +90,19 @@ def note_sync(project: Project, workspace: Workspace) -> None:
         known = project.registry.of_task(workspace.task_id)
         if known is not None:
             project.registry.put(known._replace(rest={**known.rest, _SYNCED: True}))
+
+
+def no_base(task: Task) -> SidingError:
+    """Return the error for a workspace without a base snapshot, with the reason."""
+    if not task.worktree:
+        return SidingError(
+            f"task {task.name!r} was begun by another tool, and nothing of its workspace is "
+            "recorded here yet",
+            hint="`siding checkpoint` records it as it is and takes the task over; what the other "
+            "tool wrote stays as it is",
+        )
+    return SidingError(
+        f"nothing of task {task.name!r} was recorded yet",
+        hint="`siding checkpoint` records it as it stands; `siding doctor` says if something is "
+        "lost",
+    )

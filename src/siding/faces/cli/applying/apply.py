@@ -27,14 +27,13 @@ from siding.applying.apply import (
     preview,
     write_patch,
 )
-from siding.applying.resolve import abort, continued, resolve
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.asking import can_ask
 from siding.faces.cli.screen.pick import pick_paths
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import changes, counted, task_name, task_step
-from siding.faces.cli.telling.restorations import tell_kept
+from siding.faces.cli.telling.kept import tell_kept
 from siding.faces.cli.telling.seeing import asked_of_person
 from siding.faces.cli.telling.traps import listed
 from siding.ground.errors import UsageError
@@ -102,6 +101,8 @@ def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     if arguments.abort:
         task = select(project, arguments.task)
+        from siding.applying.resolve import abort
+
         step = abort(project, task.id)
         screen.note(f"{task_step(task.name, step.id)} · the workspace is as before the merge")
         tell_kept(screen, project.layout.root, step)
@@ -151,6 +152,8 @@ def _request(project: Project, arguments: Namespace) -> ApplyRequest:
 def _apply(project: Project, screen: Screen, request: ApplyRequest, *, proceed: bool) -> Applied:
     try:
         if proceed:
+            from siding.applying.resolve import continued
+
             return continued(project, request)
         return apply(project, request)
     except Conflicting as conflict:
@@ -194,6 +197,8 @@ def _picked(project: Project, screen: Screen, request: ApplyRequest) -> tuple[by
 
 
 def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
+    from siding.applying.resolve import resolve
+
     task = select(project, request.task)
     resolution = resolve(project, request._replace(task=task.id))
     screen.note(

@@ -29,7 +29,8 @@ from siding.guard.in_force import PolicySource, ground_of, loosening_policy, tru
 from siding.record.place.project import Project, ensure_project
 from siding.record.place.trust import AskedDriver, asked_drivers, forget_all, trust_drivers
 from siding.record.recording.calling_step import refuse_inside_step
-from siding.record.recording.held_traps import see, traps_now
+from siding.record.recording.held_traps import see
+from siding.record.recording.task_traps import traps_now
 from siding.sandbox.trust import AskedByRepository, trust_sandbox, widening
 from siding.workflows.acts.finding import FoundScript
 from siding.workflows.acts.trusting import is_trusted, of_repository

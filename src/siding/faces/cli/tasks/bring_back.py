@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen
-from siding.faces.cli.telling.restorations import tell_kept
+from siding.faces.cli.telling.kept import tell_kept
 from siding.forks.bring_back import BroughtBack, Conflict, bring_back
 from siding.ground.ids import TaskId
 from siding.record.place.project import require_project

@@ -1,7 +1,6 @@
 """Show what a restoration would do and did, and ask for consent where it needs one."""
 
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Any, TypeVar
 
 from siding.faces.cli.screen.asking import agreed, can_ask
@@ -10,7 +9,6 @@ from siding.faces.cli.screen.words import changes_of, counted, task_step
 from siding.record.back.git_words import git_lines
 from siding.record.back.restore_act import Restored, written_meanwhile
 from siding.record.back.survey import NeedsConsent, Survey, quote_path
-from siding.record.recording.steps import Step
 
 Result = TypeVar("Result")
 
@@ -110,17 +108,6 @@ def tell_restored(
         screen.note(f"  {quote_path(each.path)} ({each.why.value})")
     for path in done.missed:
         screen.warn(f"{quote_path(path)} is not as planned: somebody wrote it meanwhile")
-
-
-def tell_kept(screen: Screen, home: Path, step: Step | None) -> None:
-    """Print where the versions are that others wrote while the act of `step` moved files.
-
-    `home` is the project's directory.
-    """
-    moved = None if step is None else step.as_apply or step.as_rollback
-    kept = () if moved is None else moved.kept
-    for path in kept:
-        screen.warn(f"a file was written during this by another program: kept as {home / path}")
 
 
 def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) -> Result:
