@@ -19,7 +19,6 @@ from siding.applying.content import Sources, bench_for
 from siding.applying.git.commits import AskedPerson, RawCommit
 from siding.applying.git.merging import Conflict
 from siding.applying.held import require_seen, with_traps
-from siding.applying.hooks import with_hooks
 from siding.applying.plan import (
     ApplyPlan,
     ApplySelection,
@@ -29,7 +28,6 @@ from siding.applying.plan import (
     make_plan,
     steps_text,
 )
-from siding.applying.proof import NotProven, Proof, prove
 from siding.applying.rolled_back_commits import WouldPublish
 from siding.applying.steps import (
     MoveAct,
@@ -54,7 +52,6 @@ from siding.record.moving.move import Move, checkout_of, refuse_busy, refuse_ove
 from siding.record.place.project import Project
 from siding.record.place.selection import require_of_board, select
 from siding.record.place.task_workspace import require_workspace
-from siding.record.recording.last_state import last_state
 from siding.record.recording.line_base import no_base
 from siding.record.recording.named_paths import named_paths, refuse_unknown
 from siding.record.recording.recorder import Recorder
@@ -67,6 +64,7 @@ from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
 
 if TYPE_CHECKING:
+    from siding.applying.proof import Proof
     from siding.tasks.close import Closed
 
 __all__ = [
@@ -78,7 +76,6 @@ __all__ = [
     "DiffStat",
     "LeftOut",
     "Mode",
-    "NotProven",
     "RawCommit",
     "WouldPublish",
     "apply",
@@ -143,6 +140,8 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
     task = require_of_board(select(project, request.task), "`siding apply`")
     workspace = _workspace(project, task)
     if not request.now and Runs(project.task_layout(task.id)).live():
+        from siding.record.recording.last_state import last_state
+
         last = last_state(project, workspace)
         place = place_for(project.snapshots, APPLIES, project.app.random_bytes(8).hex())
         with bench_for(project, project.snapshots, place) as bench:
@@ -166,7 +165,9 @@ def apply(project: Project, request: ApplyRequest) -> Applied:
     return _close(project, applied, request)
 
 
-def _proof(project: Project, request: ApplyRequest, command: str) -> Proof:
+def _proof(project: Project, request: ApplyRequest, command: str) -> "Proof":
+    from siding.applying.proof import prove
+
     with preview(project, request) as (task, plan, bench):
         require_seen(project, task, plan, seen=request.seen)
         workspace = _workspace(project, task)
@@ -176,7 +177,7 @@ def _proof(project: Project, request: ApplyRequest, command: str) -> Proof:
 class ApplyAct(MoveAct[Applied]):
     """Apply what a task changed to its target."""
 
-    def __init__(self, request: ApplyRequest, what: str, proof: Proof | None) -> None:
+    def __init__(self, request: ApplyRequest, what: str, proof: "Proof | None") -> None:
         self.what = what
         self.wait = request.wait
         self.pauses_runs = beside_of(now=request.now)
@@ -221,6 +222,8 @@ def _move_plan(
     project, target = recorder.project, plan.target
     hooks: tuple[str, ...] = ()
     if request.hooks:
+        from siding.applying.hooks import with_hooks
+
         plan, hooks = with_hooks(project, bench, plan)
     assert plan.new is not None
     new = plan.new

@@ -11,12 +11,13 @@ from siding.ground.ids import step_id
 from siding.ground.process.command import Command, Outcome, OutputScreen, ProcessInfo, StreamPlan
 from siding.ground.process.control.control import Control
 from siding.ground.process.identity import boot_id, started_of
-from siding.ground.process.keeper.child import Child, Survival
+from siding.ground.process.keeper.child import Child
 from siding.ground.process.keeper.forking import can_keep
 from siding.ground.process.looks import Looks
 from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.record import run_recorded
 from siding.ground.process.side import Plan, RunSandbox
+from siding.ground.process.spawn_plan import Survival
 from siding.ground.process.tree import ProcessTree
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder

@@ -18,7 +18,6 @@ from siding.applying.apply import (
     ApplyRequest,
     Conflicting,
     Mode,
-    NotProven,
     apply,
     named_in,
     planned,
@@ -28,6 +27,7 @@ from siding.applying.apply import (
 )
 from siding.applying.git.merging import Conflict
 from siding.applying.plan import Target
+from siding.applying.proof import NotProven
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.ids import Sha
 from siding.record.acts.pause import Pause

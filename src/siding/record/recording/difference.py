@@ -10,7 +10,7 @@ from siding.ground.files.durable import write_all
 from siding.ground.git.paths import is_selected, quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.output.files import Span
+from siding.ground.process.output.reading import Span
 from siding.record.ledger.figures import DiffFigures, ModeFigures
 from siding.record.ledger.step import Step
 from siding.record.place.old_home import workspace_of

@@ -11,7 +11,6 @@ from siding.ground.errors import SidingError
 from siding.ground.ids import Sha, TaskId
 from siding.record.ledger.traps import Trap
 from siding.record.place.project import Project
-from siding.record.place.trust import TRAPS, add_all, trust_json, trusted_traps
 from siding.record.recording.line_base import line_base
 from siding.record.snapshots.patches import diff_trees
 from siding.record.snapshots.store import SnapshotStore
@@ -80,12 +79,17 @@ def trap_reference(project: Project, workspace: Workspace, store: SnapshotStore)
 def not_seen(project: Project, traps: Iterable[Trap]) -> tuple[Trap, ...]:
     """Return those of the traps whose content nobody has seen."""
     found = tuple(traps)
-    seen = trusted_traps(trust_json(project)) if found else {}
+    if not found:
+        return ()
+    from siding.record.place.trust import trust_json, trusted_traps
+
+    seen = trusted_traps(trust_json(project))
     return tuple(each for each in found if each.content not in seen)
 
 
 def see(project: Project, traps: Iterable[Trap]) -> None:
     """Record that a person has seen these traps. Raises InsideStep."""
+    from siding.record.place.trust import TRAPS, add_all
     from siding.record.recording.calling_step import refuse_inside_step
 
     refuse_inside_step(

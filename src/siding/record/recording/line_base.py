@@ -12,7 +12,6 @@ from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.kinds import StepStatus
-from siding.record.ledger.present_line import present_line
 from siding.record.ledger.step import Step
 from siding.record.place.lost_workspaces import REBUILT
 from siding.record.place.project import Project
@@ -41,6 +40,8 @@ def line_base(project: Project, workspace: Workspace, until: int | None = None) 
     may_be_synced = workspace.rest.get(_SYNCED) or workspace.rest.get(REBUILT)
     if not may_be_synced or not workspace.base_snapshot:
         return own
+    from siding.record.ledger.present_line import present_line
+
     lost = workspace.lost_until
     steps: list[Step] = []
     for tail in project.ledger(workspace.task_id).growing_tails():

@@ -22,7 +22,7 @@ from siding.ground.errors import NotARegularFile, SidingError
 from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_small
 from siding.ground.process.broker.place import remove_place
-from siding.ground.process.keeper.child import Survival
+from siding.ground.process.spawn_plan import Survival
 from siding.ground.storage.codec import encode_document
 from siding.ground.storage.documents import read_document_or_none
 from siding.ground.storage.layout import TaskLayout
