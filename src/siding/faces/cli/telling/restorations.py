@@ -6,9 +6,13 @@ from typing import Any, TypeVar
 from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import changes_of, counted, task_step
-from siding.record.back.git_words import git_lines
-from siding.record.back.restore_act import Restored, written_meanwhile
-from siding.record.back.survey import NeedsConsent, Survey, quote_path
+from siding.record.restoring.act import Restored, written_meanwhile
+from siding.record.restoring.git_plan import git_lines
+from siding.record.restoring.refusal import Refusal
+from siding.record.restoring.survey import (
+    Survey,
+    quote_path,
+)
 
 Result = TypeVar("Result")
 
@@ -114,11 +118,10 @@ def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) 
     """Call `act`. If it needs consent and a person is there, ask; on yes, call it again."""
     try:
         return act(force)
-    except NeedsConsent as needed:
-        if not can_ask():
+    except Refusal as refused:
+        if not refused.reason.asks or not can_ask():
             raise
-        for concern in needed.concerns:
-            screen.warn(concern)
+        screen.warn(refused.message)
         if not agreed("go on all the same?"):
             raise
         return act(True)
