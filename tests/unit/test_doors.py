@@ -65,6 +65,7 @@ DOORS = {
     "record/place/old_home.py": "git's worktrees, for a task of another tool",
     "record/place/sandbox_inside.py": "what marks the processes of a step",
     "record/place/wiring.py": "durable writing, once in a home",
+    "record/runs/left_paused.py": "what lets processes go on, where some were left paused",
     "record/runs/store.py": "the records, where there are any",
     # What is rare in an act.
     "record/acts/skeleton.py": "the pausing of runs, while some live",
@@ -79,6 +80,7 @@ DOORS = {
     "agents/traps/parts.py": "tomllib",
     "running/agents.py": "how an agent reports, for runs of agents that can",
     "running/broker.py": "what a run asked, for the few that ask",
+    "running/turns.py": "the watch for turns, in runs that record any",
     "running/wire.py": "the proxy, for the runs that have one",
     "running/checkpoint.py": "what passed the proxy, for turns of these runs",
     "sandbox/launch.py": "lists of hosts, for the sandboxes that have one",
