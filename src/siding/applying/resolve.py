@@ -14,7 +14,7 @@ from siding.applying.apply import (
     target_for,
 )
 from siding.applying.content import Sources, bench_for
-from siding.applying.git.content import smudged
+from siding.applying.git.conversion import smudged
 from siding.applying.history import newest_merge
 from siding.applying.markers import with_named_sides
 from siding.applying.plan import ApplyPlan
