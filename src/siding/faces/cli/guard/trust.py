@@ -114,7 +114,8 @@ def _see(project: Project, screen: Screen, task: str, *, only_show: bool) -> int
     from shlex import quote
 
     from siding.faces.cli.telling.traps import SHOWN, words_of
-    from siding.record.recording.held_traps import see, traps_now
+    from siding.record.recording.held_traps import see
+    from siding.record.recording.task_traps import traps_now
 
     found = traps_now(project, task)
     new = {each.content for each in found.new}
