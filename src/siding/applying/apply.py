@@ -50,8 +50,9 @@ from siding.record.ledger.step import Step
 from siding.record.moving.bench import Bench
 from siding.record.moving.checkout import CheckoutPlace
 from siding.record.moving.move import Move, checkout_of, refuse_busy, refuse_overlaps
+from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board, select
+from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.difference import no_base
 from siding.record.recording.freed import refuse_freed

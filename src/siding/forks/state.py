@@ -16,7 +16,7 @@ from siding.record.recording.line_base import line_base
 from siding.record.recording.opening import open_anywhere
 from siding.record.recording.steps import step as find_step
 from siding.record.returning.plan import recorded_state
-from siding.record.snapshots.git_state import parse
+from siding.record.snapshots.git_details import parse
 from siding.record.tasks.task import Task
 
 

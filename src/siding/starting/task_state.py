@@ -31,7 +31,8 @@ from siding.record.recording.opening import open_anywhere
 from siding.record.recording.steps import step as find_step
 from siding.record.returning.plan import GitReturn, details_of, recorded_state
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.git_state import GitDetails, GitState
+from siding.record.snapshots.git_details import GitDetails
+from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.room import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.registry import Workspace

@@ -20,9 +20,10 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.step import Step
 from siding.record.place.base_seed import base_seed
 from siding.record.place.locks import Hold, holding_git, holding_task
+from siding.record.place.named_task import resolve
 from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
-from siding.record.place.selection import make_current, resolve
+from siding.record.place.terminal_task import make_current
 from siding.record.recording.inherited_mark import inherit_mark
 from siding.record.recording.opening import open_recorder
 from siding.record.recording.snapshots import TaskSnapshots

@@ -24,8 +24,10 @@ from siding.record.restoring.restore import restore
 from siding.record.restoring.staging import staged
 from siding.record.returning.carry_out import Returning, returning
 from siding.record.returning.plan import GitReturn, details_of
-from siding.record.snapshots.modes import TreeState, mode_changes, modes_of, named_in
+from siding.record.snapshots.mode_changes import mode_changes
+from siding.record.snapshots.modes import named_in
 from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, modes_of
 from siding.record.snapshots.store import SnapshotStore, remove_tree
 
 _REASON = "siding: fork"

@@ -24,8 +24,10 @@ from siding.record.restoring.plan import LeftPath, Restoration, Why, plan_restor
 from siding.record.restoring.task_index import ignored_now, ignored_there
 from siding.record.returning.plan import GitReturn
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.modes import Modes, TreeState, mode_changes, modes_of
+from siding.record.snapshots.mode_changes import mode_changes
+from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, modes_of
 from siding.record.snapshots.room import place_for
 from siding.record.snapshots.store import PEEKS, SnapshotStore
 

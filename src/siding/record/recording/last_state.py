@@ -6,7 +6,7 @@ from siding.record.place.project import Project
 from siding.record.returning.plan import details_of, recorded_state
 from siding.record.runs.store import Runs
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.git_state import GitDetails
+from siding.record.snapshots.git_details import GitDetails
 from siding.record.tasks.registry import Workspace
 
 

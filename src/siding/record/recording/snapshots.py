@@ -16,15 +16,13 @@ from siding.record.ledger.figures import ModeFigures
 from siding.record.phases.documents import read_documents
 from siding.record.recording.freed import refuse_freed
 from siding.record.snapshots.changes import CaptureLimits
-from siding.record.snapshots.modes import (
+from siding.record.snapshots.mode_changes import (
     ModeChange,
-    Modes,
-    TreeState,
     bare_changes,
     link_changes,
     mode_changes,
-    state_of,
 )
+from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import (
     DiffPart,
     DiffStat,
@@ -32,6 +30,7 @@ from siding.record.snapshots.patches import (
     write_patch,
     write_patch_counted,
 )
+from siding.record.snapshots.recorded_modes import TreeState, state_of
 from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.snapshots.submodules import filled_between

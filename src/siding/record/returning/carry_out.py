@@ -31,7 +31,8 @@ from siding.record.returning.intended import add_intended, discard_intended
 from siding.record.returning.objects import give_what_is_named
 from siding.record.returning.plan import GitReturn
 from siding.record.returning.small_files import plan_small_files, replace_small_files
-from siding.record.snapshots.git_state import FLAGS, NOTHING, GitState, IndexEntry
+from siding.record.snapshots.git_details import FLAGS, NOTHING, IndexEntry
+from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.store import SnapshotStore
 
 

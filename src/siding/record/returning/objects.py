@@ -6,8 +6,9 @@ from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.record.returning.giving import give_objects
 from siding.record.returning.plan import GitReturn
-from siding.record.snapshots.git_look import LARGEST_FILE, commits_among
-from siding.record.snapshots.git_state import commits_named_in
+from siding.record.snapshots.git_details import commits_named_in
+from siding.record.snapshots.git_details_store import commits_among
+from siding.record.snapshots.git_look import LARGEST_FILE
 from siding.record.snapshots.store import SnapshotStore
 
 

@@ -15,7 +15,8 @@ from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.checkout import CheckoutPlace
-from siding.record.snapshots.git_state import GitDetails, GitState, parse, state_of
+from siding.record.snapshots.git_details import GitDetails, parse
+from siding.record.snapshots.git_state import GitState, state_of
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.worktrees.listing import worktrees
 

@@ -31,8 +31,9 @@ from siding.record.restoring.plan import plan_restoration
 from siding.record.restoring.restore import restore
 from siding.record.restoring.staging import staged
 from siding.record.restoring.task_index import expect
-from siding.record.snapshots.modes import Modes, Usual, modes_of
+from siding.record.snapshots.modes import Modes, Usual
 from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.recorded_modes import modes_of
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.verifying import verify_snapshots
 from siding.record.tasks.registry import Workspace

@@ -26,7 +26,8 @@ from siding.record.restoring.restore import _remove_empty, restore
 from siding.record.restoring.staging import staged
 from siding.record.restoring.taking_back import Journal
 from siding.record.snapshots.bare import Bare
-from siding.record.snapshots.modes import Links, ModeChange, Modes, Usual
+from siding.record.snapshots.mode_changes import ModeChange
+from siding.record.snapshots.modes import Links, Modes, Usual
 from siding.record.snapshots.patches import Change, diff_trees
 
 from .world import World, write

@@ -12,8 +12,8 @@ from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.telling.restorations import tell_kept
 from siding.forks.bring_back import BroughtBack, Conflict, bring_back
 from siding.ground.ids import TaskId
+from siding.record.place.named_task import resolve
 from siding.record.place.project import require_project
-from siding.record.place.selection import resolve
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -10,8 +10,8 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import counted
 from siding.forks.forks import drop, reopened
 from siding.forks.sweep import sweep
+from siding.record.place.named_task import resolve
 from siding.record.place.project import require_project
-from siding.record.place.selection import resolve
 
 
 def add_arguments(parser: ArgumentParser) -> None:

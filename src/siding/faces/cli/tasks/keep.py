@@ -9,8 +9,8 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.globals import Context
 from siding.faces.cli.telling.started import say_started
 from siding.forks.keeping import keep
+from siding.record.place.named_task import resolve
 from siding.record.place.project import require_project
-from siding.record.place.selection import resolve
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -7,8 +7,8 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import shorten
 from siding.faces.cli.screen.words import ago, counted
 from siding.feed.tasks import TaskRow, listed
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project, require_project
-from siding.record.place.selection import resolve
 
 
 def add_arguments(parser: ArgumentParser) -> None:
