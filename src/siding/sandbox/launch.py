@@ -9,8 +9,8 @@ from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import siding
-from siding.agents import siding_agent
-from siding.agents.sandbox_homes import GIT_SETTINGS
+from siding.agents.places import GIT_SETTINGS
+from siding.agents.table import OWN
 from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_small
 from siding.ground.git.discovery import read_settings
@@ -26,7 +26,6 @@ from siding.record.place.project import Project
 from siding.record.quarantine.run import borrowed_from, prepare
 from siding.record.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
 from siding.sandbox.caches import CACHES, env_of, staged
-from siding.sandbox.conversations import with_conversations
 from siding.sandbox.engines import landlock
 from siding.sandbox.engines.probe import FoundEngine, Known, find_engine, listening_sockets
 from siding.sandbox.engines.values import (
@@ -45,14 +44,14 @@ from siding.sandbox.engines.values import (
     is_within,
 )
 from siding.sandbox.engines.view import ALTERNATE, plan_view
-from siding.sandbox.own_home import lay_out
-from siding.sandbox.profiles import (
+from siding.sandbox.homes import (
+    lay_out,
     make_room_for_sessions,
     places_in,
     profile_in_force,
     stays_root,
 )
-from siding.sandbox.settings import expanded
+from siding.sandbox.settings import expanded, with_conversations
 
 if TYPE_CHECKING:
     from siding.record.quarantine.run import PreparedQuarantine
@@ -191,11 +190,12 @@ def _quarantine_of(prepared: "PreparedQuarantine | None") -> Quarantine | None:
 
 def _secluded(program: str, command: Command) -> Secluded | None:
     """Return what Siding's own agent has for itself; other agents share theirs with commands."""
-    if program != siding_agent.NAME:
+    if program != OWN:
         return None
-    from siding.agents.credentials import ALL
+    from siding.agents.own.credentials import ALL
+    from siding.agents.own.hooks import OF_THE_AGENT
 
-    names = tuple(name for name in (*ALL, *siding_agent.OF_THE_AGENT) if name in command.env)
+    names = tuple(name for name in (*ALL, *OF_THE_AGENT) if name in command.env)
     return Secluded(os.path.realpath(sys.executable), names)
 
 
@@ -237,8 +237,7 @@ def _without_secrets(
     engine: Engine,
 ) -> tuple[SandboxRequirements, tuple[str, ...]]:
     """Keep credentials in git's settings, and what only root may read, from the run."""
-    from siding.sandbox.git_settings import clean_settings
-    from siding.sandbox.root_only import root_only
+    from siding.sandbox.hidden import clean_settings, root_only
 
     files = [str(home / name) for name in GIT_SETTINGS[:2]]
     files += ["/etc/gitconfig", f"{places.git_dir}/config.worktree"]
@@ -304,11 +303,11 @@ def _hosts(asked: "SandboxSettings", profile: str, command: Command) -> tuple[st
 
     Where the person's own variables send the agent elsewhere, it needs that instead of its vendor.
     """
+    from siding.agents.places import HOSTS
     from siding.agents.wire.hosts import expanded as groups_expanded
-    from siding.agents.wire.hosts import needed_by
     from siding.agents.wire.pointing import hosts_set
 
-    needed = needed_by(profile)
+    needed = HOSTS.of(profile) or ()
     own = hosts_set(command.env) if needed else ()
     return tuple(dict.fromkeys((*groups_expanded(asked.hosts or ()), *needed, *own)))
 

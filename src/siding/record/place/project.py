@@ -443,17 +443,14 @@ def named_project(app: App) -> Project:
 def _repository_around(app: App) -> RepositoryPaths:
     try:
         found = find_repository(app.cwd)
-    except NotARepository:
+    except NotARepository as error:
         from siding.record.place.trash import in_trash
         from siding.record.place.workspace_links import repository_of_workspace
 
         known = repository_of_workspace(app, None)
         if known is not None:
             return known
-        gone = in_trash(app)
-        if gone is None:
-            raise
-        raise gone from None
+        raise (in_trash(app) or error) from None
     here = Path(os.path.realpath(app.cwd))
     if not here.is_relative_to(os.path.realpath(app.home.root)):
         return found
