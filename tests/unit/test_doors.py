@@ -85,7 +85,7 @@ DOORS = {
     "sandbox/wire/reaching.py": "ssl: 28 ms, and models on this machine are reached without it",
     "running/plan.py": "ports, once in a task; a broken link",
     "running/command.py": "versions, once in a task; `siding gc`, traps and what was left, for few",
-    "record/recording/snapshots.py": "a look without a snapshot; shutil, tempfile",
+    "record/recording/snapshots.py": "a look without a snapshot; tempfile; what joins packs",
     "record/recording/calling_step.py": "the process tree, inside a step",
     "record/recording/status.py": "what runs left running, where one did",
     "guard/enforcement.py": "the policy, where there is one",

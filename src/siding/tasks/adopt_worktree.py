@@ -30,6 +30,7 @@ from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import add_task, attributes_convert
 from siding.record.snapshots.store import remove_tree
+from siding.record.snapshots.store_upkeep import create_store
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import TaskState, WorkspaceMove, WorkspaceState, move_workspace
 from siding.record.tasks.task import Task
@@ -229,7 +230,7 @@ def base_snapshot_of(project: Project, workspace: Workspace, hold: Hold | None =
     written aside and recorded. Otherwise every file of the worktree would count as changed.
     """
     base = workspace.base_commit
-    project.snapshots.create()
+    create_store(project.snapshots)
     seed = base_seed(
         project, workspace.task_id, base, Path(workspace.path), Path(workspace.git_dir)
     )

@@ -255,13 +255,17 @@ class TaskSnapshots:
 
 def tidy_store(project: "Project") -> None:
     """Join the packs of the snapshot store if there are many, one command at a time."""
+    if not project.snapshots.has_many_packs():
+        return
+    from siding.record.snapshots.store_upkeep import tidy
+
     lock = FileLock(project.layout.lock("snapshots"))
     try:
         lock.acquire(timeout_s=0)
     except LockBusy:
         return  # another command is joining them
     try:
-        project.snapshots.tidy()
+        tidy(project.snapshots)
     except SidingError:
         return  # many packs are only slower; the next step tries again
     finally:
