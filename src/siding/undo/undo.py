@@ -20,8 +20,10 @@ from siding.record.ledger.kinds import ALL_PARTS, Reversal
 from siding.record.ledger.step import Step
 from siding.record.ledger.store import Ledger
 from siding.record.place.locks import Hold, holding_task
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
-from siding.record.place.selection import ended_here, resolve, select
+from siding.record.place.selection import select
+from siding.record.place.terminal_task import ended_here
 from siding.record.recording.freed import refuse_freed
 from siding.record.restoring.act import (
     Going,
@@ -35,14 +37,9 @@ from siding.record.restoring.survey import (
     Destination,
     RestoreRequest,
 )
-from siding.record.snapshots.modes import (
-    TreeState,
-    bare_changes,
-    link_changes,
-    mode_changes,
-    state_of,
-)
+from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
 from siding.record.snapshots.patches import diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, state_of
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
 

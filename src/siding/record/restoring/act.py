@@ -53,8 +53,9 @@ from siding.record.restoring.survey import (
     survey,
 )
 from siding.record.snapshots.git_state import GitState
-from siding.record.snapshots.modes import TreeState, link_changes, mode_changes, state_of
+from siding.record.snapshots.mode_changes import link_changes, mode_changes
 from siding.record.snapshots.patches import diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, state_of
 from siding.record.snapshots.store import remove_tree
 from siding.record.unfinished.displaced_files import spare_room
 
