@@ -42,7 +42,7 @@ DOORS = {
     "feed/today.py": "the same",
     "faces/cli/telling/beside.py": "what ends runs and workflows, for those who ask for it",
     "usage/prices.py": "genai-prices with pydantic, an extra: 0.2 s; yaml",
-    "agents/transcripts/counting/opencode.py": "urllib.parse, where there is no database",
+    "agents/opencode/counting.py": "urllib.parse, where there is no database",
     "usage/report.py": "the prices, where dollars are asked",
     # The project: git, redaction and repairs, for the commands that need them.
     "record/place/project.py": "stores, until they are asked; projects new, moved or badly linked",

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from siding.agents.port import Answer, Injection, Moment, Past, Reach, Report, Shortened
+from siding.agents.hooks import Answer, Injection, Moment, Past, Reach, Report, Shortened
 from siding.agents.tool_words import (
     Field,
     NotUnderstood,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.kinds import USER, Record
-from siding.agents.transcripts.session import Session, Source, live_records
+from siding.agents.transcripts.session import Session, Source, aside, live_records
+from siding.agents.transcripts.sinks import UnstoredLines
 from siding.agents.transcripts.store import SessionStore, branch_session
-from siding.agents.transcripts.unstored import UnstoredLines, aside
 from siding.agents.transcripts.writing.writer import Stamp
 from siding.assistant.options import Which
 from siding.ground.errors import NotFound, UsageError

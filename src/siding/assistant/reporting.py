@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from siding.agents.port import Moment
-from siding.agents.siding_agent import NAME, Told
+from siding.agents.hooks import Moment
+from siding.agents.own.hooks import Told
+from siding.agents.table import OWN
 from siding.assistant.tools.place import Broker
 from siding.assistant.tools.port import Call, Use
 from siding.ground.namedtuples import NamedTuple
@@ -125,7 +126,7 @@ class Reports:
             "transcript": self.transcript,
             **fields,
         }
-        answer = await self._broker.request({"do": "report", "agent": NAME, "payload": payload})
+        answer = await self._broker.request({"do": "report", "agent": OWN, "payload": payload})
         output = mapping(answer.get("result")).get("output")
         if answer.get("ok") is not True or not isinstance(output, str):
             return None

@@ -1,6 +1,6 @@
 """The settings in force for one conversation: of files, the command line and earlier answers."""
 
-from siding.agents.siding_agent import SETTINGS_VARIABLE
+from siding.agents.own.hooks import SETTINGS_VARIABLE
 from siding.assistant.loop.settings.combining import AgentValues, combined_layers
 from siding.assistant.loop.settings.values import SettingsLayer, SettingsLevel
 from siding.assistant.settings_files import (

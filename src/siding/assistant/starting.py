@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from siding.agents.siding_agent import PROGRAM, TRIES_VARIABLE, program_for
+from siding.agents.own.hooks import PROGRAM, TRIES_VARIABLE, program_for
 from siding.assistant.loop.settings.combining import AgentValues
 from siding.assistant.loop.settings.values import SettingsLevel
 from siding.assistant.settings_files import NO_FLAGS

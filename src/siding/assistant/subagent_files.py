@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from siding.agents.own.places import SUBAGENTS
 from siding.assistant.subagents import SubagentKind, kinds_in
 from siding.ground.errors import NotARegularFile, UsageError
 from siding.ground.files.regular import read_below
 
-DIRECTORY = Path(".claude", "agents")
+DIRECTORY = Path(SUBAGENTS)
 _LARGEST = 64 << 10  # bytes of a file
 _MOST = 100  # files of a directory
 

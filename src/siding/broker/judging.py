@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from siding.agents.port import Report
+from siding.agents.hooks import Report
 from siding.agents.table import ANY, notes_of
 from siding.asking.approvals import end_question, key_of_call
 from siding.asking.lookup import decision_store

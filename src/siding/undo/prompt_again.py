@@ -8,8 +8,8 @@ adapter's business (`running/past.py`).
 from collections.abc import Sequence
 
 from siding.agents.again import PromptAgain, prompted_again
-from siding.agents.alone import talks
-from siding.agents.table import BY_NAME, BY_PROGRAM, adapter_of
+from siding.agents.hooks import adapter_of
+from siding.agents.table import BY_NAME, BY_PROGRAM, talks
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.step import Step

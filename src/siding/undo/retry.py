@@ -9,7 +9,7 @@ both. What stood on the step is left behind, as after any rollback.
 import time
 from collections.abc import Callable
 
-from siding.agents.alone import talks
+from siding.agents.table import talks
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from siding import broker
-from siding.agents.port import Moment
-from siding.agents.table import AGENTS, adapter_of, notes_of
+from siding.agents.hooks import Moment, adapter_of
+from siding.agents.table import AGENTS, notes_of
 from siding.agents.tool_words import OWN_TOOLS
 from siding.ground.process.broker import hook
 from siding.shellguard.tool_use import Effect, ToolUse, Touch

@@ -3,7 +3,7 @@
 from itertools import count
 
 from siding.agents.transcripts.session import AnswerPart, Session, Source
-from siding.agents.transcripts.unstored import UnstoredLines
+from siding.agents.transcripts.sinks import UnstoredLines
 from siding.assistant.remembering import SessionConversation
 
 

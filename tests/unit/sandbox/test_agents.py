@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.agents.table import AGENTS, BY_PROGRAM, OBEYED
+from siding.agents.places import PLACES
+from siding.agents.table import BY_PROGRAM, OBEYED
 from siding.guard.in_force import PolicyGround, place_for
 from siding.record.place.settings import Settings
 from siding.record.place.wiring import open_app
@@ -42,7 +43,7 @@ def test_what_an_agent_obeys_is_not_changed_without_a_question(
 @pytest.mark.parametrize("program", BY_PROGRAM)
 def test_a_program_has_the_profile_of_its_agent(program: str) -> None:
     agent = BY_PROGRAM[program]
-    wanted = agent.name if agent.module else WORKSPACE
+    wanted = agent.name if agent.name in PLACES.agents else WORKSPACE
     assert profile_in_force(None, program) == profile_in_force(AUTO, program) == wanted
     assert (places_in(wanted) is None) is (wanted == WORKSPACE)
 
@@ -55,7 +56,7 @@ def test_a_profile_that_is_asked_for_stands() -> None:
 
 def test_profiles_are_two_and_one_for_each_agent_whose_places_are_known() -> None:
     assert PROFILES[:2] == (AUTO, WORKSPACE)
-    assert set(PROFILES[2:]) == {agent.name for agent in AGENTS if agent.module}
+    assert set(PROFILES[2:]) == set(PLACES.agents)
 
 
 def test_the_page_about_sandboxes_names_every_profile_and_no_other() -> None:

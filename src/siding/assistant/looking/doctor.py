@@ -10,7 +10,7 @@ from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
-from siding.agents.providers import PROVIDERS
+from siding.agents.own.providers import PROVIDERS
 from siding.assistant.looking.variables import shown_address
 from siding.assistant.loop.settings.combining import combined_layers
 from siding.assistant.loop.settings.values import SettingsLayer

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from siding.agents.providers import PROVIDERS
-from siding.agents.siding_agent import VARIABLE as TOLD
+from siding.agents.own.hooks import VARIABLE as TOLD
+from siding.agents.own.providers import PROVIDERS
 from siding.assistant.loop.effort import VARIABLE as EFFORT
 from siding.assistant.starting import MODEL_VARIABLE
 from siding.assistant.tools.search.choosing import VARIABLE as RIPGREP

@@ -6,7 +6,7 @@ from contextlib import aclosing, suppress
 from time import time
 from typing import TYPE_CHECKING, NoReturn
 
-from siding.agents.providers import PROVIDERS
+from siding.agents.own.providers import PROVIDERS
 from siding.assistant.loop.messages import Usage
 from siding.assistant.loop.model import Limits, ModelError, ModelEvent, Request, Trouble
 from siding.assistant.models.access import access

@@ -13,7 +13,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, User
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
-from siding.agents.providers import Provider, Wire
+from siding.agents.own.providers import Provider, Wire
 from siding.assistant.loop.model import (
     Cache,
     Ended,

@@ -7,7 +7,7 @@ The library knows which model takes what and sends the nearest; here is decided 
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.providers import Wire
+from siding.agents.own.providers import Wire
 from siding.assistant.loop.model import Effort, Request, Thinking
 
 Level = bool | str | None  # off, on, how much; None leaves it to the model

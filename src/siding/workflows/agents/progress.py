@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from siding.agents.headless.lines import last_line
+from siding.agents.headless.output import last_line
 from siding.agents.headless.port import Seen, Stream
 from siding.ground.errors import SidingError
 from siding.record.ledger.step import Step

@@ -4,12 +4,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from siding.agents.own.places import INSTRUCTIONS, OF_PERSON, PRIVATE
 from siding.assistant.loop.context.files import Candidate, Origin
 from siding.ground.namedtuples import NamedTuple
 
 MOST_DIRECTORIES = 64  # from the root down to the directory that the agent works in
-PRIVATE = "CLAUDE.local.md"
-_NAMES = ("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", PRIVATE)
 
 
 class Places(NamedTuple):
@@ -39,7 +38,7 @@ def at_start(places: Places) -> list[Candidate]:
     found = [
         Candidate(places.machine, str(places.machine), Origin.MACHINE),
         _of_person(places, places.config / "siding" / "AGENTS.md"),
-        _of_person(places, places.home / ".claude" / "CLAUDE.md"),
+        _of_person(places, places.home / OF_PERSON),
     ]
     for directory in _down_to(places.root, places.directory):
         found += in_directory(places, directory)
@@ -51,7 +50,7 @@ def at_start(places: Places) -> list[Candidate]:
 
 def in_directory(places: Places, directory: Path) -> Iterator[Candidate]:
     """Yield where to look in a directory of the repository."""
-    for name in _NAMES:
+    for name in INSTRUCTIONS:
         path = directory / name
         shown = str(path.relative_to(places.root))
         yield Candidate(path, shown, Origin.REPOSITORY, places.roots)

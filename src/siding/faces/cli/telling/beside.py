@@ -1,5 +1,7 @@
 """What is said of the runs that live, by acts that move the files under them."""
 
+from __future__ import annotations
+
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
@@ -35,7 +37,7 @@ def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
     tell_stopped(screen, stop_before(project, task_id))
 
 
-def tell_stopped(screen: Screen, stopped: "Ended") -> None:
+def tell_stopped(screen: Screen, stopped: Ended) -> None:
     """Say which runs were ended, and what ended runs had left running."""
     for each in stopped.runs:
         step = "not recorded" if each.step is None else f"step {each.step.id}"
@@ -47,7 +49,7 @@ def tell_stopped(screen: Screen, stopped: "Ended") -> None:
         _tell_ended_left(screen, left)
 
 
-def _tell_ended_left(screen: Screen, left: "EndedLeft") -> None:
+def _tell_ended_left(screen: Screen, left: EndedLeft) -> None:
     name, run = task_name(left.task.name), left.run.id
     if left.ended:
         named = shorten(inert(", ".join(each.named for each in left.ended)), NAMED_COLUMNS)
@@ -56,7 +58,7 @@ def _tell_ended_left(screen: Screen, left: "EndedLeft") -> None:
         screen.warn(f"{process.named}, which {run} left running, could not be ended")
 
 
-def say_left(screen: Screen, project: Project, task: "Task", run_id: str) -> None:
+def say_left(screen: Screen, project: Project, task: Task, run_id: str) -> None:
     """Say what a run that has ended left running, if anything of it lives."""
     from siding.running.named_run import left_words, what_was_left
 
