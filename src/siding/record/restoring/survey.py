@@ -93,6 +93,7 @@ class Survey(NamedTuple):
     lacks: str  # what the snapshot is incomplete in; "" if it is whole
     stuck: tuple[Stuck, ...] = ()  # what has to be moved and cannot be
     git: GitRestoration | None = None  # what happens to HEAD, the branch, the index and the phases
+    differ: Sequence[Change] = ()  # how the trees of the two states differ
     off: tuple[Change, ...] = ()  # what a sparse checkout keeps off the disk in that state
 
     @property
@@ -187,6 +188,7 @@ def survey(
         blocked=tuple(blocked),
         lacks=_lacks(destination.coverage),
         stuck=tuple(immovable(here.root, plan)),
+        differ=differ,
         off=off,
     )
 
