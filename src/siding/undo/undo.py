@@ -112,7 +112,7 @@ def redo(project: Project, request: UndoRequest) -> Undone:
     task_id, away = choose(project, request.task, "redo")
     if away:
         raise Refusal(Reason.TASK_IS_CLOSED, task=task_id)
-    if project.registry.of_task(task_id) is None:  # planned: nothing was done in it
+    if project.workspaces.of_task(task_id) is None:  # planned: nothing was done in it
         task = project.tasks.load(task_id)
         raise _nothing_to_redo(task, recent_position(task, project.ledger(task_id), "redo")[1])
     with (
