@@ -7,6 +7,7 @@
     .venv/bin/python -m tools.mutate --one-in 3 MODULE    a third of the changes, always the same
     .venv/bin/python -m tools.mutate --again LOG MODULE   those that a run survived, by its output
     .venv/bin/python -m tools.mutate --list MODULE        the changes, without running anything
+    .venv/bin/python -m tools.mutate --drawn 40 --seed 7  changes from the whole house (`drawn.py`)
 
 A developer's tool: run it after work on such a module, and read what survived. Each survivor is a
 missing test, code that nobody needs, or a change that makes no difference. The last kind goes into
@@ -41,6 +42,7 @@ from zlib import crc32
 
 import pytest
 
+from tools.drawn import draw
 from tools.mutations import Mutation, mutations_of
 from tools.trial import CHECKOUT, FAILED, OPTIONS, STOPPED, SURVIVED, Trial
 
@@ -126,7 +128,7 @@ def try_module(trial: Trial, module: str, chosen: Chosen) -> str:
     known, counts, began = equivalents(), Counter[str](), time.monotonic()
     met: set[tuple[str, str, str]] = set()
     for mutation in mutations_of(trial.path(module).read_bytes()):
-        key = (f"{module} {mutation.function}".strip(), mutation.line_text, mutation.change)
+        key = _key(module, mutation)
         met.add(key)
         if not chosen.has(mutation, key):
             continue
@@ -166,22 +168,48 @@ def main() -> None:
     parser.add_argument("--again", type=Path, metavar="LOG", help="only what survived there")
     parser.add_argument("--most", type=float, default=60, metavar="SECONDS", help="of tests")
     parser.add_argument("--list", action="store_true", help="show the changes, run nothing")
+    parser.add_argument("--drawn", type=int, metavar="N", help="so many from the whole house")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
     chosen = parser.parse_args()
     first, _, last = chosen.lines.partition("-")
     again = survivors(chosen.again.read_text("utf-8")) if chosen.again else None
     changes = Chosen(range(int(first), int(last or first) + 1), chosen.one_in, again)
+    if chosen.drawn:
+        work = list(drawn_work(chosen.drawn, chosen.seed))
+    else:
+        work = [(group, changes) for group in groups(chosen.modules)]
     if chosen.list:
-        for module in (module for group in groups(chosen.modules) for module in group.modules):
-            for each in mutations_of((CHECKOUT / "src/siding" / module).read_bytes()):
-                print(f"{module}:{each.line}: {each.change}")
+        _list(work)
         return
     if _SCRATCH not in os.environ:
         with scratch_copy() as scratch:
             sys.exit(_started_again(scratch))
     rows = []
-    for group in groups(chosen.modules):
+    for group, changes in work:
         rows += _try_group(Path(os.environ[_SCRATCH]), group, changes, chosen.most)
     print(HEAD, *rows, sep="\n")
+
+
+def drawn_work(count: int, seed: int) -> Iterator[tuple[Group, Chosen]]:
+    """Yield what is drawn from the whole house, each with the tests of its folder."""
+    for drawn in draw(count, seed, equivalents()):
+        yield (
+            Group(drawn.modules, list(drawn.folder.tests)),
+            Chosen(range(1, 100_001), 1, drawn.changes),
+        )
+
+
+def _list(work: Sequence[tuple[Group, Chosen]]) -> None:
+    for group, chosen in work:
+        for module in group.modules:
+            for each in mutations_of((CHECKOUT / "src/siding" / module).read_bytes()):
+                if chosen.has(each, _key(module, each)):
+                    print(f"{module}:{each.line}: {each.change}")
+
+
+def _key(module: str, mutation: Mutation) -> tuple[str, str, str]:
+    """Return place, line and change: what is printed, and what `mutants-equivalent.txt` has."""
+    return f"{module} {mutation.function}".strip(), mutation.line_text, mutation.change
 
 
 def _started_again(scratch: Path) -> int:

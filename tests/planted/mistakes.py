@@ -214,7 +214,7 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     # What begins is not written down first: nobody can finish or undo it.
     "skip-intent": (
         Replacement("siding.record.ledger.intents", "Intents.write", _nothing),
-        Replacement("siding.record.tasks.registry", "Registry.put", _put_without_intent),
+        Replacement("siding.record.tasks.registry_file", "Registry.put", _put_without_intent),
     ),
     # A write or a flush that failed counts as done.
     "swallow-errors": (

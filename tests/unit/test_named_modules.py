@@ -30,7 +30,7 @@ COMPUTED = {
     "siding.shellguard.programs",
 }
 # These import modules of others only.
-OTHERS = {"siding.ground.hashing", "siding.sandbox.wire.decoding", "siding.workflows.child.modules"}
+OTHERS = {"siding.ground.hashing", "siding.sandbox.wire.answers", "siding.workflows.child.modules"}
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ ports.
 from importlib import import_module
 from typing import Generic, TypeVar
 
-from siding.agents.table import AGENTS, BY_NAME
+from siding.agents.table import BY_NAME, agents_with
 
 T = TypeVar("T")
 
@@ -44,4 +44,4 @@ class Facet(Generic[T]):
     @property
     def agents(self) -> tuple[str, ...]:
         """The names of the agents that have this facet, in the order of the table."""
-        return tuple(row.name for row in AGENTS if self.module in row.facets)
+        return agents_with(self.module)

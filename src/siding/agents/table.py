@@ -191,6 +191,11 @@ for _agent in AGENTS:  # four comprehensions would be four functions that every 
     PORTS |= set(_agent.ports)
 
 
+def agents_with(facet: str) -> tuple[str, ...]:
+    """Return the names of the agents that have a facet, in the order of the table."""
+    return tuple(agent.name for agent in AGENTS if facet in agent.facets)
+
+
 def draws_no_screen(argv: Sequence[str]) -> bool:
     """Tell whether a command line starts an agent that prints lines, and draws no screen."""
     agent = BY_PROGRAM.get(argv[0].rpartition("/")[2])

@@ -5,8 +5,7 @@ from typing import Any
 from siding.asking.gates import refuse_key_of_gates
 from siding.asking.lookup import find, get, open_questions
 from siding.asking.notifier import Notifier
-from siding.asking.pages import page_of
-from siding.asking.question import ask, collected, output_or_raise, wait
+from siding.asking.question import ask, collected, output_or_raise, page_of, wait
 from siding.asking.views import DecisionView, as_record
 from siding.broker.desk import Desk
 from siding.broker.limits import MOST_QUESTIONS, TooMuch

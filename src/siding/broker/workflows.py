@@ -20,15 +20,9 @@ from siding.ground.process.command import MARK_VARIABLE, TOKEN_VARIABLE
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.intents import Intents
 from siding.workflows.acts.control import request as control
-from siding.workflows.acts.finding import FoundScript, at, inline, named
 from siding.workflows.acts.request import ResumeRequest, WorkflowOptions, workflow_args
-from siding.workflows.acts.running import (
-    Prepared,
-    WorkflowRequest,
-    folders,
-    prepare,
-    prepare_again,
-)
+from siding.workflows.acts.run import Prepared, WorkflowRequest, folders, prepare, prepare_again
+from siding.workflows.acts.scripts import FoundScript, at, inline, named
 from siding.workflows.acts.views import RunView, run_view, run_views, workflow_views
 from siding.workflows.script import MAX_SOURCE_BYTES
 

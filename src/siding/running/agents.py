@@ -11,8 +11,8 @@ from siding.record.acts.skeleton import Work
 from siding.record.ledger.draft import Draft
 from siding.record.place.project import Project
 from siding.record.place.wiring import App
+from siding.record.runs.file_names import AGENT
 from siding.record.runs.run import Run
-from siding.record.runs.store import AGENT
 from siding.running.request import AgentTerms, Reporting, RunRequest
 from siding.sandbox.sandbox import SandboxPlan
 

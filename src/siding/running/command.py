@@ -27,12 +27,11 @@ from siding.record.ledger.intents import Intent
 from siding.record.ledger.store import Ledger
 from siding.record.recording.recorder import Recorder
 from siding.record.runs.left_paused import PauseOfTask
+from siding.record.runs.live_run import LiveRun, RunRecords
 from siding.record.runs.run import ProcessMark, Run, run_number
-from siding.record.runs.store import LiveRun
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_sandboxed
 from siding.running.agents import begin_report, end_turn, noted, terms_of, told, with_report
-from siding.running.background_gc import background_gc
 from siding.running.broker import door_of, with_requests
 from siding.running.plan import RunPlan
 from siding.running.request import RunRequest, Terminal
@@ -76,7 +75,11 @@ class RunningCommand:
         looks: list[Callable[[ProcessTree], Looks]] = []
         if intent is not None:
             begin_report(work.recorder.layout, self.run, plan.reports)
-            looks = [*([turns.watch] if times.any else []), *background_gc(project)]
+            looks = [turns.watch] if times.any else []
+            if project.settings.gc_background:
+                from siding.running.background_gc import gc_looks
+
+                looks.append(lambda tree: gc_looks(project, tree))
         with turns.told(), wired(work, plan.wire, plan.sandbox, self.command, self.run) as wire:
             self._wire = wire
             outcome = self._execute(wire, intent, looks, on_running)
@@ -204,7 +207,7 @@ def begin_run(
         **terms_of(work.project, request, plan.reports)._asdict(),
     )
     holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
-    live = recorder.runs.begin(run, holder, highest=lambda: _highest(recorder.ledger))
+    live = RunRecords(recorder.layout).begin(run, holder, highest=lambda: _highest(recorder.ledger))
     entered = work.resources.enter_context(live)
     if is_sandboxed:
         from siding.running.held import note_before  # 5 ms

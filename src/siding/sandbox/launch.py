@@ -26,7 +26,6 @@ from siding.record.place.project import Project
 from siding.record.quarantine.run import borrowed_from, prepare
 from siding.record.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
 from siding.sandbox.caches import CACHES, env_of, staged
-from siding.sandbox.conversations import with_conversations
 from siding.sandbox.engines import landlock
 from siding.sandbox.engines.probe import FoundEngine, Known, find_engine, listening_sockets
 from siding.sandbox.engines.values import (
@@ -45,14 +44,14 @@ from siding.sandbox.engines.values import (
     is_within,
 )
 from siding.sandbox.engines.view import ALTERNATE, plan_view
-from siding.sandbox.own_home import lay_out
-from siding.sandbox.profiles import (
+from siding.sandbox.homes import (
+    lay_out,
     make_room_for_sessions,
     places_in,
     profile_in_force,
     stays_root,
 )
-from siding.sandbox.settings import expanded
+from siding.sandbox.settings import expanded, with_conversations
 
 if TYPE_CHECKING:
     from siding.record.quarantine.run import PreparedQuarantine
@@ -238,8 +237,7 @@ def _without_secrets(
     engine: Engine,
 ) -> tuple[SandboxRequirements, tuple[str, ...]]:
     """Keep credentials in git's settings, and what only root may read, from the run."""
-    from siding.sandbox.git_settings import clean_settings
-    from siding.sandbox.root_only import root_only
+    from siding.sandbox.hidden import clean_settings, root_only
 
     files = [str(home / name) for name in GIT_SETTINGS[:2]]
     files += ["/etc/gitconfig", f"{places.git_dir}/config.worktree"]

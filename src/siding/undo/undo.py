@@ -123,7 +123,7 @@ def redo(project: Project, request: UndoRequest) -> Undone:
     task_id, away = choose(project, request.task, "redo")
     if away:
         raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
-    if project.registry.of_task(task_id) is None:  # planned: nothing was done in it
+    if project.workspaces.of_task(task_id) is None:  # planned: nothing was done in it
         task = project.tasks.load(task_id)
         raise _nothing_to_redo(task, recent_position(task, project.ledger(task_id), "redo")[1])
     with (
@@ -383,7 +383,7 @@ def choose(project: Project, named: str | None, word: str) -> tuple[TaskId, bool
 
 
 def _is_away(project: Project, task: Task, word: str) -> bool:
-    workspace = project.registry.of_task(task.id)
+    workspace = project.workspaces.of_task(task.id)
     if task.status is TaskState.CLOSED:
         kept = workspace is not None and workspace.status is WorkspaceState.KEPT
         return not kept or not _has_later_act(task, project.ledger(task.id), word)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from siding.ground.ids import is_fork
 from siding.ground.storage.documents import foreign_names
-from siding.record.ledger.intents import is_intent
+from siding.record.ledger.intent_files import is_intent
 from siding.record.place.project import Project
 from siding.record.tasks.slots import is_slot
 from siding.record.tasks.views import is_view

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from siding.asking.answer import set_damaged_aside
 from siding.asking.lookup import damaged_decisions, list_decisions
-from siding.asking.upkeep import set_damaged_aside
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.storage.locks import FileLock

@@ -1,10 +1,14 @@
 """Say in a few words what was used."""
 
+from typing import TYPE_CHECKING
+
 from siding.ground.ids import TaskId
 from siding.record.ledger.step import Step
 from siding.record.ledger.usage import Usage, added, summed, usage_from
 from siding.record.place.project import Project
-from siding.record.runs.reported import Reported
+
+if TYPE_CHECKING:
+    from siding.record.runs.reported import Reported
 
 
 def brief(usage: Usage) -> str:
@@ -43,6 +47,6 @@ def usage_of_task(project: Project, task_id: TaskId) -> Usage:
     return added(usage_of(each) for each in steps if each.as_run is not None)
 
 
-def used_in(reported: Reported) -> Usage:
+def used_in(reported: "Reported") -> Usage:
     """Return what was used in all conversations of a run."""
     return added(usage_from(each) for each in reported.used.values())

@@ -10,7 +10,7 @@ from siding.agents.table import BY_PROGRAM, OBEYED
 from siding.guard.in_force import PolicyGround, place_for
 from siding.record.place.settings import Settings
 from siding.record.place.wiring import open_app
-from siding.sandbox.profiles import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
+from siding.sandbox.homes import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
 from siding.shellguard.engine import check_argv
 from siding.shellguard.paths import JudgingPlace
 from siding.shellguard.policy import Policy

@@ -73,7 +73,7 @@ def _workflow_or_unknown(
 
     from siding.faces.cli.globals import context_from
     from siding.faces.cli.table import GROUPS
-    from siding.faces.cli.workflows.by_name import is_workflow
+    from siding.faces.cli.workflows.scripts import is_workflow
 
     if not is_workflow(context_from(Namespace(**flags)), verb):
         return _unknown("siding", verb, known)
@@ -129,6 +129,9 @@ def _run_verb(
     parsed.typed = arguments
     context = context_from(parsed)
     gc.freeze()  # what is loaded by now stays until the end; later collections skip it
+    # A verb begins by loading what carries it out. With Python's own threshold (700 objects) that
+    # alone would be 10 to 30 collections, which find nothing.
+    gc.set_threshold(50_000)
     gc.enable()
     status = verb.run(parsed, context)
     assert isinstance(status, int)

@@ -102,7 +102,7 @@ def changed_in(project: Project, found: Prompts, prompt: Prompt) -> Changed:
     """
     step, last = prompt.turn.step, prompt.turn.last
     began = prompt.turn.detail.returns or (step.parent if last != step else "")
-    workspace = project.registry.of_task(found.task.id)
+    workspace = project.workspaces.of_task(found.task.id)
     if began and last.snapshot and workspace is not None:
         with suppress(SidingError):
             snapshots = TaskSnapshots(project, workspace)

@@ -29,7 +29,7 @@ def kept_off(
 ) -> tuple[Change, ...]:
     """Return those of `changes`, which lead to `snapshot`, whose files the disk does not have
     there."""
-    workspace = project.registry.of_task(task_id)
+    workspace = project.workspaces.of_task(task_id)
     files = [
         c for c in changes if c.new_mode != NOTHING and GITLINK not in (c.old_mode, c.new_mode)
     ]
@@ -66,7 +66,7 @@ def leave_out(
     keep_fds: Sequence[int],
 ) -> None:
     """Mark in the task's own index what was kept off, so that a capture does not look for it."""
-    workspace = project.registry.of_task(task_id)
+    workspace = project.workspaces.of_task(task_id)
     if off and workspace is not None:
         leave_out_sparse(store, store.task(task_id), Path(workspace.git_dir), keep_fds=keep_fds)
 

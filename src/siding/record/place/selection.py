@@ -3,10 +3,7 @@
 from siding.ground.errors import NoActiveTask, NotFound, SidingError, UsageError
 from siding.ground.ids import TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.identity import has_terminal
 from siding.record.place.project import Project
-from siding.record.runs.run import is_run_id
-from siding.record.runs.store import Runs
 from siding.record.tasks.states import TaskState
 from siding.record.tasks.task import Task
 from siding.record.tasks.terminals import Terminals, TerminalTask
@@ -79,7 +76,12 @@ def task_of_run(project: Project) -> TaskId | None:
     """Return the task of the run that this command is part of, if the run lives; else None."""
     task_id = project.app.env.get("SIDING_TASK_ID", "")
     run_id = project.app.env.get("SIDING_RUN_ID", "")
-    if not task_id or not is_run_id(run_id) or "/" in task_id or task_id.startswith("."):
+    if not task_id or not run_id or "/" in task_id or task_id.startswith("."):
+        return None
+    from siding.record.runs.run import is_run_id
+    from siding.record.runs.store import Runs
+
+    if not is_run_id(run_id):
         return None
     lives = Runs(project.task_layout(TaskId(task_id))).is_there(run_id)
     return TaskId(task_id) if lives else None
@@ -90,6 +92,8 @@ def make_current(project: Project, task_id: TaskId) -> bool:
 
     The caller holds the project's lock.
     """
+    from siding.ground.process.identity import has_terminal
+
     bound = _bound_here(project)
     before = bound.task if bound is not None else project.active_task_id() or ""
     project.set_active(task_id)

@@ -103,7 +103,7 @@ def traps_now(project: Project, named: str | None) -> TaskTraps:
     While runs live, those of the newest step as well: an apply takes that.
     """
     task = select(project, named)
-    workspace = project.registry.of_task(task.id)
+    workspace = project.workspaces.of_task(task.id)
     if workspace is None or not workspace.base_snapshot:
         raise no_base(task)
     last = project.ledger(task.id).last()

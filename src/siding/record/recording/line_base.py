@@ -13,9 +13,8 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.kinds import StepStatus
 from siding.record.ledger.present_line import present_line
 from siding.record.ledger.step import Step
-from siding.record.place.lost_workspaces import REBUILT
 from siding.record.place.project import Project
-from siding.record.tasks.registry import Workspace
+from siding.record.tasks.registry import REBUILT, Workspace
 
 if TYPE_CHECKING:
     from siding.record.ledger.details import Detail
@@ -85,6 +84,6 @@ def note_sync(project: Project, workspace: Workspace) -> None:
     if workspace.rest.get(_SYNCED):
         return
     with project.changing(f"noting the sync of task {workspace.task_id}"):
-        known = project.registry.of_task(workspace.task_id)
+        known = project.workspaces.of_task(workspace.task_id)
         if known is not None:
             project.registry.put(known._replace(rest={**known.rest, _SYNCED: True}))

@@ -41,7 +41,6 @@ from siding.record.recording.artifacts import (
 )
 from siding.record.recording.line_base import kept_by, line_base
 from siding.record.recording.snapshots import TaskSnapshots, tidy_store
-from siding.record.runs.left import LeftFiles
 from siding.record.runs.store import Runs
 from siding.record.snapshots.capture import Capture
 from siding.record.tasks.registry import Workspace
@@ -218,15 +217,16 @@ class Recorder:
         cut_off = self.runs.cut_off()
         if not cut_off:
             return
+        from siding.record.runs.live_run import RunRecords
         from siding.record.unfinished.runs import end_what_is_left
 
         for run in cut_off:
-            if self.runs.forget(run):
+            if RunRecords(self.layout).forget(run):
                 end_what_is_left(run)
 
     def _forget_what_ended(self) -> None:
         """Remove what names processes that runs left running, if none of them lives any more."""
-        if LeftFiles(self.layout).numbers():
+        if self.runs.has_left():
             from siding.record.unfinished.left_running import forget_what_ended
 
             forget_what_ended(self.layout)

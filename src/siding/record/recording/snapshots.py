@@ -15,15 +15,7 @@ from siding.ground.storage.locks import FileLock, LockBusy
 from siding.record.ledger.figures import ModeFigures
 from siding.record.phases.documents import read_documents
 from siding.record.recording.freed import refuse_freed
-from siding.record.snapshots.capture import (
-    Capture,
-    CaptureRequest,
-    capture,
-    changed_count,
-    is_in_state,
-)
 from siding.record.snapshots.changes import CaptureLimits
-from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.modes import (
     ModeChange,
     Modes,
@@ -40,6 +32,7 @@ from siding.record.snapshots.patches import (
     write_patch,
     write_patch_counted,
 )
+from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.snapshots.submodules import filled_between
 from siding.record.tasks.registry import Workspace
@@ -47,6 +40,8 @@ from siding.record.tasks.registry import Workspace
 if TYPE_CHECKING:
     from siding.record.place.locks import Hold
     from siding.record.place.project import Project
+    from siding.record.snapshots.capture import Capture
+    from siding.record.snapshots.git_state import GitState
     from siding.record.snapshots.peek import Peek
 
 
@@ -94,16 +89,20 @@ class TaskSnapshots:
         """Return the newest snapshot; None if there is none."""
         return self._store.tip(self._workspace.task_id)
 
-    def capture(self, *, step: str, kind: str, keep: Sequence[Sha] = ()) -> Capture:
+    def capture(self, *, step: str, kind: str, keep: Sequence[Sha] = ()) -> "Capture":
         """Take a snapshot of the workspace. The caller holds the task's lock.
 
         The commits `keep` of the store live as long as it.
         """
+        from siding.record.snapshots.capture import capture
+
         request = self._request(step=step, kind=kind)
         return capture(self._store, request._replace(keep=keep))
 
-    def is_in_state(self, state: GitState) -> bool:
+    def is_in_state(self, state: "GitState") -> bool:
         """Return whether HEAD, the branch, the index and git's small files are as in `state`."""
+        from siding.record.snapshots.capture import is_in_state
+
         return is_in_state(self._store, self._request(step="", kind="look"), state)
 
     def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
@@ -154,6 +153,8 @@ class TaskSnapshots:
 
     def changed_count(self) -> int:
         """Return how many files in the workspace differ from the newest snapshot; write nothing."""
+        from siding.record.snapshots.status_look import changed_count
+
         self._project.require_repository()
         return changed_count(self._store, self._request(step="", kind="look"))
 

@@ -94,7 +94,7 @@ def _look(project: Project, task: Task, head: str) -> Seen:
         found = survey(anchor, Journal(layout.ledger_jsonl).entries(), head=head)
         unfinished = frozenset(intent.act for intent in Intents(layout).all())
         now = task_identity(project.tasks.load(task.id))
-        entered = project.registry.of_task(task.id)
+        entered = project.workspaces.of_task(task.id)
         base = None if entered is None else str(entered.base_commit)
         if before == (_read(path), read_next_task(path)):
             break

@@ -34,7 +34,7 @@ def freed_findings(
         )
         if number in {of.lines for _freeing, of in mine}
     }
-    workspace = project.registry.of_task(task.id)
+    workspace = project.workspaces.of_task(task.id)
     base = "" if workspace is None else workspace.base_snapshot
     for freeing, of in mine:
         if heads.get(of.lines) != of.head:

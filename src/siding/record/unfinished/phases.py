@@ -76,7 +76,7 @@ def settle_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
     intent = store.cut_off()
     if intent is None:
         return
-    workspace = project.registry.of_task(task.id)
+    workspace = project.workspaces.of_task(task.id)
     git_dir = Path(workspace.git_dir) if workspace and workspace.git_dir else Path("/nowhere")
     place = CheckoutPlace(root=Path(workspace.path if workspace else "/nowhere"), git_dir=git_dir)
     step = Move(intent.branch, Sha(intent.old), Sha(intent.new), place, intent.token)

@@ -20,8 +20,10 @@ from siding.record.ledger.kinds import StepStatus
 from siding.record.ledger.reports import LeftProcess, OutputReport, ProcessReport, RequestsReport
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.wire import WireReport
+from siding.record.runs.file_names import WIRE
+from siding.record.runs.live_run import RunRecords
 from siding.record.runs.run import Run
-from siding.record.runs.store import WIRE, Runs
+from siding.record.runs.store import Runs
 from siding.record.unfinished.ground import Ground
 
 ALONE = "the run survived its host, which was killed; what it printed since then is not recorded"
@@ -34,7 +36,7 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
     run = _run_of(ground.layout, draft)
     left = end_token(intent.token, command=_command_of(run)) if intent.token else None
     await_keeper(run)
-    if run is not None and (fate := Runs(ground.layout).fate(run)) is not None:
+    if run is not None and (fate := RunRecords(ground.layout).fate(run)) is not None:
         draft = _without_host(draft, fate)
     if left is not None and run is not None and run.boot == boot_id():
         escaped = orphans_in(Path(ground.workspace.path), since=run.command.started)

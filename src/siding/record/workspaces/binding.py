@@ -122,7 +122,7 @@ def undo_binding(project: Project, giver: Workspace) -> None:
             reason=reason,
         )
     taker = TaskId(str(intent.get("to")))
-    if project.ledger(taker).last() is None and project.registry.of_task(taker) is None:
+    if project.ledger(taker).last() is None and project.workspaces.of_task(taker) is None:
         project.snapshots.remove_task(taker)
     with project.changing(f"taking back a binding of task {giver.task_id}"):
         project.registry.put(giver._replace(intent=None))

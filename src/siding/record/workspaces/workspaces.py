@@ -49,7 +49,7 @@ def sparse_as(project: Project, task: Task | None) -> Path:
 
     It is that of a task; without one, or without its workspace, that of the person's checkout.
     """
-    workspace = None if task is None else project.registry.of_task(task.id)
+    workspace = None if task is None else project.workspaces.of_task(task.id)
     if workspace is not None and (Path(workspace.git_dir) / "HEAD").is_file():
         return Path(workspace.git_dir)
     checkout = project.checkout
@@ -72,7 +72,7 @@ def create(
     It is as sparse as the workspace of the task `source`, else as where the person stands.
     If git fails, the unfinished workspace is removed and the error is raised.
     """
-    old = project.registry.of_task(task.id)
+    old = project.workspaces.of_task(task.id)
     state = WorkspaceState.ABSENT if old is None else old.status
     move_workspace(state, WorkspaceMove.CREATE)
     planned = _plan(project, task, base, start)

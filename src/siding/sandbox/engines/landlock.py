@@ -8,7 +8,7 @@ tree cannot be protected at all; `NOT_COVERED` names these and other gaps.
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from siding.ground.namedtuples import NamedTuple
+from siding.sandbox.engines.kernel import PathRules
 from siding.sandbox.engines.values import Kind, Network, View, is_within
 
 # Rights on files and directories; `rules` has the versions of the ABI that brought the newer ones.
@@ -19,14 +19,12 @@ _ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 READING = EXECUTE | READ_FILE | READ_DIR
 NET_BIND_TCP, NET_CONNECT_TCP = 1 << 0, 1 << 1
 SCOPE_ABSTRACT, SCOPE_SIGNAL = 1 << 0, 1 << 1
-
 _DEV = "/dev"
 DEVICES = tuple(
     """
     /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx /dev/pts /dev/shm
     """.split()
 )
-
 NOT_COVERED = (
     "the workspace's .git file and other guarded files in it can be changed",
     "modes, owners, times and attributes of your own files can be changed",
@@ -38,18 +36,6 @@ NOT_COVERED = (
     "shared memory of your other programs, and their semaphores and queues of System V",
     "an agent's own sandbox that mounts (bwrap) does not start inside",
 )
-
-
-class PathRules(NamedTuple):
-    """A Landlock domain: masks of the rights it handles, and (path, allowed rights) pairs.
-
-    A handled right is denied everywhere but below the paths that allow it.
-    """
-
-    handled_fs: int
-    handled_net: int
-    scoped: int
-    paths: tuple[tuple[str, int], ...]
 
 
 def scope_only() -> PathRules:

@@ -441,8 +441,9 @@ def test_a_damaged_index_is_made_again(task: World, damage: str) -> None:
 
 def test_objects_lost_before_they_were_stored_are_read_again(task: World) -> None:
     """A capture died after the index was written: it names blobs that are nowhere."""
-    from siding.record.snapshots.capture import CaptureRequest, CaptureWork
+    from siding.record.snapshots.capture import CaptureWork
     from siding.record.snapshots.changes import CaptureLimits
+    from siding.record.snapshots.status_look import CaptureRequest
     from siding.record.snapshots.store import remove_tree
 
     write(task.worktree / "new", "x")
@@ -492,10 +493,10 @@ def test_odd_places(tmp_path: Path) -> None:
 
 
 def test_peeking_tells_and_leaves_no_trace(task: World) -> None:
-    from siding.record.snapshots.capture import CaptureRequest, changed_count
     from siding.record.snapshots.changes import CaptureLimits
     from siding.record.snapshots.patches import diff_trees
     from siding.record.snapshots.peek import peek
+    from siding.record.snapshots.status_look import CaptureRequest, changed_count
 
     tip = task.capture().snapshot
     write(task.worktree / "new", "x")

@@ -11,7 +11,7 @@ from siding.ground.git.errors import CommandFailed, SnapshotFailed
 from siding.record.snapshots import capture as captures
 from siding.record.snapshots import mode_look
 from siding.record.snapshots.bare import Bare, bare_directories
-from siding.record.snapshots.capture import Capture, CaptureRequest, capture
+from siding.record.snapshots.capture import Capture, capture
 from siding.record.snapshots.changes import CaptureLimits
 from siding.record.snapshots.coverage import Reason, Skipped
 from siding.record.snapshots.git_state import state_in
@@ -25,6 +25,7 @@ from siding.record.snapshots.modes import (
     parse,
 )
 from siding.record.snapshots.private_index import PrivateIndex
+from siding.record.snapshots.status_look import CaptureRequest
 
 from .world import MEGABYTE, TASK, World, write
 

@@ -12,10 +12,11 @@ from siding.ground.git.repository import Repository
 from siding.ground.git.roots import WorktreeRoot, recorded_root
 from siding.ground.git.settings import UserSettings, load_settings
 from siding.ground.ids import Sha, TaskId
-from siding.record.snapshots.capture import Capture, CaptureRequest, capture
+from siding.record.snapshots.capture import Capture, capture
 from siding.record.snapshots.changes import CaptureLimits
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import Seed, add_task
+from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.worktrees.linked import AddedWorktree, add_worktree
 

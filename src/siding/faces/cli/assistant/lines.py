@@ -17,10 +17,9 @@ from siding.assistant.told import (
     TurnEnded,
     Withdrawn,
 )
-from siding.faces.cli.assistant.output import Output
 from siding.faces.cli.assistant.printing import say_trouble
 from siding.faces.cli.assistant.results import exit_status
-from siding.faces.cli.assistant.typed import TypedLines
+from siding.faces.cli.assistant.terminal import Output, TypedLines
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 
 PROMPT = "> "

@@ -1,6 +1,6 @@
-"""The options of acts that move the files under runs that live, and what is said of these runs."""
+"""What is said of the runs that live, by acts that move the files under them."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import task_name
@@ -14,21 +14,6 @@ from siding.running.stop import Ended, stop_before
 
 TITLE_COLUMNS = 60
 NAMED_COLUMNS = 200
-STOP = "end the runs of the task first"
-
-
-def add_beside_arguments(parser: ArgumentParser) -> None:
-    """Add the options that say what happens to runs that live."""
-    runs = parser.add_mutually_exclusive_group()
-    runs.add_argument(
-        "--now", action="store_true", help="do not wait until no run is in the middle of a file"
-    )
-    runs.add_argument("--stop", action="store_true", help=STOP)
-
-
-def add_stop_argument(parser: ArgumentParser) -> None:
-    """Add the option for acts that are refused while runs live."""
-    parser.add_argument("--stop", action="store_true", help=STOP)
 
 
 def beside_of(arguments: Namespace) -> BesideRuns:
@@ -38,7 +23,7 @@ def beside_of(arguments: Namespace) -> BesideRuns:
 def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
     """End the workflows and the runs of the task, and say which."""
     if any(live_workflows(project, task_id)):
-        from siding.workflows.acts.ending import end_workflows  # the engine: few commands need it
+        from siding.workflows.acts.control import end_workflows  # the engine: few commands need it
 
         for each in end_workflows(project, task_id):
             screen.note(f"ended the workflow {inert(each.name)} ({each.run_id})")

@@ -16,11 +16,12 @@ from shlex import join
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_beside_arguments, add_terminal_arguments
 from siding.faces.cli.screen.screen import Screen, inert, shorten
-from siding.faces.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
+from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
 from siding.faces.cli.telling.restorations import tell_restored, with_consent
 from siding.faces.cli.telling.rulings import asker
-from siding.faces.cli.telling.runs import add_terminal_arguments, say_run, terminal_of
+from siding.faces.cli.telling.runs import say_run, terminal_of
 from siding.faces.cli.telling.seeing import ask_seen
 from siding.ground.errors import UsageError
 from siding.record.back.restore_act import Restored

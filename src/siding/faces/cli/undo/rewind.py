@@ -12,10 +12,11 @@ from shlex import join
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.pick import pick_one
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import ago, changes_of, task_name, task_step
-from siding.faces.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
+from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
 from siding.faces.cli.telling.restorations import tell_restored, with_consent
 from siding.record.back.prompts import Prompt, Prompts, changed_in, find_prompt, prompts
 from siding.record.back.rollback import RollbackRequest, rollback

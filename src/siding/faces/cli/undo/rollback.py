@@ -10,8 +10,9 @@ from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.words import task_name, task_step
-from siding.faces.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
+from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
 from siding.faces.cli.telling.restorations import (
     print_survey,
     survey_record,
