@@ -9,12 +9,12 @@ from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError, UsageError
 
-_FORMS = agents_with("interchange")
+FORMS = agents_with("interchange")
 
 
 def _import_options(parser: ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--from", dest="form", choices=_FORMS)
+    parser.add_argument("--from", dest="form", choices=FORMS)
     parser.add_argument("--as", dest="name", metavar="ID", help="the session's id here")
 
 
@@ -72,7 +72,7 @@ def _export_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         dest="form",
-        choices=_FORMS,
+        choices=FORMS,
         default=OUR_FORM,
         help=f"default: {OUR_FORM}",
     )
