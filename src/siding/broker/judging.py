@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.hooks import Report
-from siding.agents.table import ANY, notes_of
+from siding.agents.places import notes_of
+from siding.agents.table import ANY
 from siding.asking.approvals import end_question, key_of_call
 from siding.asking.lookup import decision_store
 from siding.asking.question import Cancelled, NotAnswered
