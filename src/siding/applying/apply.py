@@ -48,8 +48,15 @@ from siding.record.ledger.details.rollback import LeftAlone
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.step import Step
 from siding.record.moving.bench import Bench
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.moving.move import Move, checkout_of, refuse_busy, refuse_overlaps
+from siding.record.moving.model import (
+    CheckoutPlace,
+    Move,
+)
+from siding.record.moving.move import (
+    checkout_of,
+    refuse_busy,
+    refuse_overlaps,
+)
 from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
 from siding.record.place.selection import select

@@ -47,8 +47,14 @@ from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.traps import Trap
 from siding.record.moving.bench import Bench
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.moving.move import Overlaps, counted_paths, overlaps
+from siding.record.moving.model import (
+    CheckoutPlace,
+    Overlaps,
+)
+from siding.record.moving.move import (
+    counted_paths,
+    overlaps,
+)
 from siding.record.moving.unfinished import Unfinished
 from siding.record.recording.line_base import line_base
 from siding.record.snapshots.patches import Change, DiffStat

@@ -13,12 +13,18 @@ from siding.ground.git.paths import quote_path
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings
 from siding.record.moving import checkout as checkouts
-from siding.record.moving.checkout import CheckoutGit, CheckoutPlace, Trees
-from siding.record.moving.move import (
+from siding.record.moving.checkout import (
+    CheckoutGit,
+)
+from siding.record.moving.model import (
     UNCHANGED,
+    CheckoutPlace,
     Move,
     Overlaps,
     RefusedMove,
+    Trees,
+)
+from siding.record.moving.move import (
     overlaps,
     refuse_busy,
     refuse_overlaps,

@@ -11,14 +11,14 @@ from pathlib import Path
 from siding.ground.files.durable import flush_dir, write_and_rename
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import Place
-from siding.ground.git.errors import CommandFailed, GitError
+from siding.ground.git.errors import CommandFailed
 from siding.ground.git.paths import join, parents
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings, filter_environment, settings_in
 from siding.ground.git.status import EntryKind, parse
 from siding.ground.git.tree_modes import GITLINK, NOTHING
-from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
+from siding.record.moving.model import CheckoutPlace, IndexLocked, Trees
 from siding.record.snapshots.patches import Change
 
 _MARK = b"siding "
@@ -33,20 +33,6 @@ _STATUS = (
 _PREFIX = "siding-index-"
 
 
-class CheckoutPlace(NamedTuple):
-    """The root of one of the person's checkouts, and its git directory."""
-
-    root: Path
-    git_dir: Path
-
-
-class Trees(NamedTuple):
-    """Two commits or trees: the files go from `old` to `new`."""
-
-    old: Sha
-    new: Sha
-
-
 class CheckoutGit(NamedTuple):
     """One of the person's checkouts, with the repository and the settings for git in it."""
 
@@ -57,12 +43,6 @@ class CheckoutGit(NamedTuple):
     def at(self, index: Path | None) -> Place:
         """Return the place of a git command; `index` as in `git_place`."""
         return git_place(self.repository, self.user, self.place, index)
-
-
-class IndexLocked(GitError):
-    """Another git command holds, or left behind, the lock of the checkout's index."""
-
-    code = "index_locked"
 
 
 class Lock:

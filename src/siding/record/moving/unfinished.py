@@ -12,7 +12,9 @@ from siding.ground.files.regular import read_small
 from siding.ground.git.command import Git, Place
 from siding.ground.git.paths import quote_path
 from siding.ground.namedtuples import NamedTuple
-from siding.record.moving.checkout import CheckoutPlace
+from siding.record.moving.model import (
+    CheckoutPlace,
+)
 
 _NAMED = 5
 

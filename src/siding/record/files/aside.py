@@ -10,7 +10,7 @@ from siding.ground.files.exchange import Entry, rename_new
 from siding.ground.git.paths import parents
 from siding.ground.git.roots import WorktreeRoot, check_root
 from siding.ground.git.treewalk import OpenTree
-from siding.record.restoring.pruning import prune
+from siding.record.files.restore import prune
 
 
 def move_out(root: WorktreeRoot, paths: Sequence[bytes], aside: Path) -> list[bytes]:

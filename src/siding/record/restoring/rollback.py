@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from siding.ground.errors import NotFound
 from siding.ground.git.errors import GitError
 from siding.ground.git.paths import quote_path
 from siding.ground.git.refs import read_head
@@ -20,9 +19,6 @@ from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns
 from siding.record.acts.skeleton import Work, perform
-from siding.record.back.preview import previewed
-from siding.record.back.restore_act import Going, RestoreAct, Restored, rollback_to
-from siding.record.back.survey import Destination, NeedsConsent, RestoreRequest, Survey
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.place.selection import select
@@ -30,13 +26,25 @@ from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.freed import refuse_freed
 from siding.record.recording.named_paths import named_paths, refuse_unknown
 from siding.record.recording.steps import step as find_step
+from siding.record.restoring.act import (
+    Going,
+    RestoreAct,
+    Restored,
+    rollback_to,
+)
+from siding.record.restoring.refusal import Reason, Refusal
+from siding.record.restoring.survey import (
+    Destination,
+    RestoreRequest,
+    Survey,
+    previewed,
+)
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.heads import head_in
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
 
 __all__ = [
-    "NeedsConsent",
     "Restored",
     "RollbackRequest",
     "RolledBack",
@@ -75,8 +83,7 @@ class RolledBack(NamedTuple):
 def rollback(project: Project, request: RollbackRequest) -> RolledBack:
     """Restore the workspace and record that as a step.
 
-    Raises NotFound if there is no such step, NeedsConsent if its snapshot is incomplete, InTheWay
-    if a file that is in no snapshot would be overwritten.
+    Raises NotFound if there is no such step, and Refusal.
     """
     task = select(project, request.task)
     return perform(project, task.id, RollbackAct(request))
@@ -139,11 +146,7 @@ def destination_of(workspace: Workspace, target: Step | None) -> Destination:
     """Return the state after a step, or the base."""
     if target is None:
         if not workspace.base_snapshot:
-            raise NotFound(
-                "the base of this task was not recorded yet",
-                hint="`siding checkpoint` does that, from the commit its branch left its base at; "
-                "`siding doctor` says if something is lost",
-            )
+            raise Refusal(Reason.NO_BASE)
         lacks = workspace.rest.get("base_coverage")
         return Destination(
             snapshot=workspace.base_snapshot,
@@ -151,10 +154,7 @@ def destination_of(workspace: Workspace, target: Step | None) -> Destination:
             coverage=Coverage.from_record(lacks) if isinstance(lacks, dict) else None,
         )
     if target.snapshot is None:
-        raise NotFound(
-            f"step {target.id} has no snapshot",
-            hint="it comes from another tool, or was never recorded whole",
-        )
+        raise Refusal(Reason.NO_SNAPSHOT, step=target.id)
     return Destination(
         snapshot=Sha(target.snapshot), name=f"step {target.id}", coverage=target.coverage
     )

@@ -5,51 +5,61 @@ contents to write are staged.
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from siding.ground.git.errors import SnapshotDamaged, SnapshotFailed
 from siding.ground.git.paths import is_selected, quote_path
 from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import Paused
 from siding.record.acts.skeleton import Act, Done, Ended, Result, Work
-from siding.record.back.git_part import plan_git_part, returning_with_files, state_at
-from siding.record.back.sandbox_part import refuse_git_of_its_own, sandbox_following
-from siding.record.back.sparse_part import leave_out
-from siding.record.back.survey import (
-    ASIDE,
-    Destination,
-    Here,
-    RestoreRequest,
-    Survey,
-    refuse,
-    refuse_moving,
-    survey,
+from siding.record.files.directories import not_as_planned
+from siding.record.files.displaced import (
+    DISPLACED,
+    KEPT,
+    KeptFile,
+    keep_unrecorded,
+    names_of,
 )
+from siding.record.files.immovable import CannotMove
+from siding.record.files.obstacles import changed_since
+from siding.record.files.plan import Why
+from siding.record.files.restore import restore
+from siding.record.files.staging import staged
+from siding.record.files.task_index import expect, let_go
 from siding.record.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import ALL_PARTS
 from siding.record.ledger.step import Step
+from siding.record.moving.model import UNCHANGED
+from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.recorder import Recorder
-from siding.record.restoring.aside import move_in, move_out
-from siding.record.restoring.displaced import DISPLACED, KEPT, KeptFile, keep_unrecorded, names_of
-from siding.record.restoring.emptying import not_as_planned
-from siding.record.restoring.immovable import CannotMove
-from siding.record.restoring.obstacles import changed_since
-from siding.record.restoring.plan import Why
-from siding.record.restoring.restore import restore
-from siding.record.restoring.staging import staged
-from siding.record.restoring.task_index import expect, let_go
-from siding.record.returning.carry_out import REFUSED
-from siding.record.returning.plan import GitReturn, stay
+from siding.record.restoring.git_plan import GitRestoration, place_of, plan_git, state_at, stay
+from siding.record.restoring.refusal import Reason, Refusal
+from siding.record.restoring.survey import (
+    ASIDE,
+    Destination,
+    Here,
+    RestoreRequest,
+    Survey,
+    cannot_move,
+    leave_out,
+    refuse,
+    refuse_changing,
+    survey,
+)
 from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.mode_changes import link_changes, mode_changes
 from siding.record.snapshots.patches import diff_trees
 from siding.record.snapshots.recorded_modes import TreeState, state_of
 from siding.record.snapshots.store import remove_tree
 from siding.record.unfinished.displaced_files import spare_room
+
+_LARGEST_DOCUMENT = 16 << 20  # bytes
 
 
 class Going(NamedTuple):
@@ -112,7 +122,7 @@ def written_meanwhile(count: int) -> str:
 class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
     """Restore the workspace to another state. A subclass says which one, in `going`."""
 
-    unchanged = REFUSED
+    unchanged = (*UNCHANGED, Refusal, SnapshotDamaged, SnapshotFailed)
 
     @abstractmethod
     def going(self, work: Work) -> Going:
@@ -122,12 +132,12 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
     def restored(self, work: Work, restored: Restored) -> Result:
         """Return the result for the caller of `perform`."""
 
-    def git_part(self, work: Work, now: GitState, snapshot: Sha) -> GitReturn | None:
+    def git_part(self, work: Work, now: GitState, snapshot: Sha) -> GitRestoration | None:
         """Return what else than files has to change; None if nothing has to."""
-        return plan_git_part(work.project, work.recorder.workspace, now, snapshot)
+        return plan_git(work.project, work.recorder.workspace, now, snapshot)
 
     def plan(self, work: Work) -> RestorePlan:
-        """Return what will be done. Raises NeedsConsent, InTheWay and Moving."""
+        """Return what will be done. Raises Refusal."""
         going = self.going(work)
         recorder = work.recorder
         if going.request.takes_all:
@@ -137,7 +147,7 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         found = survey(work.project, work.task.id, here, going.destination, going.request)
         refuse(found, even_incomplete=going.even_incomplete)
         object_format = snapshots.store.repository.object_format
-        refuse_moving(changed_since(snapshots.root, found.plan, object_format, work.since_ns))
+        refuse_changing(changed_since(snapshots.root, found.plan, object_format, work.since_ns))
         if going.request.takes_all:
             now = state_at(work.project, recorder.workspace, seen.snapshot)
             git = self.git_part(work, now, going.destination.snapshot)
@@ -172,21 +182,27 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         with (
             staged(store, root, changes, place / DISPLACED) as contents,
             sandbox_following(work, found.git),
-            returning_with_files(work, found.git, token=intent.act, reason=self.what),
+            restoring_state(work, found.git, token=intent.act, reason=self.what),
         ):
             if going := sorted({*found.aside, *found.blocked}):
+                from siding.record.files.aside import move_out
+
                 move_out(root, going, place / ASIDE)
             try:
                 restore(root, changes, contents, takes_back=True)
-            except CannotMove:
+            except CannotMove as error:
+                from siding.record.files.aside import move_in
+
                 move_in(root, place / ASIDE)
-                raise
+                raise cannot_move([error.stuck]) from error
         ignored = [left.path for left in changes.left if left.why is Why.IGNORED]
         leave_out(project, store, task_id, found.off, snapshots.keep_fds)
         let_go(store, task_id, ignored, keep_fds=snapshots.keep_fds)
         came: list[bytes] = []
         stays: list[bytes] = []
         for before in found.request.bring_back:
+            from siding.record.files.aside import move_in
+
             moved, left = move_in(root, home / before / ASIDE)
             came += moved
             stays += left
@@ -248,3 +264,92 @@ def rollback_to(message: str, *, step: int | None, hard: bool = False) -> Rollba
         message=message,
         hard=hard,
     )
+
+
+def refuse_git_of_its_own(work: Work) -> None:
+    """Refuse to go anywhere while the run's git directory is not as the recorded state has it."""
+    recorder = work.recorder
+    if not recorder.layout.sandbox_lock.exists():
+        return
+    from siding.record.unfinished.sandbox_commits import locks_of_living
+
+    locks = locks_of_living(recorder.layout)
+    why = [*recorder.not_handed_over, *(f"git holds {lock}" for lock in locks)]
+    if why:
+        raise Refusal(Reason.GIT_OF_ITS_OWN, task=work.task.id, why="; ".join(why))
+
+
+@contextmanager
+def sandbox_following(work: Work, plan: GitRestoration | None) -> Iterator[None]:
+    """After the block, bring the run's git directory to where the workspace's is."""
+    layout = work.recorder.layout
+    if plan is None or not layout.sandbox_lock.exists():
+        yield
+        return
+    from siding.record.files.small_files import plan_small_files
+    from siding.record.quarantine.living import follow, will_follow
+    from siding.record.unfinished.sandbox_commits import living_quarantine
+
+    if living_quarantine(layout) is None:
+        yield
+        return
+    present, wanted = plan.present.files_in_sandbox, plan.wanted.files_in_sandbox
+    files = plan_small_files(work.project.snapshots, present, wanted)
+    head = plan.then.head or "" if plan.branch is None else f"ref: refs/heads/{plan.branch}"
+    root = layout.sandbox_dir
+    will_follow(root, work.project.repository, head, files.written, files.removed)
+    try:
+        yield
+    except BaseException:
+        follow(root, small_files=False)
+        raise
+    follow(root)
+
+
+@contextmanager
+def restoring_state(
+    work: Work, plan: GitRestoration | None, *, token: str, reason: str
+) -> Iterator[None]:
+    """Move HEAD and the task's branch, then let the block restore the files, then do the rest.
+
+    An error in `RestoreAct.unchanged` is raised before anything was changed.
+    """
+    if plan is None:
+        yield
+        return
+    from siding.record.restoring.git_restore import GitWork, restoring_git
+
+    project, snapshots = work.project, work.recorder.snapshots
+    documents = _documents(project, plan)
+    carrying = GitWork(
+        repository=project.repository,
+        store=project.snapshots,
+        place=place_of(work.recorder.workspace),
+        token=token,
+        reason=f"siding: {reason}",
+        keep_fds=snapshots.keep_fds,
+    )
+    with ExitStack() as stack:
+        if documents is not None:
+            from siding.record.unfinished.phases import phase_lock
+
+            stack.enter_context(phase_lock(project, work.task, reason))
+        with restoring_git(carrying, plan, lambda: snapshots.is_in_state(plan.now)):
+            yield
+            if documents is not None:
+                from siding.record.phases.documents import put_documents
+
+                put_documents(work.recorder.layout.root, documents)
+
+
+def _documents(project: Project, plan: GitRestoration) -> dict[str, bytes] | None:
+    """Return the documents to write; None if they stay as they are."""
+    if plan.present.documents == plan.wanted.documents:
+        return None
+    found: dict[str, bytes] = {}
+    for name, sha in plan.wanted.documents.items():
+        data = project.snapshots.read_blob(sha, _LARGEST_DOCUMENT)
+        if data is None:
+            raise SnapshotDamaged(f"{name} of that state is lost")
+        found[name] = data
+    return found

@@ -2,17 +2,13 @@
 
 import os
 import stat
-from collections.abc import Sequence
 
 from siding.ground.files.attributes import Attributes, attributes_of, is_read_only
-from siding.ground.git.errors import GitError
 from siding.ground.git.paths import join, parents, quote_path
 from siding.ground.git.roots import WorktreeRoot
 from siding.ground.git.tree_modes import NOTHING
 from siding.ground.namedtuples import NamedTuple
-from siding.record.restoring.plan import Restoration
-
-_NAMED = 5
+from siding.record.files.plan import Restoration
 
 
 class Stuck(NamedTuple):
@@ -26,22 +22,12 @@ class Stuck(NamedTuple):
         return f"{quote_path(self.path)} {self.why}"
 
 
-class CannotMove(GitError):
-    """A restoration would have to move a file that cannot be moved. Nothing was changed."""
+class CannotMove(Exception):
+    """A file could not be moved, and what was done before was exchanged back."""
 
-    code = "cannot_move"
-
-    def __init__(self, stuck: Sequence[Stuck]) -> None:
-        self.stuck = tuple(stuck)
-        more = len(stuck) - _NAMED
-        named = "; ".join(map(str, stuck[:_NAMED])) + (f"; and {more} more" if more > 0 else "")
-        ways = list(dict.fromkeys(each.way_out for each in stuck))
-        super().__init__(
-            f"files that have to be moved cannot be: {named}",
-            hint="nothing was changed. "
-            + "; ".join(ways[:_NAMED])
-            + ". Then try again; PATHs of a rollback go back without the others",
-        )
+    def __init__(self, stuck: Stuck) -> None:
+        super().__init__(str(stuck))
+        self.stuck = stuck
 
 
 def stuck_by_error(root: WorktreeRoot, path: bytes, error: OSError) -> Stuck:

@@ -12,8 +12,8 @@ from contextlib import suppress
 from siding.ground.git.paths import join, parents
 from siding.ground.git.roots import WorktreeRoot
 from siding.ground.git.tree_modes import NOTHING
-from siding.record.restoring.blobs import blob_at
-from siding.record.restoring.plan import Restoration
+from siding.record.files.displaced import blob_at
+from siding.record.files.plan import Restoration
 
 _SLACK_NS = 20_000_000  # a file's times come from a clock that ticks every 4 to 10 ms
 

@@ -1,7 +1,8 @@
-"""Carry out a `GitReturn`: refs first, then the caller's files, then the index.
+"""Carry out a `GitRestoration`: refs first, then the caller's files, then the index.
 
 git's lock of the index is held all the while, so that no other git command works in the workspace.
-If this process dies, `sweep` removes what it left; what it did so far is what is recorded next.
+If this process dies, `record/unfinished/restorations.py` removes what it left; what it did so far
+is what is recorded next.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,46 +10,37 @@ from contextlib import contextmanager
 
 from siding.ground.files.durable import flush_dir, flush_file
 from siding.ground.git.command import Place
-from siding.ground.git.errors import GitError, SnapshotDamaged, SnapshotFailed, said_by
+from siding.ground.git.errors import said_by
 from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
+from siding.record.files.small_files import plan_small_files, replace_small_files
 from siding.record.moving.checkout import (
-    CheckoutPlace,
     copy_index,
     discard_index,
     git_place,
     put_in_place,
-    release_dead_lock,
     take_lock,
 )
-from siding.record.moving.move import UNCHANGED, CheckoutBusy, Move, swap
-from siding.record.moving.ref_locks import sweep_locks
+from siding.record.moving.intended import add_intended
+from siding.record.moving.model import (
+    CheckoutPlace,
+    Move,
+)
+from siding.record.moving.move import (
+    swap,
+)
+from siding.record.moving.objects import give_objects
 from siding.record.moving.sparse import apply_rules, is_sparse
-from siding.record.restoring.immovable import CannotMove
-from siding.record.restoring.small_files import TEMPORARY
-from siding.record.returning.intended import add_intended, discard_intended
-from siding.record.returning.objects import give_what_is_named
-from siding.record.returning.plan import GitReturn
-from siding.record.returning.small_files import plan_small_files, replace_small_files
-from siding.record.snapshots.git_details import FLAGS, NOTHING, IndexEntry
-from siding.record.snapshots.git_state import GitState
+from siding.record.restoring.git_plan import GitRestoration
+from siding.record.restoring.refusal import Reason, Refusal
+from siding.record.snapshots.git_details import FLAGS, NOTHING, IndexEntry, commits_named_in
+from siding.record.snapshots.git_details_store import commits_among
+from siding.record.snapshots.git_look import LARGEST_FILE
 from siding.record.snapshots.store import SnapshotStore
 
 
-class ChangedMeanwhile(GitError):
-    """HEAD, the index or a branch was changed after the state was recorded. Nothing was done."""
-
-    code = "moving"
-
-
-REFUSED = (*UNCHANGED, ChangedMeanwhile, SnapshotDamaged, SnapshotFailed, CannotMove)
-"""If one of these is raised before the block of `returning` runs, nothing was changed.
-
-CannotMove is raised in the block, after the files were exchanged back."""
-
-
-class Returning(NamedTuple):
+class GitWork(NamedTuple):
     """What carrying out needs: the repositories, the workspace, and what marks our traces.
 
     `token` marks the lock of the index as ours. `reason` goes into the reflogs.
@@ -63,7 +55,9 @@ class Returning(NamedTuple):
 
 
 @contextmanager
-def returning(work: Returning, plan: GitReturn, is_same: Callable[[], bool]) -> Iterator[None]:
+def restoring_git(
+    work: GitWork, plan: GitRestoration, is_same: Callable[[], bool]
+) -> Iterator[None]:
     """Move HEAD and the task's branch; after the block, set the index and git's small files.
 
     `is_same` is asked under the lock whether the workspace still is in the state `plan.now`.
@@ -71,19 +65,16 @@ def returning(work: Returning, plan: GitReturn, is_same: Callable[[], bool]) -> 
     lock = take_lock(work.place, work.token)
     try:
         if not is_same():
-            raise ChangedMeanwhile(
-                "HEAD or the index of the workspace is being changed by somebody else",
-                hint="nothing was done; end what works in there, then try again",
-            )
+            raise Refusal(Reason.GIT_CHANGING)
         present, wanted = plan.present.files_outside, plan.wanted.files_outside
         small_files = plan_small_files(work.store, present, wanted)
         give_what_is_named(work.repository, work.store, plan)
         _move_refs(work, plan)
-        # From here on something is changed, and no error of `REFUSED` is raised any more, but for
-        # files that could not be moved and were exchanged back.
+        # From here on something is changed, and no error of `RestoreAct.unchanged` is raised,
+        # but for files that could not be moved and were exchanged back.
         try:
             yield
-        except CannotMove:
+        except Refusal:
             _move_refs(work, _reversed(plan))
             raise
         if plan.changes_index:
@@ -94,37 +85,14 @@ def returning(work: Returning, plan: GitReturn, is_same: Callable[[], bool]) -> 
         lock.release()
 
 
-def _reversed(plan: GitReturn) -> GitReturn:
+def _reversed(plan: GitRestoration) -> GitRestoration:
     """Return how HEAD and the branch go back to where they were."""
     tip = None if plan.tip is None else plan.now.tip
     now = plan.then._replace(branch=plan.branch, tip=plan.tip or plan.now.tip)
     return plan._replace(now=now, then=plan.now, tip=tip, branch=plan.now.branch)
 
 
-def sweep(
-    repository: Repository,
-    place: CheckoutPlace,
-    task_branch: str,
-    token: str,
-    states: Sequence[GitState],
-) -> None:
-    """Remove the locks that a killed return with this token left, between these states.
-
-    Safe to repeat. The caller knows that no process of the return is alive.
-    """
-    if not token or not place.git_dir.is_dir():
-        return
-    release_dead_lock(place, token)
-    discard_index(place, token)
-    discard_intended(place.git_dir)
-    (place.git_dir / TEMPORARY).unlink(missing_ok=True)
-    written: list[str] = [s for state in states for s in (state.head, state.tip) if s]
-    written += [f"ref: refs/heads/{state.branch}" for state in states if state.branch]
-    branch_lock = repository.paths.common_dir / f"refs/heads/{task_branch}.lock"
-    sweep_locks([branch_lock, place.git_dir / "HEAD.lock"], written)
-
-
-def _move_refs(work: Returning, plan: GitReturn) -> None:
+def _move_refs(work: GitWork, plan: GitRestoration) -> None:
     """Move the task's branch, then HEAD; if HEAD cannot be moved, move the branch back."""
     moved = None
     if plan.tip is not None:
@@ -153,17 +121,14 @@ def _move_refs(work: Returning, plan: GitReturn) -> None:
         if moved is not None and plan.now.tip is not None:
             swap(work.repository, moved.reversed(work.token), reason=work.reason)
         said = "; ".join(said_by(done.stderr)) or "git did not say why"
-        raise CheckoutBusy(
-            f"HEAD of {str(work.place.root)!r} could not be moved: {said}",
-            hint="another git may be at work there; try again. Nothing was changed",
-        )
+        raise Refusal(Reason.HEAD_HELD, root=str(work.place.root), said=said)
     head_file = work.place.git_dir / "HEAD"
     if head_file.is_file():  # `git symbolic-ref` does not flush it
         flush_file(head_file)
         flush_dir(work.place.git_dir)
 
 
-def _set_index(work: Returning, plan: GitReturn) -> None:
+def _set_index(work: GitWork, plan: GitRestoration) -> None:
     """Make the index that of HEAD, then give it what it had differently."""
     entries = plan.wanted.entries
     if entries is None:
@@ -197,7 +162,7 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
     put_in_place(work.place, private)
 
 
-def _index_info(entries: Sequence[IndexEntry], work: Returning) -> bytes:
+def _index_info(entries: Sequence[IndexEntry], work: GitWork) -> bytes:
     """Return the entries as `git update-index --index-info` reads them.
 
     The sides of a conflict are added after the path was removed.
@@ -214,7 +179,7 @@ def _index_info(entries: Sequence[IndexEntry], work: Returning) -> bytes:
     return b"".join(line + b"\0" for line in lines)
 
 
-def _set_flags(work: Returning, where: Place, entries: Sequence[IndexEntry], *, off: bool) -> None:
+def _set_flags(work: GitWork, where: Place, entries: Sequence[IndexEntry], *, off: bool) -> None:
     """Set the flags of these entries, or clear them, of those that the index has now."""
     flagged = [entry for entry in entries if entry.flags]
     if not flagged:
@@ -228,7 +193,7 @@ def _set_flags(work: Returning, where: Place, entries: Sequence[IndexEntry], *, 
             _git(work, where, words, b"\0".join(paths) + b"\0")
 
 
-def _keep_off(work: Returning, where: Place, paths: Sequence[bytes]) -> None:
+def _keep_off(work: GitWork, where: Place, paths: Sequence[bytes]) -> None:
     """Mark paths that are not on the disk any more; git's rules leave out what it wrote itself."""
     if not paths:
         return
@@ -237,7 +202,7 @@ def _keep_off(work: Returning, where: Place, paths: Sequence[bytes]) -> None:
     _git(work, where, ["update-index", "--skip-worktree", "-z", "--stdin"], off)
 
 
-def _git(work: Returning, where: Place, words: Sequence[str], stdin: bytes = b"") -> None:
+def _git(work: GitWork, where: Place, words: Sequence[str], stdin: bytes = b"") -> None:
     work.repository.git.run(
         where,
         words,
@@ -245,3 +210,23 @@ def _git(work: Returning, where: Place, words: Sequence[str], stdin: bytes = b""
         stdin=stdin,
         keep_fds=work.keep_fds,
     )
+
+
+def give_what_is_named(repository: Repository, store: SnapshotStore, plan: GitRestoration) -> None:
+    """Give the repository what HEAD, the task's branch, the index and git's small files need.
+
+    Raises SnapshotDamaged if a part of it is nowhere any more. Refs are not changed.
+    """
+    give_objects(repository, store, sorted(set(_named(store, plan))))
+
+
+def _named(store: SnapshotStore, plan: GitRestoration) -> Iterator[Sha]:
+    """Yield what the repository must have before a ref, the index or a small file names it."""
+    for commit in (plan.then.head, plan.tip):
+        if commit is not None and commit not in (plan.now.head, plan.now.tip):
+            yield commit
+    yield from plan.wanted.staged
+    for sha in plan.wanted.files.values():
+        if sha not in plan.present.files.values():
+            words = commits_named_in(store.read_blob(sha, LARGEST_FILE) or b"")
+            yield from commits_among(store, words) if words else ()

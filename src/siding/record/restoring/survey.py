@@ -4,77 +4,60 @@ A file that is in no snapshot is never deleted. It stays, or is moved into the p
 the person asked for that.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
-from siding.ground.errors import SidingError
+from siding.ground.git.command import Place
 from siding.ground.git.paths import is_selected, is_under, quote_path
 from siding.ground.git.roots import WorktreeRoot
+from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.procfs import worked_in
-from siding.record.back.sparse_part import kept_off, without_kept_off
+from siding.record.files.directories import leaving, with_directories
+from siding.record.files.immovable import (
+    Stuck,
+    immovable,
+)
+from siding.record.files.obstacles import obstacles, of_others
+from siding.record.files.plan import (
+    LeftPath,
+    Restoration,
+    Why,
+    plan_restoration,
+)
+from siding.record.files.task_index import ignored_now, ignored_there
+from siding.record.moving.sparse import is_sparse, left_out
 from siding.record.place.project import Project
 from siding.record.recording.freed import refuse_freed
-from siding.record.restoring.aside import listed
-from siding.record.restoring.emptying import leaving, with_directories
-from siding.record.restoring.immovable import CannotMove, Stuck, immovable
-from siding.record.restoring.linking import with_links
-from siding.record.restoring.obstacles import obstacles, of_others
-from siding.record.restoring.plan import LeftPath, Restoration, Why, plan_restoration
-from siding.record.restoring.task_index import ignored_now, ignored_there
-from siding.record.returning.plan import GitReturn
+from siding.record.recording.snapshots import TaskSnapshots
+from siding.record.restoring.git_plan import GitRestoration, plan_git, state_now
+from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.mode_changes import mode_changes
 from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import Change, diff_trees
 from siding.record.snapshots.recorded_modes import TreeState, modes_of
 from siding.record.snapshots.room import place_for
+from siding.record.snapshots.seeding import leave_out_sparse
 from siding.record.snapshots.store import PEEKS, SnapshotStore
+from siding.record.tasks.registry import Workspace
 
 __all__ = [
     "Destination",
     "Here",
-    "InTheWay",
-    "Moving",
-    "NeedsConsent",
     "RestoreRequest",
     "Survey",
     "quote_path",
     "refuse",
-    "refuse_moving",
+    "refuse_changing",
     "survey",
 ]
 
 NAMED = 5  # paths named in a message; lists show the others
 ASIDE = "aside"  # the directory in a place in the trash that holds what was moved out of the way
-
-
-class NeedsConsent(SidingError):
-    """The restoration needs consent: ``--force``, or a yes to the question.
-
-    `concerns` are the reasons, one sentence each.
-    """
-
-    code = "needs_consent"
-
-    def __init__(self, concerns: Sequence[str], *, hint: str | None = None) -> None:
-        self.concerns = tuple(concerns)
-        super().__init__(
-            "; ".join(concerns),
-            hint=hint or "--force goes on all the same; --dry-run shows what it does",
-        )
-
-
-class InTheWay(SidingError):
-    """A file that is in no snapshot is where another one has to be written."""
-
-    code = "in_the_way"
-
-
-class Moving(SidingError):
-    """Another process changed the workspace after it was looked at. Nothing was restored."""
-
-    code = "moving"
 
 
 class Destination(NamedTuple):
@@ -102,17 +85,23 @@ class RestoreRequest(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What a restoration would do: planned changes, obstacles, and reasons to ask first."""
+    """What a restoration would do: planned changes, obstacles, and what the snapshot lacks."""
 
     destination: Destination
     request: RestoreRequest
     plan: Restoration
     aside: tuple[bytes, ...]  # ignored files and directories that go into the trash
     blocked: tuple[bytes, ...]  # paths that are in the way and in no snapshot
-    concerns: tuple[str, ...]
+    lacks: str  # what the snapshot is incomplete in; "" if it is whole
     stuck: tuple[Stuck, ...] = ()  # what has to be moved and cannot be
-    git: GitReturn | None = None  # what happens to HEAD, the branch, the index and the phases
+    git: GitRestoration | None = None  # what happens to HEAD, the branch, the index and the phases
     off: tuple[Change, ...] = ()  # what a sparse checkout keeps off the disk in that state
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """The reasons to ask a person first, a sentence each."""
+        said = Reason.INCOMPLETE.words(state=self.destination.name, lacks=self.lacks)
+        return (said,) if self.lacks else ()
 
     @property
     def nothing_to_do(self) -> bool:
@@ -146,8 +135,11 @@ def survey(
     if not request.hard:
         own = place_for(store, PEEKS, project.app.random_bytes(8).hex())
         ignored = ignored_there(store, task_id, here.root, destination.snapshot, changes, place=own)
-    for place in request.bring_back:  # files that come back from the trash replace what is there
-        ignored -= set(listed(project.layout.root / place / ASIDE))
+    if request.bring_back:  # files that come back from the trash replace what is there
+        from siding.record.files.aside import listed
+
+        for place in request.bring_back:
+            ignored -= set(listed(project.layout.root / place / ASIDE))
     there = destination.coverage or Coverage()
     modes = modes_of(store, destination.snapshot)
     now, then = (None if each is None else each.bare for each in (here.modes, modes))
@@ -176,7 +168,10 @@ def survey(
         modes=modes,
     )
     linked = here.modes.links if here.modes else None
-    plan = with_links(store, plan, linked or (), destination.snapshot, request.paths)
+    if linked or (modes is not None and modes.links):
+        from siding.record.files.links import with_links
+
+        plan = with_links(store, plan, linked or (), destination.snapshot, request.paths)
     plan = with_directories(here.root, plan, changes, now, then, request.paths)
     plan = leaving(plan, worked_in(here.root.path, plan.removed))
     plan = _without_others(here.root, plan)
@@ -192,7 +187,7 @@ def survey(
         plan=plan,
         aside=tuple(aside),
         blocked=tuple(blocked),
-        concerns=tuple(_concerns(destination)),
+        lacks=_lacks(destination.coverage),
         stuck=tuple(immovable(here.root, plan)),
         off=off,
     )
@@ -211,35 +206,34 @@ def _without_others(root: WorktreeRoot, plan: Restoration) -> Restoration:
 
 
 def refuse(found: Survey, *, even_incomplete: bool) -> None:
-    """Raise NeedsConsent or InTheWay if the person has to agree first, CannotMove if no consent
-    helps."""
+    """Raise Refusal if files cannot be moved, or if the person has to agree first."""
     if found.stuck:
-        raise CannotMove(found.stuck)
+        raise cannot_move(found.stuck)
     force = found.request.force
-    if found.concerns and not (force or even_incomplete):
-        raise NeedsConsent(found.concerns)
+    if found.lacks and not (force or even_incomplete):
+        raise Refusal(Reason.INCOMPLETE, state=found.destination.name, lacks=found.lacks)
     if found.blocked and not force:
-        raise InTheWay(
-            f"{len(found.blocked)} paths that are in no snapshot stand in the way: "
-            + _some(found.blocked),
-            hint="--force moves them into the trash first; or move them elsewhere yourself",
-        )
+        raise Refusal(Reason.IN_THE_WAY, count=len(found.blocked), paths=_some(found.blocked))
 
 
-def refuse_moving(changed: Sequence[bytes]) -> None:
-    """Raise Moving if paths were changed after they were looked at."""
+def cannot_move(stuck: Sequence[Stuck]) -> Refusal:
+    """Return the refusal for files that have to be moved and cannot be."""
+    named = "; ".join(map(str, stuck[:NAMED]))
+    more = f"; and {len(stuck) - NAMED} more" if len(stuck) > NAMED else ""
+    ways = list(dict.fromkeys(each.way_out for each in stuck))
+    return Refusal(Reason.CANNOT_MOVE, files=named + more, ways="; ".join(ways[:NAMED]))
+
+
+def refuse_changing(changed: Sequence[bytes]) -> None:
+    """Raise Refusal if paths were changed after they were looked at."""
     if changed:
-        raise Moving(
-            f"the workspace is being changed by somebody else: {_some(changed)}",
-            hint="nothing was done; end what works in there, then try again",
-        )
+        raise Refusal(Reason.FILES_CHANGING, paths=_some(changed))
 
 
-def _concerns(destination: Destination) -> list[str]:
-    """Return a sentence that says what the snapshot lacks, nothing if it is complete."""
-    report = destination.coverage
+def _lacks(report: Coverage | None) -> str:
+    """Return what a snapshot lacks, "" if it is complete."""
     if report is None or report.complete:
-        return []
+        return ""
     parts = []
     if skipped := report.skipped:
         named = ", ".join(f"{quote_path(s.path)} ({s.reason})" for s in skipped[:NAMED])
@@ -253,7 +247,7 @@ def _concerns(destination: Destination) -> list[str]:
         parts.append(f"the owner of {_some(report.foreign)}, who is another user")
     if report.lacks_more:
         parts.append("its record does not say in what")
-    return [f"the snapshot of {destination.name} is incomplete: " + "; ".join(parts)]
+    return "; ".join(parts)
 
 
 def _and_more(items: Sequence[object]) -> str:
@@ -273,3 +267,85 @@ def _limited(found: Sequence[bytes], paths: Sequence[bytes]) -> list[bytes]:
 def _some(paths: Sequence[bytes]) -> str:
     shown = ", ".join(quote_path(path) for path in paths[:NAMED])
     return shown + _and_more(paths)
+
+
+@contextmanager
+def previewed(
+    project: Project, workspace: Workspace, destination: Destination, how: RestoreRequest
+) -> Iterator[Survey]:
+    """Yield what would be done; its trees can be read until the block ends.
+
+    Raises NotFound if a path of `how` is in neither state.
+    """
+    from siding.record.recording.named_paths import refuse_unknown
+
+    snapshots = TaskSnapshots(project, workspace)
+    with snapshots.look() as found:
+        refuse_unknown(found.store, (destination.snapshot, found.tree), how.paths)
+        here = Here(found.store, snapshots.root, found.tree, found.coverage, found.modes)
+        surveyed = survey(project, workspace.task_id, here, destination, how)
+        tip = snapshots.tip()
+        if how.takes_all and tip is not None and workspace.git_dir:
+            now = state_now(project, workspace, tip)
+            git = plan_git(project, workspace, now, destination.snapshot)
+            surveyed = surveyed._replace(git=git)
+        yield surveyed
+
+
+def kept_off(
+    project: Project,
+    store: SnapshotStore,
+    task_id: TaskId,
+    changes: Sequence[Change],
+    snapshot: Sha,
+) -> tuple[Change, ...]:
+    """Return those of `changes`, which lead to `snapshot`, whose files the disk does not have
+    there."""
+    workspace = project.workspaces.of_task(task_id)
+    files = [
+        c for c in changes if c.new_mode != NOTHING and GITLINK not in (c.old_mode, c.new_mode)
+    ]
+    if workspace is None or not files or not workspace.base_snapshot:
+        return ()
+    where = _where(project, workspace)
+    if where is None:
+        return ()
+    place = place_for(store, PEEKS, os.urandom(8).hex())
+    out = left_out(project.repository, where, files, place)
+    if out:
+        out -= {c.path for c in diff_trees(store, Sha(workspace.base_snapshot), snapshot)}
+    return tuple(change for change in files if change.path in out)
+
+
+def without_kept_off(changes: Sequence[Change], off: Sequence[Change]) -> list[Change]:
+    """Return the changes of the disk: a file that is kept off goes if it is there."""
+    paths = {change.path for change in off}
+    zeros = Sha("0" * len(off[0].new_sha)) if off else Sha("")
+    return [
+        change._replace(status="D", new_mode=NOTHING, new_sha=zeros)
+        if change.path in paths
+        else change
+        for change in changes
+        if change.path not in paths or change.old_mode != NOTHING
+    ]
+
+
+def leave_out(
+    project: Project,
+    store: SnapshotStore,
+    task_id: TaskId,
+    off: Sequence[Change],
+    keep_fds: Sequence[int],
+) -> None:
+    """Mark in the task's own index what was kept off, so that a capture does not look for it."""
+    workspace = project.workspaces.of_task(task_id)
+    if off and workspace is not None:
+        leave_out_sparse(store, store.task(task_id), Path(workspace.git_dir), keep_fds=keep_fds)
+
+
+def _where(project: Project, workspace: Workspace) -> Place | None:
+    if not workspace.git_dir:
+        return None
+    common = project.repository.paths.common_dir
+    where = Place(git_dir=Path(workspace.git_dir), common_dir=common)
+    return where if is_sparse(project.repository, where) else None

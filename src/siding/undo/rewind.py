@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from siding.agents.table import BY_NAME
-from siding.ground.errors import NotFound, SidingError
+from siding.ground.errors import SidingError
 from siding.ground.ids import Sha, step_number
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.turns import ReportedTurn, reported_turns
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.snapshots import TaskSnapshots
+from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.runs.reported import title_of
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
@@ -74,7 +75,7 @@ def prompts(project: Project, named: str | None) -> Prompts:
 def find_prompt(found: Prompts, named: str) -> Prompt:
     """Return the prompt whose turn is the step `named`; `last` is the newest that stands.
 
-    Raises NotFound.
+    Raises Refusal.
     """
     if named == NEWEST:
         standing = [each for each in found.all if each.turn.stands]
@@ -88,10 +89,7 @@ def find_prompt(found: Prompts, named: str) -> Prompt:
         if each.turn.step.number == number:
             return each
     what = "no prompt stands" if named == NEWEST else f"step {named!r} is no agent's turn"
-    raise NotFound(
-        f"{what} in task {found.task.name!r}",
-        hint="`siding rewind --list` shows the prompts, `siding rollback --step N` goes anywhere",
-    )
+    raise Refusal(Reason.NO_PROMPT, what=what, task=found.task.name)
 
 
 def changed_in(project: Project, found: Prompts, prompt: Prompt) -> Changed:

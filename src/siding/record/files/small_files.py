@@ -4,10 +4,17 @@ No link is followed: directories are opened one by one.
 """
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from siding.ground.files.durable import flush, write_all
+from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.git.treewalk import OpenTree
+from siding.ground.ids import Sha
+from siding.ground.namedtuples import NamedTuple
+from siding.record.snapshots.git_look import LARGEST_FILE
+from siding.record.snapshots.store import SnapshotStore
 
 TEMPORARY = "siding-small-file"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -50,3 +57,39 @@ def remove_small_file(tree: OpenTree, path: bytes) -> None:
         except OSError:  # it has other files
             return
         above = parent
+
+
+class SmallFiles(NamedTuple):
+    """What to do with them: the contents to write, and the names to remove."""
+
+    written: Mapping[str, bytes]
+    removed: tuple[str, ...]
+
+
+def plan_small_files(
+    store: SnapshotStore, present: Mapping[str, Sha], wanted: Mapping[str, Sha]
+) -> SmallFiles:
+    """Return how the small files `present` become the `wanted` ones.
+
+    The contents are read now, before anything is changed. Raises SnapshotDamaged if one is lost.
+    """
+    written: dict[str, bytes] = {}
+    for name, sha in wanted.items():
+        if present.get(name) == sha:
+            continue
+        data = store.read_blob(sha, LARGEST_FILE)
+        if data is None:
+            raise SnapshotDamaged(f"{name} of that state is lost")
+        written[name] = data
+    return SmallFiles(written, tuple(sorted(present.keys() - wanted.keys())))
+
+
+def replace_small_files(git_dir: Path, plan: SmallFiles) -> None:
+    """Remove and write the small files, durably."""
+    if not (plan.written or plan.removed):
+        return
+    with OpenTree(git_dir) as tree:
+        for name in reversed(plan.removed):
+            remove_small_file(tree, os.fsencode(name))
+        for name, data in sorted(plan.written.items()):
+            put_small_file(tree, os.fsencode(name), data)

@@ -18,9 +18,8 @@ from siding.ground.git.paths import quote_path
 from siding.ground.git.roots import WorktreeRoot
 from siding.ground.git.tree_modes import EXECUTABLE, SYMLINK
 from siding.ground.git.treewalk import OpenTree
-from siding.record.restoring.displaced import CONTENTS, remove_if_empty
-from siding.record.restoring.displaced_list import entry_name, write_names
-from siding.record.restoring.plan import Restoration
+from siding.record.files.displaced import CONTENTS, entry_name, remove_if_empty, write_names
+from siding.record.files.plan import Restoration
 from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import Change
 from siding.record.snapshots.store import SnapshotStore, remove_tree

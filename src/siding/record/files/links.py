@@ -12,7 +12,7 @@ from siding.ground.git.paths import is_selected
 from siding.ground.git.tree_modes import EXECUTABLE, REGULAR
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.restoring.plan import Restoration
+from siding.record.files.plan import Restoration
 from siding.record.snapshots.modes import Links
 from siding.record.snapshots.patches import Change
 from siding.record.snapshots.store import SnapshotStore

@@ -13,25 +13,136 @@ goes on storing into it. A list of the entries is beside them::
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
-from siding.ground.files.durable import flush_names
+from siding.ground.files.durable import flush, flush_names, write_all
 from siding.ground.files.leases import has_writer
 from siding.ground.git.paths import parents, quote_path
 from siding.ground.git.tree_modes import REGULAR, SYMLINK
 from siding.ground.git.treewalk import OpenTree
+from siding.ground.hashing import new_digest
 from siding.ground.namedtuples import NamedTuple
-from siding.record.restoring.blobs import blob_at
-from siding.record.restoring.displaced_list import NAMES, Listed, identity_at, read_names
+from siding.record.snapshots.patches import Change
 
+NAMES = b"names"
+_PARTIAL = b"names.new"
+UNKNOWN = "-"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 DISPLACED = "displaced"  # the directory in a place in the trash
 KEPT = "kept"
 CONTENTS = b"contents"  # all staged contents in one file, until each has its own
 _READABLE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Listed(NamedTuple):
+    """A record of the list."""
+
+    entry: bytes
+    mode: str
+    sha: str
+    new_sha: str
+    before: str
+    new: str
+    path: bytes
+
+    @property
+    def is_deletion(self) -> bool:
+        return not self.new_sha.strip("0")
+
+
+def entry_name(number: int) -> bytes:
+    """Return the name of an entry: writes are counted first, then deletions."""
+    return b"%d" % number
+
+
+def identity_at(path: bytes) -> str:
+    """Return what tells one version of a file from another; `UNKNOWN` if nothing is there.
+
+    An exchange does not change it.
+    """
+    try:
+        found = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return UNKNOWN
+    return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+
+
+def write_names(
+    directory: int,
+    changes: Sequence[Change],
+    *,
+    before: Mapping[bytes, str] | None = None,
+    new: Mapping[bytes, str] | None = None,
+) -> None:
+    """Write the list of the entries of `changes` into the open directory, whole or not at all.
+
+    Its content is flushed, its name is not. `before` and `new` are identities by path.
+    """
+    there, staged = before or {}, new or {}
+    records = [
+        b"%b\t%b\0" % (_about(number, each, there, staged).encode("ascii"), each.path)
+        for number, each in enumerate(changes)
+    ]
+    fd = os.open(_PARTIAL, _NEW_FILE, 0o600, dir_fd=directory)
+    try:
+        write_all(fd, b"".join(records))
+        flush(fd)
+    finally:
+        os.close(fd)
+    os.rename(_PARTIAL, NAMES, src_dir_fd=directory, dst_dir_fd=directory)
+
+
+def _about(
+    number: int, change: Change, before: Mapping[bytes, str], new: Mapping[bytes, str]
+) -> str:
+    known = f"{before.get(change.path, UNKNOWN)} {new.get(change.path, UNKNOWN)}"
+    return f"{number} {change.old_mode} {change.old_sha} {change.new_sha} {known}"
+
+
+def read_names(directory: Path) -> dict[bytes, Listed]:
+    """Return the records of the list by entry; none if there is no list."""
+    try:
+        data = (directory / os.fsdecode(NAMES)).read_bytes()
+    except FileNotFoundError:
+        return {}
+    found = {}
+    for record in data.split(b"\0")[:-1]:
+        about, _, path = record.partition(b"\t")
+        words = about.decode("ascii", "replace").split(" ")
+        if len(words) == 6:
+            number, mode, sha, new_sha, before, new = words
+            entry = os.fsencode(number)
+            found[entry] = Listed(entry, mode, sha, new_sha, before, new, path)
+    return found
+
+
+def blob_at(full: bytes, object_format: str, mode: str) -> str | None:
+    """Return the blob id of a file's or symlink's content; None if it is not of the kind `mode`."""
+    found = os.lstat(full)
+    if stat.S_ISLNK(found.st_mode):
+        if mode != SYMLINK:
+            return None
+        data = os.readlink(full)
+        digest = new_digest(object_format, len(data))
+        digest.update(b"blob %d\0" % len(data))
+        digest.update(data)
+        return digest.hexdigest()
+    if not stat.S_ISREG(found.st_mode) or mode == SYMLINK:
+        return None
+    fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        size = os.fstat(fd).st_size
+        digest = new_digest(object_format, size)
+        digest.update(b"blob %d\0" % size)
+        while block := os.read(fd, 1 << 20):
+            digest.update(block)
+    finally:
+        os.close(fd)
+    return digest.hexdigest()
 
 
 class Why(StrEnum):
