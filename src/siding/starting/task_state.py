@@ -20,9 +20,8 @@ from siding.record.ledger.left_behind import newest_clean
 from siding.record.ledger.step import Step
 from siding.record.place.locks import Hold, TaskBusy, holding_task
 from siding.record.place.project import Project
-from siding.record.recording.difference import no_base
 from siding.record.recording.freed import refuse_freed
-from siding.record.recording.line_base import line_base
+from siding.record.recording.line_base import line_base, no_base
 from siding.record.recording.opening import open_anywhere
 from siding.record.recording.steps import step as find_step
 from siding.record.restoring.act import (

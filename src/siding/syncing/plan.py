@@ -8,7 +8,7 @@ with markers in the files, the three sides in the index, and MERGE_HEAD.
 from collections.abc import Iterator, Mapping
 
 from siding.applying.content import Sources, state_at, with_commits
-from siding.applying.git.content import files_place, refuse_off_filters
+from siding.applying.git.attributes import files_place, refuse_off_filters
 from siding.applying.git.merging import Conflict, Merged, merge_trees
 from siding.applying.history import unfinished_in_workspace
 from siding.applying.markers import with_named_sides

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from siding.applying.content import Sources
-from siding.applying.git.content import smudged
+from siding.applying.git.conversion import smudged
 from siding.ground.git import objects
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple

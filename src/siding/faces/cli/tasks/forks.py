@@ -55,7 +55,7 @@ def _bring_back_options(parser: ArgumentParser) -> None:
 
 
 def _bring_back(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.restorations import tell_kept
+    from siding.faces.cli.telling.kept import tell_kept
     from siding.forks.bring_back import Conflict, bring_back
     from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
