@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from siding.ground.files.durable import flush_dir
 from siding.ground.git import objects, refs
 from siding.ground.git.errors import CommandFailed, SnapshotFailed
-from siding.ground.git.repository import Repository
 from siding.ground.git.roots import check_root
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
@@ -252,5 +251,7 @@ class CaptureWork(TreeLook):
         )
         tip = moved.head
         if moved.branch != request.branch:
+            from siding.ground.git.repository import Repository
+
             tip = Repository(store.git, store.repository).branch(request.branch)
         return GitState(moved.head, moved.branch, tip, stored.commit), stored.notes
