@@ -35,8 +35,10 @@ from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.restoring.git_plan import GitRestoration, plan_git, state_now
 from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.modes import Modes, TreeState, mode_changes, modes_of
+from siding.record.snapshots.mode_changes import mode_changes
+from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, modes_of
 from siding.record.snapshots.room import place_for
 from siding.record.snapshots.store import PEEKS, SnapshotStore
 from siding.record.tasks.registry import Workspace

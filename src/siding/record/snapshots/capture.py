@@ -20,8 +20,7 @@ from siding.record.snapshots.git_look import GitLook
 from siding.record.snapshots.git_state import GitState, state_in, state_of
 from siding.record.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.record.snapshots.mode_look import Memory, remember
-from siding.record.snapshots.modes import Modes, differ, modes_of, named_in
-from siding.record.snapshots.room import has_room
+from siding.record.snapshots.modes import Modes, differ, named_in
 from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore, remove_tree
 from siding.record.snapshots.tree_look import TreeLook
@@ -79,6 +78,8 @@ def capture(store: SnapshotStore, request: CaptureRequest) -> Capture:
 
 
 def _what_to_do(store: SnapshotStore) -> str:
+    from siding.record.snapshots.room import has_room
+
     if has_room(store.root):
         return "the last snapshot still stands"
     return (
@@ -155,6 +156,8 @@ class CaptureWork(TreeLook):
         if known is not None and known.tip == self.tip:
             before: Modes | None = known.modes
         else:
+            from siding.record.snapshots.recorded_modes import modes_of
+
             before = modes_of(self.store, self.tip)
         if named_in(self.last) is None and self.request.kind == "base":
             return True

@@ -14,7 +14,7 @@ from siding.record.snapshots.coverage import LISTED, Coverage, Reason, Skipped
 from siding.record.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.record.snapshots.look_again import look_through
 from siding.record.snapshots.mode_look import Looked, Memory, ModeLook
-from siding.record.snapshots.modes import Usual, modes_of
+from siding.record.snapshots.modes import Usual
 from siding.record.snapshots.private_index import PrivateIndex
 from siding.record.snapshots.status_look import STATUS, CaptureRequest, StatusLook
 from siding.record.snapshots.store import SnapshotStore, TaskDirectory
@@ -90,6 +90,8 @@ class TreeLook(StatusLook):
         """Return the usual modes that the last snapshot names: they are kept for all later ones."""
         if known is not None and known.tip == self.tip:
             return known.modes.usual
+        from siding.record.snapshots.recorded_modes import modes_of
+
         recorded = modes_of(self.store, self.tip)
         return None if recorded is None else recorded.usual
 

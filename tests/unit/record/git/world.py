@@ -19,6 +19,7 @@ from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import Seed, add_task
 from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore
+from siding.record.snapshots.store_upkeep import create_store
 from siding.record.worktrees.linked import AddedWorktree, add_worktree
 
 TASK = TaskId("task2345")
@@ -104,7 +105,7 @@ class World:
     @property
     def store(self) -> SnapshotStore:
         store = SnapshotStore(self.git, self.directory / "siding" / "snapshots.git", self.paths)
-        store.create()
+        create_store(store)
         return store
 
     def add(self, base: Sha | None = None) -> AddedWorktree:
