@@ -14,7 +14,7 @@ from sandbox import Sandbox
 from siding.faces.web.table import PAGES
 
 CHECKS = (Path(__file__).parent / "accessibility.js").read_text(encoding="utf-8")
-TRANSCRIPT = Path(__file__).parents[1] / "unit/agents/transcripts/real/codex-0.169.0.jsonl"
+TRANSCRIPT = Path(__file__).parents[1] / "unit/agents/real/codex-0.169.0.jsonl"
 NEEDS_NAME = {
     "button",
     "link",

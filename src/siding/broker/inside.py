@@ -21,8 +21,8 @@ class Refused(SidingError):
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(text(error.get("message")), hint=text(error.get("hint")) or None)
-        self.code = text(error.get("code")) or "refused"  # type: ignore[misc]  # of the other side
-        self.exit_code = 2 if self.code in _USAGE else 1  # type: ignore[misc]
+        self.code = text(error.get("code")) or "refused"  # of the other side
+        self.exit_code = 2 if self.code in _USAGE else 1
         self.output = text(error.get("output"))
 
 

@@ -7,8 +7,7 @@ They name a turn or ask for a verdict; nothing is answered, allowed or taken bac
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.port import Adapter, Answer, Moment, Report
-from siding.agents.table import adapter_of
+from siding.agents.hooks import Adapter, Answer, Moment, Report, adapter_of
 from siding.asking.entries import agent_entry
 from siding.asking.notifications import notify
 from siding.broker.desk import REPORTING, Desk

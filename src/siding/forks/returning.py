@@ -8,14 +8,14 @@ from siding.forks.pool import at_once, put_back, throw_away
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
+from siding.record.files.aside import move_out
+from siding.record.files.task_index import ignored_now
 from siding.record.place.locks import TaskBusy, holding_task
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.opening import open_recorder
 from siding.record.recording.recorder import Recorder
-from siding.record.restoring.aside import move_out
-from siding.record.restoring.task_index import ignored_now
-from siding.record.returning.plan import details_of, recorded_state
+from siding.record.snapshots.recorded_state import details_of, recorded_state
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import Slot, SlotBooks
 from siding.record.tasks.states import TaskMove, TaskState, WorkspaceState, move_task

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from siding.ground.errors import SidingError
 from siding.ground.files.regular import read_small
+from siding.record.files.task_index import ignored_among
 from siding.record.place.project import Project
-from siding.record.restoring.task_index import ignored_among
 from siding.record.snapshots.store import remove_tree
 from siding.record.tasks.registry import Workspace
 from siding.tasks.copying import copy_entry

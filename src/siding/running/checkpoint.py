@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from siding.agents.port import Moment
+from siding.agents.hooks import Moment
 from siding.ground.errors import NotFound
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple

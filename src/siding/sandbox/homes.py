@@ -12,14 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import copyfile
 
-from siding.agents.sandbox_homes import AgentPlaces
-from siding.agents.table import AGENTS, BY_NAME, BY_PROGRAM, places_of
+from siding.agents.places import PLACES, AgentPlaces
+from siding.agents.table import BY_PROGRAM
 from siding.ground.files.durable import make_dirs
 from siding.sandbox.engines.values import Kind, View, is_within
 
 AUTO = "auto"  # the agent's own profile when the command is one, else `workspace`
 WORKSPACE = "workspace"  # nothing of the home but programs and git's settings
-PROFILES = (AUTO, WORKSPACE, *(agent.name for agent in AGENTS if agent.module))
+PROFILES = (AUTO, WORKSPACE, *PLACES.agents)
 _LARGEST_COPY = 64 << 20  # bytes; of what an agent rewrites as a whole
 _XDG = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 
@@ -34,8 +34,7 @@ def profile_in_force(asked: str | None, program: str) -> str:
 
 def places_in(profile: str) -> AgentPlaces | None:
     """Return the places of the agent that the profile belongs to, None if it is no agent's."""
-    agent = BY_NAME.get(profile)
-    return None if agent is None else places_of(agent)
+    return PLACES.of(profile)
 
 
 def stays_root(program: str) -> bool:

@@ -9,8 +9,8 @@ from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import siding
-from siding.agents import siding_agent
-from siding.agents.sandbox_homes import GIT_SETTINGS
+from siding.agents.places import GIT_SETTINGS
+from siding.agents.table import OWN
 from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_small
 from siding.ground.git.discovery import read_settings
@@ -186,11 +186,12 @@ def _quarantine_of(prepared: "PreparedQuarantine | None") -> Quarantine | None:
 
 def _secluded(program: str, command: Command) -> Secluded | None:
     """Return what Siding's own agent has for itself; other agents share theirs with commands."""
-    if program != siding_agent.NAME:
+    if program != OWN:
         return None
-    from siding.agents.credentials import ALL
+    from siding.agents.own.credentials import ALL
+    from siding.agents.own.hooks import OF_THE_AGENT
 
-    names = tuple(name for name in (*ALL, *siding_agent.OF_THE_AGENT) if name in command.env)
+    names = tuple(name for name in (*ALL, *OF_THE_AGENT) if name in command.env)
     return Secluded(os.path.realpath(sys.executable), names)
 
 
@@ -298,11 +299,11 @@ def _hosts(asked: "SandboxSettings", profile: str, command: Command) -> tuple[st
 
     Where the person's own variables send the agent elsewhere, it needs that instead of its vendor.
     """
+    from siding.agents.places import HOSTS
     from siding.agents.wire.hosts import expanded as groups_expanded
-    from siding.agents.wire.hosts import needed_by
     from siding.agents.wire.pointing import hosts_set
 
-    needed = needed_by(profile)
+    needed = HOSTS.of(profile) or ()
     own = hosts_set(command.env) if needed else ()
     return tuple(dict.fromkeys((*groups_expanded(asked.hosts or ()), *needed, *own)))
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from siding.agents.siding_agent import NAME
+from siding.agents.table import OWN
 from siding.ground.errors import UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.hashing import sha256_hex
@@ -297,7 +297,7 @@ def with_conversations(asked: SandboxSettings, project: Project, profile: str) -
     It may write to the conversations of its project, which lie in Siding's home, as the profiles
     of other agents let those write to theirs; of no other project.
     """
-    if profile != NAME:
+    if profile != OWN:
         return asked
     sessions = project.layout.root / "sessions"
     with suppress(OSError):

@@ -13,8 +13,8 @@ from functools import partial
 from siding.ground.errors import UsageError
 from siding.ground.ids import Sha
 from siding.record.ledger.kinds import BASE
+from siding.record.moving.objects import give_objects
 from siding.record.place.project import Project
-from siding.record.returning.giving import give_objects
 from siding.record.snapshots.coverage import Coverage
 from siding.record.workspaces.beginning import Beginning, StartPoint
 from siding.starting.pull_requests import fetched

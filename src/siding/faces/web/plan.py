@@ -10,9 +10,9 @@ from siding.applying.apply import Mode
 from siding.faces.web.text import counted
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
-from siding.record.back.restore_act import written_meanwhile
 from siding.record.place.project import Project
 from siding.record.recording.steps import Step
+from siding.record.restoring.act import written_meanwhile
 
 GIT_SIDE = "on git's side"  # HEAD, the branch, the index, what is under way, the phases
 SHOWN = 400  # paths of a kind that a plan lists; its digest is of all of them
@@ -131,8 +131,7 @@ def listed(*parts: str) -> str:
 
 def meanwhile(project: Project, step: Step) -> str:
     """Return where the versions are that other programs wrote during an act; "" for none."""
-    moved = step.as_rollback or step.as_apply
-    if moved is None or not moved.kept:
+    if not step.kept:
         return ""
-    place = (project.layout.root / moved.kept[0]).parent
-    return f"; {written_meanwhile(len(moved.kept))} {place}"
+    place = (project.layout.root / step.kept[0]).parent
+    return f"; {written_meanwhile(len(step.kept))} {place}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.headless.port import CUT_OFF, Ask, Invocation, Level, Seen
-from siding.agents.siding_agent import PROGRAM, program_for
+from siding.agents.own.hooks import PROGRAM, program_for
 from siding.agents.table import ANY
 from siding.ground.git.errors import GitError
 from siding.ground.ids import TaskId

@@ -6,9 +6,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from siding.agents.transcripts.counting.cache import counted_files
 from siding.agents.transcripts.counting.calls import Tokens
-from siding.agents.transcripts.counting.reading import alone, read_file
+from siding.agents.transcripts.counting.files import alone, counted_files, read_file
 from siding.agents.transcripts.counting.spending import Spent, spent_in
 from siding.agents.transcripts.kinds import Record
 

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from siding.agents.transcripts.forms import Form
+from siding.agents.table import agents_with
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.asking import agreed, can_ask
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from siding.integrating.settings import Change, Integration
 
 
-AGENTS = tuple(form.value for form in Form)
+AGENTS = agents_with("settings")
 
 
 _HEADER = ("AGENT", "INTEGRATED", "SETTINGS")

@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from siding.agents.transcripts.forms import Form
+from siding.agents.table import agents_with
 from siding.faces.cli.screen.screen import Screen
 from siding.ground.errors import UsageError
 from siding.record.place.wiring import App
@@ -18,7 +18,7 @@ from siding.record.place.wiring import App
 if TYPE_CHECKING:
     from siding.sessions.finding import SessionFilter
 
-CLIENTS = (*(form.value for form in Form), "siding")
+CLIENTS = (*agents_with("home"), "siding")
 READ_AT_A_TERMINAL = ("text", "table")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 

@@ -3,16 +3,18 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.agents.transcripts.forms import Form
+from siding.agents.table import OUR_FORM, agents_with
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError, UsageError
 
+FORMS = agents_with("interchange")
+
 
 def _import_options(parser: ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--from", dest="form", choices=[each.value for each in Form])
+    parser.add_argument("--from", dest="form", choices=FORMS)
     parser.add_argument("--as", dest="name", metavar="ID", help="the session's id here")
 
 
@@ -23,12 +25,11 @@ def _import(arguments: Namespace, context: Context) -> int:
     if arguments.name and len(arguments.files) > 1:
         raise UsageError("--as names one session", hint="import the files one by one")
     project, _ = ensure_project(context.app)
-    form = Form(arguments.form) if arguments.form else None
     failures: list[SidingError | OSError] = []
     for file in arguments.files:
         path = context.app.cwd / Path(file)
         try:
-            done = bring(project, path, form=form, session_id=arguments.name)
+            done = bring(project, path, form=arguments.form or None, session_id=arguments.name)
         except (SidingError, OSError) as error:
             if len(arguments.files) == 1:
                 raise
@@ -37,7 +38,7 @@ def _import(arguments: Namespace, context: Context) -> int:
             continue
         context.screen.print(done.session_id)
         agents = f", {counted(done.agents, 'subagent')}" if done.agents else ""
-        context.screen.note(f"{counted(done.lines, 'new line')} from {done.form.value}{agents}")
+        context.screen.note(f"{counted(done.lines, 'new line')} from {done.form}{agents}")
     if not failures:
         return 0
     count = len(arguments.files)
@@ -71,9 +72,9 @@ def _export_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         dest="form",
-        choices=[each.value for each in Form],
-        default=Form.CLAUDE.value,
-        help="default: claude",
+        choices=FORMS,
+        default=OUR_FORM,
+        help=f"default: {OUR_FORM}",
     )
     parser.add_argument("-o", "--output", metavar="DIRECTORY", default=".", help="default: here")
     parser.add_argument("--no-redact", action="store_true", help="leave secrets as they are")
@@ -89,7 +90,7 @@ def _export(arguments: Namespace, context: Context) -> int:
     _, place, session = readable(app, scope_of(app), arguments.session)
     target = context.app.cwd / Path(arguments.output)
     write = give if arguments.no_redact else give_redacted
-    for path in write(place, session, Form(arguments.form), target):
+    for path in write(place, session, arguments.form, target):
         context.screen.print(str(path))
     return 0
 

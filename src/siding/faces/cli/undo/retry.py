@@ -24,8 +24,8 @@ from siding.faces.cli.telling.rulings import asker
 from siding.faces.cli.telling.runs import say_run, terminal_of
 from siding.faces.cli.telling.seeing import ask_seen
 from siding.ground.errors import UsageError
-from siding.record.back.restore_act import Restored
 from siding.record.place.project import require_project
+from siding.record.restoring.act import Restored
 from siding.undo.retry import PlannedRetry, RetryRequest, plan_retry, retry, send_again
 
 TITLE_COLUMNS = 60

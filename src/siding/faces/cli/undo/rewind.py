@@ -18,9 +18,15 @@ from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import ago, changes_of, task_name, task_step
 from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
 from siding.faces.cli.telling.restorations import tell_restored, with_consent
-from siding.record.back.prompts import Prompt, Prompts, changed_in, find_prompt, prompts
-from siding.record.back.rollback import RollbackRequest, rollback
 from siding.record.place.project import Project, require_project
+from siding.record.restoring.rollback import RollbackRequest, rollback
+from siding.undo.rewind import (
+    Prompt,
+    Prompts,
+    changed_in,
+    find_prompt,
+    prompts,
+)
 
 _HEADER = ("STEP", "WHEN", "CHANGED", "PROMPT")
 _OFFERED = 30  # prompts to choose from

@@ -20,8 +20,13 @@ from siding.faces.cli.telling.restorations import (
     with_consent,
 )
 from siding.ground.errors import UsageError
-from siding.record.back.rollback import RollbackRequest, check_target, preview, rollback
 from siding.record.place.project import require_project
+from siding.record.restoring.rollback import (
+    RollbackRequest,
+    check_target,
+    preview,
+    rollback,
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -9,8 +9,8 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.words import task_name, task_step
 from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
-from siding.faces.cli.telling.reopening import tell_reopened
-from siding.faces.cli.telling.restorations import tell_kept, tell_restored, with_consent
+from siding.faces.cli.telling.kept import tell_kept
+from siding.faces.cli.telling.restorations import tell_restored, with_consent
 from siding.faces.cli.verb import Verb
 from siding.record.place.project import Project, require_project
 from siding.undo.undo import Undone, UndoRequest, choose, redo, undo
@@ -52,6 +52,8 @@ def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
     if done.restored is not None:
         tell_restored(screen, done.task.name, done.restored, done.what)
     elif done.reopened is not None:
+        from siding.faces.cli.telling.reopening import tell_reopened
+
         tell_reopened(screen, done.reopened)
     else:
         made = done.applied
