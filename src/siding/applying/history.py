@@ -191,7 +191,7 @@ def departure(sources: Sources, branch: str, target: Sha, now: Sha) -> Departure
         if step is None:
             return Departure()
         gaps, seen = gaps or step.number != seen - 1, step.number
-        if step.merges and step.status != StepStatus.COMPLETED:
+        if step.merged is not None and step.status != StepStatus.COMPLETED:
             return Departure()  # HEAD may have what was merged while the files have not
         merged, applied = _merged(step), step.as_apply
         if merged is not None:
@@ -230,8 +230,7 @@ def _is_still_merged(sources: Sources, step: Step, merged: MergedBranch, now: Sh
 
 def _merged(step: Step) -> MergedBranch | None:
     """Return what a step merged into the workspace; None if it did not, or was cut off."""
-    back = step.as_rollback
-    return back.merged if back is not None and step.status == StepStatus.COMPLETED else None
+    return step.merged if step.status == StepStatus.COMPLETED else None
 
 
 def _is_whole(step: Step, applied: ApplyDetail, branch: str) -> bool:

@@ -98,13 +98,12 @@ class MergeAct(RestoreAct[Resolution]):
         )
 
     def restored(self, work: Work, restored: Restored) -> Resolution:
-        back = restored.step.as_rollback
-        assert back is not None
-        assert back.merged is not None
+        merged = restored.step.merged
+        assert merged is not None
         return Resolution(
             step=restored.step,
-            branch=back.merged.branch,
-            conflicts=back.merged.conflicts,
+            branch=merged.branch,
+            conflicts=merged.conflicts,
             workspace=str(work.recorder.root),
         )
 

@@ -21,7 +21,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.guard.in_force import is_judged
 from siding.guard.kept_answers import is_kept, keep_answers
 from siding.guard.views import check_in
-from siding.shellguard.verdict import Action, Verdict
+from siding.shellguard.face import Action, Verdict
 
 _YES, _ALWAYS, _NO = "run", "always", "refuse"
 _LONGEST_LINE = 256 << 10  # characters; the limit of `policy.check`

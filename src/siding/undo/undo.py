@@ -15,10 +15,9 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.acts.skeleton import Work, complete, working
-from siding.record.ledger.details.reversal import Reversal
 from siding.record.ledger.history import PastAct, Position, is_decided, position, returns_to
-from siding.record.ledger.kinds import ALL_PARTS
-from siding.record.ledger.step import Step, StepKind
+from siding.record.ledger.kinds import ALL_PARTS, Reversal
+from siding.record.ledger.step import Step
 from siding.record.ledger.store import Ledger
 from siding.record.place.locks import Hold, holding_task
 from siding.record.place.project import Project
@@ -147,7 +146,7 @@ def _reverse(
     assert act.step is not None
     step = act.step
     reversal = Reversal(undoes=step.id) if word == "undo" else Reversal(redoes=step.id)
-    if step.kind != StepKind.APPLY:
+    if step.as_apply is None:
         return complete(work, hold, ReverseAct(steps, found, act, reversal, request))
     from siding.applying.reversal import ReverseApply  # git's side of an apply: 10 ms
 

@@ -1,13 +1,17 @@
 """Find tasks whose snapshots are lost or damaged, and repair them so that recording can continue.
 
+Worktrees of forks that killed processes left half-made are found as well.
+
 Only what recording needs is checked: the newest snapshot with all its directories, the base, and
 the snapshot of the last step. `siding verify` checks all older ones.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from siding.forks.sweep import half_made, mend
 from siding.ground.errors import SidingError
 from siding.ground.git.discovery import is_git_directory
 from siding.ground.git.refs import is_sha, write_ref
@@ -188,3 +192,24 @@ def _range(steps: list[Step]) -> str:
     if len(steps) == 1:
         return f"step {steps[0].id}"
     return f"steps {steps[0].id} to {steps[-1].id}"
+
+
+def pool_problems(project: Project) -> Iterator[tuple[str, str, Callable[[], str]]]:
+    """Yield what is wrong with the pool: a sentence, what is done about it, and what does it."""
+    forks = project.layout.forks
+    linked = project.paths.common_dir / "worktrees"
+    names = [
+        name
+        for name in half_made(project)
+        if os.path.lexists(forks.workspace(name)) or os.path.lexists(linked / name)
+    ]
+    if names:
+        yield (
+            f"{len(names)} worktrees for forks were left half-made: {', '.join(sorted(names)[:5])}",
+            "they are moved into the trash",
+            partial(_mend_pool, project),
+        )
+
+
+def _mend_pool(project: Project) -> str:
+    return f"moved {mend(project)} into the trash"

@@ -50,7 +50,7 @@ def line_base(project: Project, workspace: Workspace, until: int | None = None) 
             break
     for step in reversed(steps):
         if step.number in line and step.syncs and step.number > lost:
-            merged = step.as_rollback and step.as_rollback.merged
+            merged = step.merged
             if not merged or step.status != StepStatus.COMPLETED:
                 continue
             if until is not None or still_has(project, workspace, Sha(merged.commit)):

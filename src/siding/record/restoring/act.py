@@ -231,8 +231,8 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
 
 def _told(draft: Draft, plan: RestorePlan, place: Path, kept: Sequence[KeptFile]) -> Draft:
     """Return the draft of the step, now that it is known what was displaced."""
-    detail = draft.detail
-    if not isinstance(detail, RollbackDetail):  # the first step of a task from another's state
+    detail = draft.as_rollback
+    if detail is None:  # the first step of a task from another's state
         return draft
     displaced = plan.place if (place / DISPLACED).is_dir() else ""
     return draft._replace(

@@ -40,8 +40,8 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
         left = left._replace(survivors=(*left.survivors, *escaped))
     if draft.exit_code is None and not draft.status:
         draft = draft._replace(exit_code=-1)
-    detail = draft.detail
-    if not isinstance(detail, RunDetail):
+    detail = draft.as_run
+    if detail is None:
         return draft
     found = recover_output(_own_output(ground.layout, intent, detail))
     if detail.sandbox is not None:  # commits made inside are not in the repository yet
@@ -75,8 +75,8 @@ def _without_host(draft: Draft, fate: int) -> Draft:
 
 
 def _run_of(layout: TaskLayout, draft: Draft) -> Run | None:
-    detail = draft.detail
-    return Runs(layout).find(detail.run) if isinstance(detail, RunDetail) else None
+    ran = draft.as_run
+    return None if ran is None else Runs(layout).find(ran.run)
 
 
 def end_what_is_left(run: Run) -> None:

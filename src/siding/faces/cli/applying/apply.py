@@ -94,9 +94,9 @@ def run(arguments: Namespace, context: Context) -> int:
     request = _request(project, arguments)
     screen = context.screen
     if arguments.abort:
-        task = select(project, arguments.task)
         from siding.applying.resolve import abort
 
+        task = select(project, arguments.task)
         step = abort(project, task.id)
         screen.note(f"{task_step(task.name, step.id)} · the workspace is as before the merge")
         tell_kept(screen, project.layout.root, step)

@@ -14,7 +14,5 @@ def tell_kept(screen: Screen, home: Path, step: "Step | None") -> None:
 
     `home` is the project's directory.
     """
-    moved = None if step is None else step.as_apply or step.as_rollback
-    kept = () if moved is None else moved.kept
-    for path in kept:
+    for path in () if step is None else step.kept:
         screen.warn(f"a file was written during this by another program: kept as {home / path}")

@@ -11,10 +11,9 @@ from siding.ground.storage.fields import (
     text,
     text_or_none,
 )
-from siding.record.ledger.details.reversal import Reversal
 from siding.record.ledger.details.rollback import LeftAlone, left_in
 from siding.record.ledger.figures import DiffFigures
-from siding.record.ledger.kinds import StepKind
+from siding.record.ledger.kinds import Reversal, StepKind
 
 
 class ApplyDetail(NamedTuple):
