@@ -15,7 +15,7 @@ import siding
 
 TODAY = {
     "run -- true": Limit(240, 2_460, git=3, fsyncs=14, patterns=21),
-    "apply --no-close": Limit(226, 2_490, others=71, git=12, fsyncs=38),
+    "apply --no-close": Limit(226, 2_490, others=65, git=12, fsyncs=38),
     "status": Limit(112, 1_060, git=1, patterns=9),
     "log": Limit(79, 730, patterns=4),
     "diff --stat": Limit(113, 1_200, git=2, patterns=10),
