@@ -143,7 +143,6 @@ DOORS = {
     "tasks/startcard.py": "the same",
     "ground/git/discovery.py": "reading an index, where core.bare is set beside one",
     "ground/git/refs.py": "git, where refs are not files",
-    "record/moving/checkout.py": "shutil",
     "record/worktrees/linked.py": "shutil",
     "record/tasks/terminals.py": "processes, where no terminal is bound to a task; durable writing",
     "record/tasks/store.py": "durable writing, for commands that only read",
