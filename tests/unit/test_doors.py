@@ -130,6 +130,8 @@ DOORS = {
     "record/recording/logged.py": "the graph, for a log without one",
     "record/recording/difference.py": "one step, freed or not; figures for programs",
     "record/recording/named_paths.py": "the trees of snapshots, where paths are named",
+    "record/recording/damaged_steps.py": "acts in progress, for a line that is torn",
+    "record/recording/in_progress.py": "the intents, where there are any",
     "record/ledger/details/__init__.py": "the kinds of steps that a ledger does not have",
     "record/ledger/intents.py": "the drafts, when an act is in progress",
     # Redaction: text without a trace of a secret needs few rules.
