@@ -41,6 +41,7 @@ DOORS = {
     "feed/tasks.py": "workflows, where there are runs of any; a task's workspace and its ports",
     "feed/today.py": "the same",
     "faces/cli/telling/beside.py": "what ends runs and workflows, for those who ask for it",
+    "faces/cli/telling/seeing.py": "traps in words, where somebody is asked",
     "usage/prices.py": "genai-prices with pydantic, an extra: 0.2 s; yaml",
     "agents/opencode/counting.py": "urllib.parse, where there is no database",
     "usage/report.py": "the prices, where dollars are asked",
