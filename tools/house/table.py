@@ -127,8 +127,11 @@ def rows_of(house: House) -> list[tuple[str, str, str]]:
         ("the same, with texts and comments", naming, ""),
         ("tables keyed by agent", str(len(house.tables)), "1"),
         (
-            "`match` over steps without `assert_never`; chains of `if`; single questions",
-            f"{len(steps.open_matches)} of {matches}; {len(steps.chains)}; {len(steps.questions)}",
+            "`match` over steps without `assert_never`; chains of `if`; single questions outside "
+            "the ledger's room, inside it; by a property (`step.as_run`); checks by `assert`",
+            f"{len(steps.open_matches)} of {matches}; {len(steps.chains)}; "
+            f"{len(steps.questions)}, {len(steps.named)}; {len(steps.by_name)}; "
+            f"{len(steps.checks)}",
             "0",
         ),
         (

@@ -9,7 +9,7 @@ from siding.ground.git.command import Place
 from siding.ground.git.errors import CommandFailed
 from siding.record.acts.skeleton import Work
 from siding.record.ledger.details.apply import ApplyDetail
-from siding.record.ledger.details.reversal import Reversal
+from siding.record.ledger.kinds import Reversal
 from siding.record.ledger.step import Step
 from siding.record.moving.model import (
     Move,

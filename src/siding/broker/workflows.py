@@ -17,7 +17,6 @@ from siding.ground.errors import NotFound, SidingError
 from siding.ground.process.broker.place import SOCKET_VARIABLE
 from siding.ground.process.capture import start
 from siding.ground.process.command import MARK_VARIABLE, TOKEN_VARIABLE
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.intents import Intents
 from siding.workflows.acts.control import request as control
 from siding.workflows.acts.request import ResumeRequest, WorkflowOptions, workflow_args
@@ -159,8 +158,8 @@ def _no_freer(desk: Desk, options: WorkflowOptions) -> WorkflowOptions:
 def _is_sandboxed(desk: Desk) -> bool:
     """Tell whether the run that asks has a sandbox; a run of which nothing is known counts so."""
     for intent in Intents(desk.layout).all():
-        detail = intent.draft.detail
-        if isinstance(detail, RunDetail) and detail.run == desk.run.id:
+        detail = intent.draft.as_run
+        if detail is not None and detail.run == desk.run.id:
             return detail.sandbox is not None and bool(detail.sandbox.engine)
     return True
 

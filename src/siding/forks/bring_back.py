@@ -86,7 +86,7 @@ def bring_back(project: Project, fork: Task) -> BroughtBack | Conflict:
 def _brought_last(project: Project, parent: TaskId, fork: Task) -> Sha | None:
     """Return the fork's state that the parent has of it; None if it has none, or went back."""
     for step in effective_steps(project, parent):
-        merged = None if step is None or not step.as_rollback else step.as_rollback.merged
+        merged = None if step is None else step.merged
         if step is not None and merged is not None and merged.branch == fork.id:
             return Sha(merged.commit) if step.status == StepStatus.COMPLETED else None
     return None

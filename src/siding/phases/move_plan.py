@@ -39,7 +39,7 @@ from siding.record.phases.store import PhaseIntent, PhaseStore
 from siding.record.place.phase_plan import Configured, configured
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace
-from siding.record.recording.difference import no_base
+from siding.record.recording.line_base import no_base
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.store import APPLIES, SnapshotStore
 from siding.record.tasks.registry import Workspace

@@ -20,9 +20,8 @@ from siding.record.ledger.left_behind import newest_clean
 from siding.record.ledger.step import Step
 from siding.record.place.locks import Hold, TaskBusy, holding_task
 from siding.record.place.project import Project
-from siding.record.recording.difference import no_base
 from siding.record.recording.freed import refuse_freed
-from siding.record.recording.line_base import line_base
+from siding.record.recording.line_base import line_base, no_base
 from siding.record.recording.opening import open_anywhere
 from siding.record.recording.steps import step as find_step
 from siding.record.restoring.act import (
@@ -35,7 +34,8 @@ from siding.record.restoring.git_plan import GitRestoration, under_way
 from siding.record.restoring.rollback import destination_of
 from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.git_state import GitDetails, GitState
+from siding.record.snapshots.git_details import GitDetails
+from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.recorded_state import details_of, recorded_state
 from siding.record.snapshots.room import place_for
 from siding.record.snapshots.store import APPLIES

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.history import PastAct, Position, returns_to
-from siding.record.ledger.step import StepKind
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace
 from siding.record.restoring.refusal import Reason, Refusal
@@ -40,9 +39,9 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
     if act.step is None:
         yield Coming(what="the task is closed again", step=None, survey=None)
         return
-    if act.step.kind == StepKind.APPLY:
-        applied = act.step.as_apply
-        branch = (applied.target_branch if applied else "") or "the checkout"
+    applied = act.step.as_apply
+    if applied is not None:
+        branch = applied.target_branch or "the checkout"
         verb = "taken back from" if word == "undo" else "applied again to"
         yield Coming(what=f"step {act.step.id} is {verb} {branch}", step=act.step.id, survey=None)
         return

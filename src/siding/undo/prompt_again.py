@@ -20,7 +20,7 @@ from siding.record.runs.reported import first_line
 from siding.record.runs.run import LONGEST_PROMPT, Run
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
-from siding.secretmask.span import is_marked
+from siding.secretmask.face import is_marked
 
 
 class PlannedPrompt(NamedTuple):

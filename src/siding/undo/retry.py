@@ -8,6 +8,7 @@ both. What stood on the step is left behind, as after any rollback.
 
 import time
 from collections.abc import Callable
+from typing import assert_never
 
 from siding.agents.table import talks
 from siding.ground.ids import Sha
@@ -21,7 +22,21 @@ from siding.record.ledger.draft import Draft
 from siding.record.ledger.history import position
 from siding.record.ledger.present_line import PresentLine, present_line
 from siding.record.ledger.reports import SandboxReport
-from siding.record.ledger.step import Step, StepKind
+from siding.record.ledger.step import (
+    ApplyRedoStep,
+    ApplyStep,
+    ApplyUndoStep,
+    CheckpointStep,
+    ForeignStep,
+    MergeStep,
+    PhaseStep,
+    RedoStep,
+    RollbackStep,
+    RunStep,
+    Step,
+    TurnStep,
+    UndoStep,
+)
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
@@ -44,7 +59,7 @@ from siding.running.held import AskSeen
 from siding.running.request import Retried, RunRequest, RunResult, Terminal
 from siding.running.run import run
 from siding.sandbox.sandbox import SandboxRequest
-from siding.secretmask.span import is_marked
+from siding.secretmask.face import is_marked
 from siding.undo.prompt_again import plan_prompt, turn_of_prompt
 
 __all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry", "send_again"]
@@ -284,8 +299,19 @@ def _newest(steps: list[Step], line: PresentLine, task: Task) -> Step:
 
 
 def _can_be_done_again(step: Step) -> bool:
-    turn = step.as_checkpoint
-    return step.kind == StepKind.RUN or (turn is not None and bool(turn.prompt and step.turn_of))
+    match step:
+        case RunStep():
+            return True
+        case TurnStep():
+            return bool(step.detail.prompt)
+        case CheckpointStep() | PhaseStep() | MergeStep() | ForeignStep():
+            return False
+        case ApplyStep() | ApplyUndoStep() | ApplyRedoStep():
+            return False
+        case RollbackStep() | UndoStep() | RedoStep():
+            return False
+        case _:
+            assert_never(step)
 
 
 def _run_of(found: Step, task: Task, request: RetryRequest) -> RunRequest:

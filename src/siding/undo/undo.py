@@ -15,14 +15,15 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.acts.skeleton import Work, complete, working
-from siding.record.ledger.details.reversal import Reversal
 from siding.record.ledger.history import PastAct, Position, is_decided, position, returns_to
-from siding.record.ledger.kinds import ALL_PARTS
-from siding.record.ledger.step import Step, StepKind
+from siding.record.ledger.kinds import ALL_PARTS, Reversal
+from siding.record.ledger.step import Step
 from siding.record.ledger.store import Ledger
 from siding.record.place.locks import Hold, holding_task
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
-from siding.record.place.selection import ended_here, resolve, select
+from siding.record.place.selection import select
+from siding.record.place.terminal_task import ended_here
 from siding.record.recording.freed import refuse_freed
 from siding.record.restoring.act import (
     Going,
@@ -36,14 +37,9 @@ from siding.record.restoring.survey import (
     Destination,
     RestoreRequest,
 )
-from siding.record.snapshots.modes import (
-    TreeState,
-    bare_changes,
-    link_changes,
-    mode_changes,
-    state_of,
-)
+from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
 from siding.record.snapshots.patches import diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, state_of
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
 
@@ -116,7 +112,7 @@ def redo(project: Project, request: UndoRequest) -> Undone:
     task_id, away = choose(project, request.task, "redo")
     if away:
         raise Refusal(Reason.TASK_IS_CLOSED, task=task_id)
-    if project.registry.of_task(task_id) is None:  # planned: nothing was done in it
+    if project.workspaces.of_task(task_id) is None:  # planned: nothing was done in it
         task = project.tasks.load(task_id)
         raise _nothing_to_redo(task, recent_position(task, project.ledger(task_id), "redo")[1])
     with (
@@ -147,7 +143,7 @@ def _reverse(
     assert act.step is not None
     step = act.step
     reversal = Reversal(undoes=step.id) if word == "undo" else Reversal(redoes=step.id)
-    if step.kind != StepKind.APPLY:
+    if step.as_apply is None:
         return complete(work, hold, ReverseAct(steps, found, act, reversal, request))
     from siding.applying.reversal import ReverseApply  # git's side of an apply: 10 ms
 

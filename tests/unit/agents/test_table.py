@@ -93,6 +93,11 @@ def test_one_name_or_a_sentence_is_no_list(text: str) -> None:
 def _lists(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
     """Find the literals, of one text or of several, that name two agents or more."""
     sentences = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    sentences |= {  # the help of a verb
+        id(node.args[0])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) == "Verb"
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Constant):
             named = {name for text in _texts(node) for name in _names_in(text)}

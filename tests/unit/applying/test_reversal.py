@@ -7,8 +7,8 @@ from siding.applying.apply import Mode
 from siding.applying.reversal import ReverseApply, applied_in
 from siding.record.acts.skeleton import perform
 from siding.record.ledger.details.apply import ApplyDetail
-from siding.record.ledger.details.reversal import Reversal
 from siding.record.ledger.figures import DiffFigures
+from siding.record.ledger.kinds import Reversal
 from siding.record.ledger.step import Step
 from siding.record.moving.model import (
     CheckoutBusy,

@@ -14,13 +14,13 @@ from tools.house.scratch import Scratch, scratch
 import siding
 
 TODAY = {
-    "run -- true": Limit(252, 2_850, git=3, fsyncs=16, patterns=21),
-    "status": Limit(146, 1_820, git=1, patterns=9),
-    "log": Limit(98, 1_110, patterns=4),
-    "diff --stat": Limit(134, 1_720, git=2, patterns=10),
-    "run --help": Limit(21, 141, others=38, patterns=0),
-    "undo --help": Limit(22, 134, others=38, patterns=0),
-    "undo --no-such-option": Limit(22, 134, others=38, patterns=0),
+    "run -- true": Limit(252, 2_635, git=3, fsyncs=16, patterns=21),
+    "status": Limit(112, 1_060, git=1, patterns=9),
+    "log": Limit(79, 730, patterns=4),
+    "diff --stat": Limit(115, 1_200, git=2, patterns=10),
+    "run --help": Limit(21, 144, others=38, patterns=0),
+    "undo --help": Limit(22, 137, others=38, patterns=0),
+    "undo --no-such-option": Limit(22, 137, others=38, patterns=0),
 }
 PARSED = {"status": 201, "log": 300}  # lines of a ledger of 1,000
 

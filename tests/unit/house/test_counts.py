@@ -159,7 +159,10 @@ def f(detail, kind, shape):
         return 8
     elif shape:
         return isinstance(detail, (RunDetail, ApplyDetail))
+    assert isinstance(detail, RunDetail)
+    return step.kind in ("run", "phase"), step.kind == "dream", shape == "run", step.as_run
 """,
+            "record/ledger/step.py": "def is_run(step):\n    return isinstance(step, RunDetail)\n",
         },
     )
     assert step_classes(house) == {"RunDetail", "ApplyDetail", "PhaseDetail"}
@@ -167,7 +170,12 @@ def f(detail, kind, shape):
     assert [place.line for place in use.closed_matches] == [3]
     assert [place.line for place in use.open_matches] == [10]
     assert [place.line for place in use.chains] == [16]
-    assert sorted(place.line for place in use.questions) == [16, 18, 22, 25]
+    assert sorted(place.line for place in use.questions) == [16, 18, 22, 25, 27]
+    assert [place.line for place in use.checks] == [26]
+    assert [place.line for place in use.by_name] == [27]
+    assert [(place.module.name, place.line) for place in use.named] == [
+        ("house.record.ledger.step", 2)
+    ]
 
 
 def test_what_commands_cost_is_shown(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import json
 
 import counted
-from siding.secretmask.redactor import Redactor
+from siding.secretmask.face import Redactor
 from unit.secretmask import apart_cases, family_cases
 from unit.secretmask.cases import BENIGN, SECRETS
 

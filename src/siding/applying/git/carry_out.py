@@ -7,7 +7,6 @@ is reversed, which needs neither git nor room.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from siding.applying.git.own_filters import changed_files, refuse_off
 from siding.ground.git.errors import CommandFailed, said_by
 from siding.ground.git.paths import quote_path
 from siding.ground.git.repository import Repository
@@ -30,8 +29,6 @@ from siding.record.moving.move import (
     refuse_overlaps,
     swap,
 )
-from siding.record.moving.move_recovery import reverse
-from siding.record.moving.settling import set_entries, unstaged_at
 from siding.record.moving.staged_checkout import discard, exchange, identities, stage
 from siding.record.snapshots.patches import Change
 
@@ -88,6 +85,8 @@ def take_back(
 
     Raises Overlapping if one of them was changed, staged or committed since.
     """
+    from siding.record.moving.settling import set_entries, unstaged_at
+
     assert move.checkout is not None
     where = CheckoutGit(repository, user, move.checkout)
     _refuse_off(where, move, changes)
@@ -117,6 +116,8 @@ def _refuse_off(where: CheckoutGit, move: Move, changes: Sequence[Change]) -> No
     The plan of an apply has asked already. An undo comes here without one.
     """
     if where.user.off_filters:
+        from siding.applying.git.own_filters import changed_files, refuse_off
+
         refuse_off(
             where.repository.git,
             where.at(None),
@@ -176,6 +177,8 @@ def _exchange(where: CheckoutGit, move: Move, changes: Sequence[Change], *, reas
     try:
         exchange(where.place, move.displaced, changes)
     except OSError as error:
+        from siding.record.moving.move_recovery import reverse
+
         stays = reverse(where, move, reason=reason)
         but = f", but for {', '.join(map(quote_path, stays))}, saved meanwhile" if stays else ""
         raise RefusedMove(

@@ -131,8 +131,7 @@ def listed(*parts: str) -> str:
 
 def meanwhile(project: Project, step: Step) -> str:
     """Return where the versions are that other programs wrote during an act; "" for none."""
-    moved = step.as_rollback or step.as_apply
-    if moved is None or not moved.kept:
+    if not step.kept:
         return ""
-    place = (project.layout.root / moved.kept[0]).parent
-    return f"; {written_meanwhile(len(moved.kept))} {place}"
+    place = (project.layout.root / step.kept[0]).parent
+    return f"; {written_meanwhile(len(step.kept))} {place}"

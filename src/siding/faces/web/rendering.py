@@ -11,7 +11,7 @@ from siding.asking.entries import moment_iso
 from siding.faces.web.text import counted, duration, inert, size
 from siding.ground.ids import run_or_step
 from siding.ground.namedtuples import NamedTuple
-from siding.usage.brief import brief, tokens_of, usage_of
+from siding.usage.brief import brief, tokens_of
 from siding.workflows.acts.views import format_dollars, format_duration, format_token_count
 
 
@@ -65,7 +65,7 @@ _ENVIRONMENT.filters |= {
     "dollars": format_dollars,
     "took": format_duration,
     "at_ms": lambda milliseconds: _moment(moment_iso(milliseconds)),
-    "used": lambda step: brief(usage_of(step)),
+    "used": lambda step: brief(step.usage),
 }
 
 

@@ -5,6 +5,7 @@ import fcntl
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -194,7 +195,8 @@ def make_dirs(path: Path) -> None:
     """Make the directory and its missing parents, each 0700 and flushed into its parent.
 
     Levels are made top down and each is flushed before the next, so of the levels found here only
-    the deepest can have been left unflushed by a killed process; it is flushed again.
+    the deepest can have been left unflushed by a killed process; it is flushed again, unless this
+    process has flushed its parent since anything was named there.
     """
     missing: list[Path] = []
     level = path
@@ -205,13 +207,28 @@ def make_dirs(path: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(level))
     if level.parent != level:
         with suppress(PermissionError):  # a parent we cannot read is not one we made it in
-            flush_dir(level.parent)
+            _flush_if_changed(level.parent)
     for level in reversed(missing):
         with suppress(FileExistsError):  # another process was faster
             level.mkdir(0o700)
         flush_dir(level.parent)
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+
+
+_flushed: dict[Path, tuple[int, int, int, int]] = {}  # directories, as they were at their flush
+_CERTAIN_NS = 1_000_000_000  # within the time of one tick of the clock more may be named, unseen
+
+
+def _flush_if_changed(directory: Path) -> None:
+    """Flush the names in a directory, unless they are those that were flushed here before."""
+    now, status = time.time_ns(), os.stat(directory)
+    seen = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
+    if _flushed.get(directory) == seen:
+        return
+    flush_dir(directory)
+    if now - max(status.st_mtime_ns, status.st_ctime_ns) > _CERTAIN_NS:
+        _flushed[directory] = seen
 
 
 def move_aside(source: Path, target: Path) -> None:

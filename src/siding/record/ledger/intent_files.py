@@ -1,4 +1,7 @@
-"""Which acts of a task have an intent: names of files, none of which is read."""
+"""Tell whether acts are in progress, by the names of their files alone.
+
+Most commands find none, and need nothing else of `siding.record.ledger.intents`.
+"""
 
 import os
 from pathlib import Path

@@ -46,6 +46,12 @@ class Intent(NamedTuple):
         return self.draft.title
 
     @property
+    def run(self) -> str:
+        """The id of the run that has begun; "" for an act of another kind."""
+        run = self.draft.as_run
+        return "" if run is None else run.run
+
+    @property
     def stem(self) -> str:
         """The first part of the file names of its artifacts, until its line is written."""
         return self.act or f"{self.number:04d}"

@@ -12,6 +12,7 @@ from siding.ground.files.durable import flush_dir, write_and_rename
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import Place
 from siding.ground.git.errors import CommandFailed
+from siding.ground.git.index_file import exceptions_in
 from siding.ground.git.paths import join, parents
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings, filter_environment, settings_in
@@ -277,17 +278,22 @@ def _excused(
     tracked = [c.path for c in changes if c.old_mode not in (NOTHING, GITLINK)]
     if not tracked:
         return set()
+    wanted = set(tracked)
+    read = exceptions_in(
+        where.index_file or place.git_dir / "index", repository.paths.hash_size // 2
+    )
+    marked = _marked(repository, where, tracked) if read is None else read.excused
+    root = os.fsencode(place.root)
+    return {path for path in wanted & marked if os.path.lexists(join(root, path))}
+
+
+def _marked(repository: Repository, where: Place, tracked: Sequence[bytes]) -> set[bytes]:
+    """Ask git which of the paths, and perhaps which others, are excused from comparison."""
     few = _fit(tracked)
     arguments = ["ls-files", "-v", "-z", *(["--", *map(os.fsdecode, tracked)] if few else [])]
     output = repository.git.run(where, arguments, doing="looking at the index")
-    wanted = set(tracked)
-    found = set()
-    for line in output.split(b"\0"):
-        tag, path = line[:1], line[2:]
-        special = tag.islower() or tag == b"S"
-        if special and path in wanted and os.path.lexists(join(os.fsencode(place.root), path)):
-            found.add(path)
-    return found
+    lines = ((line[:1], line[2:]) for line in output.split(b"\0"))
+    return {path for tag, path in lines if tag.islower() or tag == b"S"}
 
 
 def _touched(place: CheckoutPlace, changes: Sequence[Change]) -> list[str]:

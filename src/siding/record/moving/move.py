@@ -81,7 +81,7 @@ def refuse_busy(repository: Repository, place: CheckoutPlace) -> None:
 
     Conflicts in the index count as well: `git stash pop` leaves conflicts and no other trace.
     """
-    found = unfinished_in(repository.git, repository.paths.common_dir, place)
+    found = unfinished_in(repository, place)
     if found is not None:
         raise CheckoutBusy(
             f"{found.what} in {str(place.root)!r}", hint=f"{found.finish}; nothing was changed"

@@ -1,6 +1,6 @@
 """The recorded output of a step. It is read in parts, so it need not fit into memory."""
 
-from siding.ground.process.output.files import Output, Span, read_output
+from siding.ground.process.output.reading import Output, Span, read_output
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.tasks.task import Task

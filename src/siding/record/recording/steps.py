@@ -1,27 +1,56 @@
 """Read the recorded steps of a task, and the step in progress. Reading takes no lock."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.ids import step_number
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout
-from siding.ground.storage.locks import Holder
 from siding.record.ledger.damage import DamagedLine, damaged_lines
-from siding.record.ledger.details.run import RunDetail
-from siding.record.ledger.intents import Intent, Intents
-from siding.record.ledger.step import Step, step_from
+from siding.record.ledger.intent_files import intent_paths
+from siding.record.ledger.step import (
+    ApplyRedoStep,
+    ApplyStep,
+    ApplyUndoStep,
+    CheckpointStep,
+    ForeignStep,
+    MergeStep,
+    PhaseStep,
+    RedoStep,
+    RollbackStep,
+    RunStep,
+    Step,
+    TurnStep,
+    UndoStep,
+    step_from,
+)
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.runs.run import is_run_id
 from siding.record.tasks.task import Task
 
+if TYPE_CHECKING:
+    from siding.ground.storage.locks import Holder
+    from siding.record.ledger.intents import Intent
+
 __all__ = [
+    "ApplyRedoStep",
+    "ApplyStep",
+    "ApplyUndoStep",
+    "CheckpointStep",
     "DamagedLine",
     "DamagedStep",
+    "ForeignStep",
     "InProgress",
+    "MergeStep",
+    "PhaseStep",
+    "RedoStep",
+    "RollbackStep",
+    "RunStep",
     "Step",
     "Task",
+    "TurnStep",
+    "UndoStep",
     "damaged_steps",
     "in_progress",
     "ledger_problems",
@@ -42,15 +71,13 @@ class DamagedStep(SidingError):
 class InProgress(NamedTuple):
     """A step that has begun and is not in the ledger yet."""
 
-    intent: Intent
-    holder: Holder | None  # None: its process died, and it will be recorded as interrupted
+    intent: "Intent"
+    holder: "Holder | None"  # None: its process died, and it will be recorded as interrupted
 
     @property
     def name(self) -> str:
         """The id of the run; of another act, the number that its step will probably get."""
-        detail = self.intent.draft.detail
-        run = detail.run if isinstance(detail, RunDetail) else ""
-        return run or f"{self.intent.number:04d}"
+        return self.intent.run or f"{self.intent.number:04d}"
 
 
 def log(project: Project, named: str | None, *, limit: int | None) -> tuple[Task, list[Step]]:
@@ -71,6 +98,8 @@ def damaged_steps(project: Project, task: Task, *, whole: bool = False) -> list[
     found = damaged_lines(layout.ledger_jsonl, whole=whole)
     if not any(each.torn for each in found):
         return found
+    from siding.record.ledger.intents import Intents
+
     begun = {intent.number for intent in Intents(layout).all()}
     newest = project.ledger(task.id).last()
     last = newest.number if newest else 0
@@ -149,7 +178,12 @@ def in_progress(project: Project, task: Task) -> list[InProgress]:
 
     Those that were cut off come before those that live.
     """
-    intents = Intents(project.task_layout(task.id))
+    layout = project.task_layout(task.id)
+    if not intent_paths(layout):
+        return []
+    from siding.record.ledger.intents import Intents
+
+    intents = Intents(layout)
     found = [InProgress(intent=each, holder=intents.holder(each)) for each in intents.all()]
     return sorted(found, key=lambda each: each.holder is not None)
 

@@ -17,7 +17,8 @@ from siding.record.moving.model import (
     CheckoutPlace,
 )
 from siding.record.place.project import Project
-from siding.record.snapshots.git_state import GitDetails, GitState, state_in
+from siding.record.snapshots.git_details import GitDetails
+from siding.record.snapshots.git_state import GitState, state_in
 from siding.record.snapshots.heads import head_now
 from siding.record.snapshots.recorded_state import details_of, recorded_state
 from siding.record.snapshots.store import SnapshotStore

@@ -36,8 +36,10 @@ from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.restoring.git_plan import GitRestoration, plan_git, state_now
 from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.modes import Modes, TreeState, mode_changes, modes_of
+from siding.record.snapshots.mode_changes import mode_changes
+from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, modes_of
 from siding.record.snapshots.room import place_for
 from siding.record.snapshots.seeding import leave_out_sparse
 from siding.record.snapshots.store import PEEKS, SnapshotStore
@@ -93,6 +95,7 @@ class Survey(NamedTuple):
     lacks: str  # what the snapshot is incomplete in; "" if it is whole
     stuck: tuple[Stuck, ...] = ()  # what has to be moved and cannot be
     git: GitRestoration | None = None  # what happens to HEAD, the branch, the index and the phases
+    differ: Sequence[Change] = ()  # how the trees of the two states differ
     off: tuple[Change, ...] = ()  # what a sparse checkout keeps off the disk in that state
 
     @property
@@ -187,6 +190,7 @@ def survey(
         blocked=tuple(blocked),
         lacks=_lacks(destination.coverage),
         stuck=tuple(immovable(here.root, plan)),
+        differ=differ,
         off=off,
     )
 
@@ -299,7 +303,7 @@ def kept_off(
 ) -> tuple[Change, ...]:
     """Return those of `changes`, which lead to `snapshot`, whose files the disk does not have
     there."""
-    workspace = project.registry.of_task(task_id)
+    workspace = project.workspaces.of_task(task_id)
     files = [
         c for c in changes if c.new_mode != NOTHING and GITLINK not in (c.old_mode, c.new_mode)
     ]
@@ -336,7 +340,7 @@ def leave_out(
     keep_fds: Sequence[int],
 ) -> None:
     """Mark in the task's own index what was kept off, so that a capture does not look for it."""
-    workspace = project.registry.of_task(task_id)
+    workspace = project.workspaces.of_task(task_id)
     if off and workspace is not None:
         leave_out_sparse(store, store.task(task_id), Path(workspace.git_dir), keep_fds=keep_fds)
 

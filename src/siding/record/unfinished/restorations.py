@@ -16,7 +16,6 @@ from siding.record.files.displaced import (
     names_of,
 )
 from siding.record.files.small_files import TEMPORARY
-from siding.record.ledger.details.checkpoint import CheckpointDetail
 from siding.record.ledger.details.rollback import RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
@@ -36,8 +35,8 @@ from siding.record.unfinished.ground import Ground
 
 def finish_restoration(ground: Ground, intent: Intent) -> Draft:
     """Remove the locks of a restoration that was cut off; return the draft of its step."""
-    detail = intent.draft.detail
-    if not isinstance(detail, RollbackDetail):
+    detail = intent.draft.as_rollback
+    if detail is None:
         return intent.draft
     if detail.parts:
         _sweep(ground, intent, detail.restored)
@@ -58,8 +57,8 @@ def _kept(ground: Ground, detail: RollbackDetail) -> RollbackDetail:
 
 def finish_taking(ground: Ground, intent: Intent) -> Draft:
     """Do the same for the first step of a task that started from another one's state."""
-    detail = intent.draft.detail
-    if isinstance(detail, CheckpointDetail) and detail.taken:
+    detail = intent.draft.as_checkpoint
+    if detail is not None and detail.taken:
         _sweep(ground, intent, detail.taken)
     return intent.draft
 

@@ -17,7 +17,6 @@ from siding.record.ledger.usage import Usage, summed
 from siding.record.place.redaction import Redaction
 from siding.record.place.wiring import App
 from siding.running.hosting import Began, RunEvent
-from siding.usage.brief import usage_of
 from siding.usage.report import prices_here
 from siding.workflows.agents.hop import Bell
 from siding.workflows.engine.ports import Report
@@ -151,7 +150,7 @@ class Pricing:
 def used_by(app: App, step: Step | None, seen: Seen) -> Used:
     """Return what was used. Dollars are the agent's own, else by the prices that are known here."""
     said = used_in(seen)
-    recorded = usage_of(step) if step is not None else {}
+    recorded = step.usage if step is not None else {}
     if not said.tokens and recorded:
         total = summed(recorded)
         model = said.model or next(iter(recorded))

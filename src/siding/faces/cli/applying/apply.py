@@ -86,7 +86,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.restorations import tell_kept
+    from siding.faces.cli.telling.kept import tell_kept
     from siding.record.place.project import require_project
     from siding.record.place.selection import select
 
@@ -206,7 +206,7 @@ def _picked(project: Project, screen: Screen, request: ApplyRequest) -> tuple[by
 
 def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
     from siding.applying.resolve import resolve
-    from siding.faces.cli.telling.restorations import tell_kept
+    from siding.faces.cli.telling.kept import tell_kept
     from siding.record.place.selection import select
 
     task = select(project, request.task)

@@ -180,10 +180,7 @@ def _list(arguments: Namespace, context: Context) -> int:
 
     screen = context.screen
     in_force, listed = rules(context.app)
-    rows = [
-        (each.rule.name, each.rule.group, each.action, each.source, each.rule.reason)
-        for each in listed
-    ]
+    rows = [(each.name, each.group, each.action, each.source, each.reason) for each in listed]
     if arguments.format == "json":
         keys = ("rule", "set", "action", "from", "reason")
         print_json(screen, [dict(zip(keys, row, strict=True)) for row in rows])
@@ -236,15 +233,14 @@ def _rule(context: Context, name: str) -> list[tuple[str, str]]:
     from siding.guard.views import rule_named
 
     found = rule_named(context.app, name)
-    pattern = found.rule.pattern
     return [
-        ("rule", found.rule.name),
-        ("set", found.rule.group),
+        ("rule", found.name),
+        ("set", found.group),
         ("action", found.action),
         ("from", found.source),
-        ("built-in", found.rule.action.value if pattern is None else ""),
-        ("reason", found.rule.reason),
-        ("pattern", "" if pattern is None else pattern.pattern),
+        ("built-in", found.built_in),
+        ("reason", found.reason),
+        ("pattern", found.pattern),
     ]
 
 

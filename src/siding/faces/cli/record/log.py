@@ -65,7 +65,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.record.recording.freed import freed_record, marked
+    from siding.record.recording.freed import freed_snapshots, marked
     from siding.record.recording.steps import (
         damaged_steps,
         in_progress,
@@ -93,7 +93,7 @@ def run(arguments: Namespace, context: Context) -> int:
         _print_graph(screen, task.name, found.steps, found.line)
         return status
     left = found.line.left_behind
-    gone = freed_record(project).of_all()
+    gone = freed_snapshots(project)
     rows = _rows(
         found,
         under_way,

@@ -3,15 +3,29 @@
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from siding.faces.cli.screen.words import changes_with_turns, counted, duration, local_time, size
 from siding.faces.cli.telling.isolation import isolation_lines
 from siding.faces.cli.telling.traps import trap_lines
 from siding.record.recording.asked import Asked
 from siding.record.recording.step_commits import StepCommit
-from siding.record.recording.steps import Step
-from siding.usage.brief import brief, usage_of
+from siding.record.recording.steps import (
+    ApplyRedoStep,
+    ApplyStep,
+    ApplyUndoStep,
+    CheckpointStep,
+    ForeignStep,
+    MergeStep,
+    PhaseStep,
+    RedoStep,
+    RollbackStep,
+    RunStep,
+    Step,
+    TurnStep,
+    UndoStep,
+)
+from siding.usage.brief import brief
 
 if TYPE_CHECKING:
     from siding.record.recording.step_details import SandboxReport
@@ -22,14 +36,8 @@ _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")
 
 
 FILES_LISTED = 100
-
-
 NOTES_LISTED = 20
-
-
 PROMPT_LINES = 20
-
-
 Line = tuple[str, str]
 
 
@@ -51,10 +59,8 @@ def step_lines(
         ("started", _begun(found)),
         ("ended", f"{how}, after {duration(found.duration_ms)}" if found.ended_at else how),
         ("reason", found.reason),
-        *_applied(found),
-        *_agent(found),
-        *(("note", each) for each in (run.notes if run else ())),
-        *_kept(found, home),
+        *_of_kind(found),
+        *(("" if number else "kept", str(home / path)) for number, path in enumerate(found.kept)),
         ("changed", changes_with_turns(found)),
         *_files(found),
         ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
@@ -81,41 +87,82 @@ def _begun(found: Step) -> str:
     return local_time(found.started_at)
 
 
-def _applied(found: Step) -> list[Line]:
-    """Return lines about the branch an apply moved, and the step that was undone or redone."""
-    lines = []
-    if applied := found.as_apply:
-        lines += [("mode", applied.mode)] if applied.mode else []
-        if applied.target_branch and applied.commit_sha:
-            before, after = applied.target_before[:12] or "nothing", applied.commit_sha[:12]
-            lines.append(("branch", f"{applied.target_branch}, from {before} to {after}"))
-        lines += [("checked", f"`{applied.proven_by}` held")] if applied.proven_by else []
+def _of_kind(found: Step) -> Iterable[Line]:
+    """Yield what a step of this kind did, besides its changes."""
+    match found:
+        case RunStep():
+            yield from _prompt(found.detail.prompt)
+            yield from _used(found)
+            yield from _reported(found)
+            yield from (("note", each) for each in found.detail.notes)
+        case TurnStep() | CheckpointStep():
+            yield from _turn(found)
+        case ApplyStep():
+            yield from _applied(found)
+        case ApplyUndoStep() | ApplyRedoStep():
+            yield from _applied(found)
+            yield from _reversed(found)
+        case UndoStep() | RedoStep():
+            yield from _reversed(found)
+        case RollbackStep() | MergeStep() | PhaseStep() | ForeignStep():
+            pass
+        case _:
+            assert_never(found)
+
+
+def _applied(found: ApplyStep | ApplyUndoStep | ApplyRedoStep) -> Iterable[Line]:
+    """Yield lines about the branch that an apply moved."""
+    applied = found.detail
+    if applied.mode:
+        yield "mode", applied.mode
+    if applied.target_branch and applied.commit_sha:
+        before, after = applied.target_before[:12] or "nothing", applied.commit_sha[:12]
+        yield "branch", f"{applied.target_branch}, from {before} to {after}"
+    if applied.proven_by:
+        yield "checked", f"`{applied.proven_by}` held"
+
+
+def _reversed(found: Step) -> Iterable[Line]:
+    """Yield the step that was undone or redone."""
     taken = found.reversal._asdict().items()
-    return [*lines, *((word, f"step {step}") for word, step in taken if step)]
+    return ((word, f"step {step}") for word, step in taken if step)
 
 
-def _agent(found: Step) -> Iterable[Line]:
-    """Yield what an agent was asked in a turn, or what it reported in all of its run."""
-    turn, run = found.as_checkpoint, found.as_run
-    prompt = turn.prompt if turn is not None else run.prompt if run is not None else ""
-    if prompt:
-        lines = prompt.splitlines()
-        yield from (("" if at else "prompt", each) for at, each in enumerate(lines[:PROMPT_LINES]))
-        if len(lines) > PROMPT_LINES:
-            yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
-    for each in turn.later_prompts if turn is not None else ():
+def _turn(found: TurnStep | CheckpointStep) -> Iterable[Line]:
+    """Yield what an agent was asked in a turn."""
+    turn = found.detail
+    yield from _prompt(turn.prompt)
+    for each in turn.later_prompts:
         lines = each.strip().splitlines()
         yield from (("" if at else "later", line) for at, line in enumerate(lines[:PROMPT_LINES]))
         if len(lines) > PROMPT_LINES:
             yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
-    if turn is not None and turn.prompt:
+    if turn.prompt:
         yield "session", f"{turn.session}, {found.agent}" if found.agent else turn.session
-    if turn is not None and _ID.fullmatch(turn.session):
+    if _ID.fullmatch(turn.session):
         label = "" if turn.prompt else "session"
         yield label, f"siding session show {turn.session} --step {found.number}"
-    yield "used", brief(usage_of(found))
-    yield from _wire(found)
-    said = None if run is None else run.reported
+    yield from _used(found)
+
+
+def _prompt(prompt: str) -> Iterable[Line]:
+    lines = prompt.splitlines()
+    yield from (("" if at else "prompt", each) for at, each in enumerate(lines[:PROMPT_LINES]))
+    if len(lines) > PROMPT_LINES:
+        yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
+
+
+def _used(found: Step) -> Iterable[Line]:
+    yield "used", brief(found.usage)
+    if found.wire is not None:
+        from siding.usage.wire import wire_lines
+
+        yield from wire_lines(found)
+
+
+def _reported(found: RunStep) -> Iterable[Line]:
+    """Yield what the agent of a run reported in all of it."""
+    said = found.detail.reported
     if said is None or not said.session:
         return
     yield "session", f"{said.session}, {counted(said.prompts, 'prompt')}"
@@ -126,13 +173,6 @@ def _agent(found: Step) -> Iterable[Line]:
             f"{n} {what}" for n, what in ((said.blocked, "blocked"), (said.asked, "asked")) if n
         ]
         yield "judged", ", ".join([counted(said.judged, "call"), *more])
-
-
-def _kept(found: Step, home: Path) -> Iterable[Line]:
-    """Yield the versions that others wrote during a rollback or an apply."""
-    act = found.as_rollback or found.as_apply
-    for number, path in enumerate(act.kept if act else ()):
-        yield "" if number else "kept", str(home / path)
 
 
 def _files(found: Step) -> Iterable[Line]:
@@ -191,15 +231,6 @@ def _sandbox(found: Step) -> Iterable[Line]:
         return []
 
     return sandbox_lines(found)
-
-
-def _wire(found: Step) -> Iterable[Line]:
-    turn, run = found.as_checkpoint, found.as_run
-    if (turn is None or turn.wire is None) and (run is None or run.wire is None):
-        return []
-    from siding.usage.wire import wire_lines
-
-    return wire_lines(found)
 
 
 def _coverage(found: Step) -> Iterable[Line]:

@@ -1,8 +1,7 @@
 """Show what a restoration would do and did, and ask for consent where it needs one."""
 
 from collections.abc import Callable, Collection
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen
@@ -14,9 +13,6 @@ from siding.record.restoring.survey import (
     Survey,
     quote_path,
 )
-
-if TYPE_CHECKING:
-    from siding.record.recording.steps import Step
 
 Result = TypeVar("Result")
 
@@ -116,17 +112,6 @@ def tell_restored(
         screen.note(f"  {quote_path(each.path)} ({each.why.value})")
     for path in done.missed:
         screen.warn(f"{quote_path(path)} is not as planned: somebody wrote it meanwhile")
-
-
-def tell_kept(screen: Screen, home: Path, step: "Step | None") -> None:
-    """Print where the versions are that others wrote while the act of `step` moved files.
-
-    `home` is the project's directory.
-    """
-    moved = None if step is None else step.as_apply or step.as_rollback
-    kept = () if moved is None else moved.kept
-    for path in kept:
-        screen.warn(f"a file was written during this by another program: kept as {home / path}")
 
 
 def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) -> Result:

@@ -4,6 +4,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
@@ -18,9 +19,11 @@ from siding.faces.cli.telling.isolation import say_isolation
 from siding.faces.cli.telling.rulings import say_ruling
 from siding.ground.errors import UsageError
 from siding.record.place.quantities import bytes_in
-from siding.record.recording.steps import Step
 from siding.running.run import Ending, RunResult, Terminal, choose_stdin
 from siding.sandbox.sandbox import SandboxPlan, SandboxRequest
+
+if TYPE_CHECKING:
+    from siding.record.recording.steps import Step
 
 _TRAPS = 5  # that are named when a run has ended
 
@@ -74,7 +77,7 @@ def say_run(context: Context, result: RunResult) -> None:
         _say_step(context, result)
 
 
-def _say_traps(screen: Screen, task: str, step: Step) -> None:
+def _say_traps(screen: Screen, task: str, step: "Step") -> None:
     """Print what a run in a sandbox left for programs outside of it."""
     ran = step.as_run if step.trap_count else None
     if ran is None or ran.sandbox is None or ran.sandbox.engine is None:

@@ -42,7 +42,8 @@ def _run(
     arguments: Namespace, context: Context, *, act: Callable[[Project, UndoRequest], Undone]
 ) -> int:
     from siding.faces.cli.telling.beside import beside_of, stop_first
-    from siding.faces.cli.telling.restorations import tell_kept, with_consent
+    from siding.faces.cli.telling.kept import tell_kept
+    from siding.faces.cli.telling.restorations import with_consent
     from siding.record.place.project import require_project
     from siding.undo.undo import UndoRequest, choose
 

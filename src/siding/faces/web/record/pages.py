@@ -1,7 +1,7 @@
 """The pages of what was recorded: a step, the changes of a task, events."""
 
 import re
-from typing import Any
+from typing import Any, assert_never
 
 from siding.faces.web.record.output import WINDOW, _streams
 from siding.faces.web.record.patches import _base, parts_of_step, patch_of
@@ -15,7 +15,22 @@ from siding.record.recording.last_screen import last_screen
 from siding.record.recording.outputs import Output
 from siding.record.recording.outputs import output as output_of
 from siding.record.recording.step_details import quote_path
-from siding.record.recording.steps import Step, running_step
+from siding.record.recording.steps import (
+    ApplyRedoStep,
+    ApplyStep,
+    ApplyUndoStep,
+    CheckpointStep,
+    ForeignStep,
+    MergeStep,
+    PhaseStep,
+    RedoStep,
+    RollbackStep,
+    RunStep,
+    Step,
+    TurnStep,
+    UndoStep,
+    running_step,
+)
 
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")  # of a conversation
 EVENTS_SHOWN = 100
@@ -31,7 +46,8 @@ def step(ask: Ask) -> Page:
     values = {
         "task": task,
         "step": found,
-        "detail": found.detail,
+        "kind": found.kind_shown,
+        **_of_kind(found),
         "tone": tone_of(found.status),
         "is_running": is_running,
         "screen": None if kept is None else _screen(found, kept),
@@ -42,22 +58,37 @@ def step(ask: Ask) -> Page:
         "patch_freed": patch_note(ask.project, task.id, found),
         "patch": None if is_running else parts_of_step(ask, found),
         "window": WINDOW,
-        "session": _session(found),
     }
     name = found.run if is_running and found.run else found.id
     title = f"{run_or_step(name).capitalize()} · {task.name}"
     return Page("record/step.html", title, values, watch=task.id if is_running else "")
 
 
-def _session(found: Step) -> str:
-    """Return the id of the conversation that led to a step; "" if none is known.
+def _of_kind(found: Step) -> dict[str, Any]:
+    """Return what the page shows of a step of this kind only."""
+    match found:
+        case RunStep(detail=run):
+            session = "" if run.reported is None else run.reported.session
+            more = {"where": run.cwd, "notes": run.notes, "env": run.env}
+            return {**more, "session": _harmless(session)}
+        case TurnStep(detail=turn) | CheckpointStep(detail=turn):
+            return {"session": _harmless(turn.session), "session_step": found.number}
+        case ApplyStep(detail=moved) | ApplyUndoStep(detail=moved) | ApplyRedoStep(detail=moved):
+            return {"onto": moved.target_branch}
+        case RollbackStep() | UndoStep() | RedoStep() | MergeStep():
+            return {}
+        case PhaseStep() | ForeignStep():
+            return {}
+        case _:
+            assert_never(found)
 
-    An agent may have reported any text: only one that is harmless in an address is a link.
+
+def _harmless(session: str) -> str:
+    """Return the id of a conversation, "" if it is not harmless in an address.
+
+    An agent may have reported any text.
     """
-    turn, run = found.as_checkpoint, found.as_run
-    said = "" if run is None or run.reported is None else run.reported.session
-    named = turn.session if turn is not None else said
-    return named if _ID.fullmatch(named) else ""
+    return session if _ID.fullmatch(session) else ""
 
 
 def _screen(found: Step, kept: Output) -> str | None:

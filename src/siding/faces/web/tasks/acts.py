@@ -12,7 +12,7 @@ def plan_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     workspace = project.registry.of_task(task_id)
     stays = wish.keep or (workspace is not None and workspace.adopted)
     last = steps[-1] if steps else None
-    applied = last is not None and last.kind == "apply"
+    applied = last is not None and last.as_apply is not None
     concerns: tuple[str, ...] = ()
     if not (applied or stays or wish.force or last is None or last.snapshot is None):
         concerns = ("the workspace holds work that was not applied; it is put away too",)

@@ -58,6 +58,7 @@ def _entry(step: Step, *, left_behind: bool, freed: Mapping[str, str]) -> dict[s
     checkpoint, at = step.as_checkpoint, freed.get(step.snapshot or "")
     return {
         "step": step,
+        "kind": step.kind_shown,
         "agent": step.agent,
         "policy": step.policy_events,
         "tone": tone_of(step.status),

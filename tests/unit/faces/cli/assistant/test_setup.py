@@ -8,8 +8,8 @@ import pytest
 
 from sandbox import Sandbox
 from siding.assistant.looking import doctor
-from siding.assistant.looking.variables import shown_address
-from siding.assistant.tools.search.choosing import choose
+from siding.assistant.looking.doctor import shown_address
+from siding.assistant.tools.search.ripgrep import choose
 from unit.faces.cli.in_process import CommandLine
 
 SECRET = "sk-secret-0123456789"  # of nobody
