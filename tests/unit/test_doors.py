@@ -128,7 +128,6 @@ DOORS = {
     "record/ledger/step.py": "the details of the kinds of steps",
     "record/ledger/step_fields.py": "reports that few steps have",
     "record/recording/freed.py": "the journal, in a project that has freed nothing",
-    "record/recording/steps.py": "the acts in progress, where there are none",
     "record/recording/logged.py": "the graph, for a log without one",
     "record/recording/difference.py": "one step, freed or not; figures for programs",
     "record/recording/named_paths.py": "the trees of snapshots, where paths are named",
