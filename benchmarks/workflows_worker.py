@@ -20,6 +20,7 @@ from typing import Any
 
 from siding.ground.process.programs.linked import start_linked
 from siding.ground.storage.journals import Journal
+from siding.workflows.acts.script_process import SCRIPT_ENVIRONMENT, script_argv
 from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine
 from siding.workflows.engine.plan import Ports, RunPlan
@@ -28,7 +29,6 @@ from siding.workflows.events import RunDone
 from siding.workflows.limits import Limits
 from siding.workflows.outcome import Done, Outcome
 from siding.workflows.script import Script
-from siding.workflows.start_script import SCRIPT_ENVIRONMENT, script_argv
 
 AT_ONCE = 16
 ITEMS = 4_000  # that one `parallel` or `pipeline` is given; more of them follow each other

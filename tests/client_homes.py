@@ -5,11 +5,11 @@ import os
 from pathlib import Path
 from uuid import UUID
 
-REAL = Path(__file__).parent / "unit/agents/transcripts/real"
+REAL = Path(__file__).parent / "unit/agents/real"
 SOURCES = {
-    "claude": ("claude-code-2.1.197.jsonl", "f0da2612-e2d6-4522-b89d-8136cac40894"),
+    "claude": ("claude-2.1.197.jsonl", "f0da2612-e2d6-4522-b89d-8136cac40894"),
     "codex": ("codex-0.169.0.jsonl", "01a1ff89-92f3-7423-bc64-2bf12cae83c7"),
-    "gemini": ("gemini-cli-0.61.0.jsonl", "65e7fe82-115e-43c5-8c8f-07f207b08c6d"),
+    "gemini": ("gemini-0.61.0.jsonl", "65e7fe82-115e-43c5-8c8f-07f207b08c6d"),
 }
 RECORDED_IN = {
     "claude": b"/home/ada/.siding/projects/repo-d763/workspaces/wjjuhcte",

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from siding.asking.answer import answer
-from siding.asking.decisions.record import Via
-from siding.asking.decisions.states import AlreadyClosed
+from siding.asking.decisions.record import AlreadyClosed, Via
 from siding.asking.lookup import get, list_decisions
 from siding.asking.question import ask
 from siding.record.place.project import Project, ensure_project

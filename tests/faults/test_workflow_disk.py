@@ -10,7 +10,7 @@ import pytest
 
 from siding.record.place.project import Project, require_project
 from siding.record.place.wiring import open_app
-from siding.workflows.acts.running import folders
+from siding.workflows.acts.run import folders
 
 from . import tracer, workflow_task_victim
 from .arena import Command, depth

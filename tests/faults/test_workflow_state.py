@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.workflows.acts.running import folders
+from siding.workflows.acts.run import folders
 from siding.workflows.state import RunState, RunStatus
 
 from . import tracer

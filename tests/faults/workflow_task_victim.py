@@ -15,9 +15,9 @@ from faults.workflow_victim import SCRIPT, Workers
 from siding.ground.errors import SidingError
 from siding.record.place.project import Project, require_project
 from siding.record.place.wiring import open_app
-from siding.workflows.acts.finding import inline
 from siding.workflows.acts.request import ResumeRequest
-from siding.workflows.acts.running import WorkflowRequest, carry_out, prepare, prepare_again
+from siding.workflows.acts.run import WorkflowRequest, carry_out, prepare, prepare_again
+from siding.workflows.acts.scripts import inline
 from siding.workflows.events import Event, Logged, RunDone
 from siding.workflows.state import RunState
 from siding.workflows.store import RunFolder

@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 
 from siding.ground.process.programs.linked import start_linked
+from siding.workflows.acts.script_process import SCRIPT_ENVIRONMENT, script_argv
 from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine
 from siding.workflows.engine.plan import Ports, RunPlan
@@ -25,7 +26,6 @@ from siding.workflows.events import Event, Logged, RunDone
 from siding.workflows.limits import Limits
 from siding.workflows.outcome import Done, Outcome, Work
 from siding.workflows.script import read_script
-from siding.workflows.start_script import SCRIPT_ENVIRONMENT, script_argv
 
 SCRIPT = """
 async def first(item):

@@ -15,6 +15,7 @@ import pytest
 
 from dashboards import Dashboard
 from sandbox import Sandbox
+from siding.faces.web.table import PAGES
 
 from .no_room import (
     FREES,
@@ -35,9 +36,10 @@ WHAT_TO_DO = re.compile("^  hint: .*(room|read-only|writable)", re.MULTILINE)
 # These add to a file that is there; `agent effort` needs one name alone, and what a command before
 # it has swept away gives one.
 NEEDS_NO_NAME = ("session rewind", "session compact", "agent effort")
-PAGES = (
-    *("/", "/tasks/TASK", "/tasks/TASK/changes", "/tasks/TASK/steps/2", "/decisions", "/inbox"),
-    *("/phases", "/sessions", "/events", "/disk", "/api/v1/project", "/api/v1/tasks"),
+OPENED = (
+    *(path for path in PAGES if "{" not in path),
+    *("/tasks/TASK", "/tasks/TASK/changes", "/tasks/TASK/steps/2"),
+    *("/api/v1/project", "/api/v1/tasks"),
 )
 
 
@@ -160,5 +162,5 @@ def test_the_dashboard_of_a_home_without_room(world: World, lacking: str) -> Non
     tasks = world.sandbox.json("task", "list", "--all", "--format", "json")
     with Dashboard(world.sandbox) as dashboard:
         (task,) = [each["id"] for each in tasks if each["name"] == "new"]
-        answers = {path: dashboard.get(path.replace("TASK", task)) for path in PAGES}
-    assert {path: status for path, (status, _) in answers.items()} == dict.fromkeys(PAGES, 200)
+        answers = {path: dashboard.get(path.replace("TASK", task)) for path in OPENED}
+    assert {path: status for path, (status, _) in answers.items()} == dict.fromkeys(OPENED, 200)

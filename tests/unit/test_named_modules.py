@@ -12,28 +12,29 @@ from tools.house.named import computed_in, named_in
 from tools.house.source import CHECKOUT, Package, read_package
 from tools.house.verbs import verbs_of
 
-from siding.agents.headless.known import KNOWN, headless_of
-from siding.agents.providers import PROVIDERS
+from siding.agents.own.providers import PROVIDERS
 from siding.agents.table import AGENTS
-from siding.agents.wire.pointing import _BY_FLAGS
-from siding.shellguard.row import MODULE_OF
+from siding.secretmask import face as secretmask
+from siding.shellguard import face as shellguard
+from unit.agents.facets import FACETS
 
 # These look like the name of a module, and are something else.
 NO_MODULES = {
     "siding.device": "the name of a value that the dashboard keeps with a request",
 }
-# The modules that import a name which they put together. The tests below look through their tables.
+# The modules that import a name which they put together. The tests below look through their tables,
+# and `tests/unit/shellguard/test_engine.py` through that of programs.
 COMPUTED = {
-    "siding.agents.headless.known",
-    "siding.agents.table",
-    "siding.agents.wire.pointing",
+    "siding.agents.facets",
     "siding.assistant.models.any_model",
     "siding.assistant.models.requests",
     "siding.faces.cli.table",
+    "siding.secretmask.face",
+    "siding.shellguard.face",
     "siding.shellguard.programs",
 }
 # These import modules of others only.
-OTHERS = {"siding.ground.hashing", "siding.sandbox.wire.decoding", "siding.workflows.child.modules"}
+OTHERS = {"siding.ground.hashing", "siding.sandbox.wire.answers", "siding.workflows.child.modules"}
 
 
 @pytest.fixture(scope="module")
@@ -53,16 +54,19 @@ def test_each_text_that_names_a_module_names_one(package: Package) -> None:
 
 
 def test_each_module_of_a_table_has_what_is_taken_from_it(package: Package) -> None:
-    agents, models, programs = "agents", "assistant.models.making", "shellguard.programs"
-    taken = [f"{agents}.{agent.module}:PLACES" for agent in AGENTS if agent.module]
-    taken += [f"{agents}.{agent.module}:ADAPTER" for agent in AGENTS if agent.reports]
-    taken += [f"{agents}.plain_words:ADAPTER"]
-    taken += [f"{agents}.wire.{name}:pointed" for name in _BY_FLAGS]
+    models = "assistant.models.making"
+    taken = [
+        f"agents.{agent.folder}.{facet.module}:{facet.value}"
+        for agent in AGENTS
+        for facet in FACETS
+        if facet.module in agent.facets
+    ]
+    taken += ["agents.plain_words:ADAPTER"]
     taken += [f"{models}.{module}:{name}" for module, name in (p.maker for p in PROVIDERS.values())]
-    taken += [f"{programs}.{module}:{function}" for function, module in MODULE_OF.items()]
-    taken += [f"{programs}.by_row:judge_row"]
+    for face in (shellguard, secretmask):
+        library = face.__name__.removeprefix("siding.").removesuffix(".face")
+        taken += [f"{library}.{module}:{name}" for name, module in face.MODULE_OF.items()]
     assert [each for each in taken if not _exists(package, f"siding.{each}")] == []
-    assert all(headless_of(name) for name in KNOWN)
 
 
 def test_the_places_that_compute_the_name_of_a_module_are_known(package: Package) -> None:

@@ -33,7 +33,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tools.house import lists
-from tools.house.agents import agent_tables, files_naming
+from tools.house.agents import agent_tables, files_naming, files_using
 from tools.house.entries import AGENTS
 from tools.house.graph import LOADS, REACHES, Graph, graph_of
 from tools.house.imports import Kind
@@ -138,9 +138,12 @@ def _agents(graph: Graph) -> Iterator[str]:
     for table in agent_tables(package, AGENTS):
         yield f"  {package.place(table.module)}:{table.line}  {' '.join(table.agents)}"
     for agent in AGENTS:
-        modules = files_naming(package, agent)
-        yield f"{agent}: {len(modules)} files name it outside its folder"
-        yield from (f"  {package.place(module)}" for module in modules)
+        modules, using = files_naming(package, agent), files_using(package, agent)
+        # An identifier such as `CLAUDE` is code that has the name not as a word of its own.
+        every = {module.name: module for module in (*modules, *using)}
+        yield f"{agent}: outside its folder {len(using)} files name it in code, {len(every)} at all"
+        for module in sorted(every.values(), key=lambda each: (each not in using, each.name)):
+            yield f"  {package.place(module)}{'' if module in using else '  (text)'}"
 
 
 def _named(graph: Graph) -> Iterator[str]:

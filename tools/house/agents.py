@@ -3,11 +3,18 @@
 import ast
 import re
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from tools.house.source import Module, Package
 
 FEWEST = 3  # agents that make a table of agents
+# Here the words are families of models and those who offer them, and two are called as agents are.
+# So nothing in these places counts as a table of agents, or as code that names one.
+OF_MODELS = ("assistant.models", "agents.own.providers")
+_LITTLE_WORDS = frozenset(
+    "a an and are as at be by do for from has in is it its no not of on or other than that the"
+    " this to what which who with would".split()
+)
 
 
 class AgentTable(NamedTuple):
@@ -28,8 +35,65 @@ def files_naming(package: Package, agent: str) -> list[Module]:
     return [
         module
         for name, module in package.modules.items()
-        if word.search(module.text) and name != own and not name.startswith(f"{own}.")
+        if word.search(module.text) and not _is_in(name, own)
     ]
+
+
+def files_using(package: Package, agent: str) -> list[Module]:
+    """Return the modules whose code names an agent: what it does may depend on the name.
+
+    A comment, a docstring and a sentence in a text only tell a reader of it. Code are identifiers,
+    imports, and texts without any of the little words that a sentence has: names, paths and lists
+    of them.
+    """
+    own = f"{package.name}.agents.{agent}"
+    return [
+        module
+        for name, module in package.modules.items()
+        if agent in module.text.lower()
+        and not _is_in(name, own)
+        and not _is_of_models(package, name)
+        and any(agent in re.split(r"[\W_]+", word.lower()) for word in _words_of_code(module))
+    ]
+
+
+def _is_in(name: str, folder: str) -> bool:
+    return name == folder or name.startswith(f"{folder}.")
+
+
+def _is_of_models(package: Package, name: str) -> bool:
+    return any(_is_in(name, f"{package.name}.{each}") for each in OF_MODELS)
+
+
+def _words_of_code(module: Module) -> Iterator[str]:
+    parts = {
+        id(part)
+        for node in module.nodes
+        if isinstance(node, ast.JoinedStr)
+        if _is_sentence("".join(str(each.value) for each in node.values if _is_text(each)))
+        for part in node.values
+    }
+    for node in module.texts:
+        if id(node) not in parts and not _is_sentence(str(node.value)):
+            yield str(node.value)
+    for each in module.nodes:
+        match each:
+            case ast.Name(id=word) | ast.Attribute(attr=word) | ast.FunctionDef(name=word):
+                yield word
+            case ast.ClassDef(name=word) | ast.alias(name=word) | ast.ImportFrom(module=str(word)):
+                yield word
+            case ast.arg():
+                yield each.arg
+            case ast.keyword():
+                yield each.arg or ""
+
+
+def _is_sentence(text: str) -> bool:
+    return not _LITTLE_WORDS.isdisjoint(text.lower().split())
+
+
+def _is_text(node: ast.expr) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant)
 
 
 def agent_tables(package: Package, agents: Collection[str]) -> list[AgentTable]:
@@ -40,12 +104,13 @@ def agent_tables(package: Package, agents: Collection[str]) -> list[AgentTable]:
     A name is a text ("gemini", "Gemini CLI") or a member of an enumeration (`Form.GEMINI`).
     """
     found: list[AgentTable] = []
-    for module in package.modules.values():
-        text = module.text.lower()
-        if sum(agent in text for agent in agents) < FEWEST:
+    for name, module in package.modules.items():
+        if _is_of_models(package, name):
             continue
-        for line, names in (*_match_rows(module), *_top_rows(module)):
-            first_words = (name.lower().partition(" ")[0] for name in names)
+        if sum(agent in module.text.lower() for agent in agents) < FEWEST:
+            continue
+        for line, texts in (*_match_rows(module), *_top_rows(module)):
+            first_words = (text.lower().partition(" ")[0] for text in texts)
             listed = tuple(dict.fromkeys(word for word in first_words if word in agents))
             if len(listed) >= FEWEST:
                 found.append(AgentTable(module, line, listed))

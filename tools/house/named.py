@@ -39,11 +39,15 @@ class Named(NamedTuple):
 
 
 class Computed(NamedTuple):
-    """A call that imports a module whose name is put together. `prefix` is "" if not known."""
+    """A call that imports a module whose name is put together. `prefix` is "" if not known.
+
+    `places`: how many parts of the name are filled in behind the prefix.
+    """
 
     source: str
     line: int
     prefix: str
+    places: int = 1
 
 
 def arrows_named(package: Package, module: Module, verbs: Verbs) -> Iterator[Arrow]:
@@ -91,8 +95,8 @@ def computed_in(module: Module) -> Iterator[Computed]:
         if not isinstance(node, ast.Call) or _called(node) not in _IMPORTERS or not node.args:
             continue
         if not isinstance(node.args[0], ast.Constant):
-            for prefix in _prefixes(module, node.args[0]) or [""]:
-                yield Computed(module.name, node.lineno, prefix)
+            for prefix, places in _prefixes(module, node.args[0]) or [("", 1)]:
+                yield Computed(module.name, node.lineno, prefix, places)
 
 
 def _named(package: Package, module: Module, line: int, text: str) -> Named:
@@ -138,20 +142,31 @@ def _from_tables(package: Package, module: Module, verbs: Verbs) -> Iterator[Nam
     """Yield what the computed imports of a module may import.
 
     The names are texts of the module, or stand in tables at the top level of one that it imports:
-    each text that makes the name of a module with the prefix.
+    each text that makes the name of a module with the prefix. Where several parts of a name are
+    filled in, each of them is such a text.
     """
-    prefixes = {each.prefix: each.line for each in computed_in(module) if each.prefix}
-    if not prefixes or module.name == verbs.table:
+    computed = sorted(each for each in computed_in(module) if each.prefix)
+    if not computed or module.name == verbs.table:
         return
     imported = {arrow.target for arrow in imports_of(package, module) if arrow.kind != Kind.TYPES}
     tables = [package.modules[name] for name in sorted(imported)]
     listed = {text for table in tables for text in _texts_at_top(table)}
     listed |= {str(each.value) for each in module.texts}
-    for prefix, line in sorted(prefixes.items()):
-        for text in sorted(listed):
-            if prefix + text in package.modules:
-                yield Named(module.name, line, text, prefix + text)
+    for each in computed:
+        found = sorted(listed) if each.places == 1 else _joined(package, each, listed)
+        for text in found:
+            if each.prefix + text in package.modules:
+                yield Named(module.name, each.line, text, each.prefix + text)
     yield from _handed_in(package, module)
+
+
+def _joined(package: Package, computed: Computed, listed: set[str]) -> Iterator[str]:
+    """Yield what modules are called behind the prefix, if all parts of that are listed."""
+    for name in sorted(package.modules):
+        rest = name.removeprefix(computed.prefix)
+        parts = rest.split(".")
+        if rest != name and len(parts) == computed.places and listed.issuperset(parts):
+            yield rest
 
 
 def _handed_in(package: Package, module: Module) -> Iterator[Named]:
@@ -177,21 +192,24 @@ def _texts_at_top(module: Module) -> Iterator[str]:
                     yield node.value
 
 
-def _prefixes(module: Module, node: ast.expr) -> list[str]:
-    """Return how the names begin that an expression can make: of ``f"a.b.{x}"`` it is "a.b."."""
+def _prefixes(module: Module, node: ast.expr) -> list[tuple[str, int]]:
+    """Return how the names begin that an expression can make, and how many parts are filled in.
+
+    Of ``f"a.b.{x}.{y}"`` it is ("a.b.", 2).
+    """
     if isinstance(node, ast.IfExp):
         return _prefixes(module, node.body) + _prefixes(module, node.orelse)
     if not isinstance(node, ast.JoinedStr):
         return []
-    prefix = ""
+    prefix, places = "", 0
     for part in node.values:
-        if isinstance(part, ast.Constant):
-            prefix += str(part.value)
-        elif isinstance(part, ast.FormattedValue) and ast.unparse(part.value) == "__package__":
+        if isinstance(part, ast.FormattedValue) and ast.unparse(part.value) == "__package__":
             prefix += module.package
-        else:
-            break
-    return [prefix] if prefix else []
+        elif isinstance(part, ast.FormattedValue):
+            places += 1
+        elif not places:
+            prefix += str(part.value) if isinstance(part, ast.Constant) else ""
+    return [(prefix, max(places, 1))] if prefix else []
 
 
 def _beside(package: Package, module: Module) -> Iterator[Named]:

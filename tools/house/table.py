@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tools.house.agents import AgentTable, agent_tables, files_naming
+from tools.house.agents import AgentTable, agent_tables, files_naming, files_using
 from tools.house.counts import (
     folder_lines,
     folder_sizes,
@@ -47,6 +47,7 @@ class House(NamedTuple):
     recorder: int | None  # lines of `record` and `ground`
     projects: int  # parameters called `project`
     naming: Mapping[str, int]  # agent -> files that name it outside its folder
+    using: Mapping[str, int]  # the same, in their code
     tables: Sequence[AgentTable]
     steps: StepUse
     folders: Sequence[tuple[str, int]]
@@ -68,6 +69,7 @@ def house(graph: Graph) -> House:
         recorder=folder_lines(package, RECORDER),
         projects=len(parameters(package, "project")),
         naming={agent: len(files_naming(package, agent)) for agent in AGENTS},
+        using={agent: len(files_using(package, agent)) for agent in AGENTS},
         tables=agent_tables(package, AGENTS),
         steps=step_use(package),
         folders=folder_sizes(package),
@@ -94,6 +96,7 @@ def rows_of(house: House) -> list[tuple[str, str, str]]:
     matches = len(steps.open_matches) + len(steps.closed_matches)
     crowded = [name for name, size in house.folders if size >= CROWDED]
     naming = ", ".join(f"{agent} {count}" for agent, count in house.naming.items())
+    using = ", ".join(f"{agent} {count}" for agent, count in house.using.items())
     goals = {"run": "≤ 200, 45k", "undo + apply + rollback": "≤ 150, 32k"}
     return [
         ("files; lines in `src`", f"{house.files:,}; {house.lines:,}", "≤ 1,000; ≤ 150k"),
@@ -120,11 +123,15 @@ def rows_of(house: House) -> list[tuple[str, str, str]]:
             "≤ 40k",
         ),
         ("parameters called `project`", f"{house.projects:,}", "later ≤ 150"),
-        ("files that name an agent outside its folder", naming, "≤ 3 each"),
+        ("files whose code names an agent outside its folder", using, "≤ 3 each"),
+        ("the same, with texts and comments", naming, ""),
         ("tables keyed by agent", str(len(house.tables)), "1"),
         (
-            "`match` over steps without `assert_never`; chains of `if`; single questions",
-            f"{len(steps.open_matches)} of {matches}; {len(steps.chains)}; {len(steps.questions)}",
+            "`match` over steps without `assert_never`; chains of `if`; single questions outside "
+            "the ledger's room, inside it; by a property (`step.as_run`); checks by `assert`",
+            f"{len(steps.open_matches)} of {matches}; {len(steps.chains)}; "
+            f"{len(steps.questions)}, {len(steps.named)}; {len(steps.by_name)}; "
+            f"{len(steps.checks)}",
             "0",
         ),
         (

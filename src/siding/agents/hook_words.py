@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from siding.agents.port import Answer, Moment, Past, Report, Shortened
+from siding.agents.hooks import Answer, Moment, Past, Report, Shortened
 from siding.agents.tool_words import NotUnderstood, ToolTable, command_of, unknown_tool
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, text

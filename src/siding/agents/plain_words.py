@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from siding.agents.port import Answer, Injection, Moment, Past, Reach, Report, Shortened
+from siding.agents.hooks import Answer, Injection, Moment, Past, Reach, Report, Shortened
 from siding.agents.tool_words import (
     Field,
     NotUnderstood,
@@ -26,7 +26,7 @@ from siding.agents.tool_words import (
     written,
 )
 from siding.ground.storage.fields import text
-from siding.shellguard.tool_use import ToolUse
+from siding.shellguard.face import ToolUse
 
 if TYPE_CHECKING:
     from siding.agents.transcripts.queued import TypedMeanwhile

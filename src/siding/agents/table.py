@@ -1,19 +1,14 @@
 """Every agent Siding knows, by name: the only list of them.
 
-`siding run` looks its command up here each time, so a row has only what any run may need. What an
-agent keeps in a home is in a module of its own, which is loaded when a sandbox asks for it: to load
-all of them takes 4.5 ms. An agent whose places are not known has a row and no module.
+`siding run` looks its command up here each time, so a row has only what any run may need. Whatever
+else is known of an agent is in its folder, in one module for each facet (`facets`), which is loaded
+when it is asked for. An agent of which no more than this is known has no folder.
 """
 
-from collections.abc import Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Sequence
 
 from siding.ground.namedtuples import NamedTuple
-
-if TYPE_CHECKING:
-    from siding.agents.port import Adapter
-    from siding.agents.sandbox_homes import AgentPlaces
 
 
 class Agent(NamedTuple):
@@ -21,101 +16,184 @@ class Agent(NamedTuple):
 
     name: str  # as a step's record and `--sandbox=NAME` have it
     programs: tuple[str, ...]  # the names of the programs that start it
+    folder: str = ""  # beside this module; "" for none
+    facets: tuple[str, ...] = ()  # the modules in its folder, each a facet (`facets`)
+    title: str = ""  # what people call it, where `traps` are known
     obeys: tuple[str, ...] = ()  # what in a project steers it; a directory ends with "/"
-    module: str = ""  # the module beside this one with its places; "": none is known
-    reports: bool = False  # the module has an adapter (`port`): the agent can report
+    traps: str = ""  # patterns of files that it runs or goes by as it is started (`traps.matching`)
+    installed: tuple[str, ...] = ()  # where its programs are in a home, read-only for every run
     resumes: tuple[str, ...] = ()  # goes on with a conversation, whose id follows; () is not known
     # directories in a home in which its tools write for itself; {project} is a directory as it
     # names it there
     notes: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()  # how the names of models begin that are for it
     ports: tuple[int, ...] = ()  # of this machine at which its server obeys whoever asks
     acp: tuple[str, ...] = ()  # programs, and packages of them, by which it speaks ACP
     no_screen: tuple[str, ...] = ()  # words of its command line with which it draws no screen
+    alone: tuple[str, ...] = ()  # words with which it does one thing and ends; () is not known
     stays_root: bool = False  # believes files of root alone, so root is uid 0 in a sandbox as well
 
 
+OWN = "siding-agent"  # the agent that comes with Siding
+OUR_FORM = "claude"  # the agent in whose form Siding keeps conversations
+ANY = "any"  # the name by which an agent reports that is not in the list
+
 AGENTS = (
     Agent(
-        name="siding-agent",
+        name=OWN,
         programs=("siding-agent",),
-        module="siding_agent",
-        reports=True,
+        folder="own",
+        facets=("places", "hooks", "headless", "again"),
         no_screen=("-p", "--print"),
         resumes=("siding", "agent", "--resume"),
+        # Its names of models begin with their provider.
+        models=(
+            *("anthropic:", "openai:", "openai-chat:", "google:", "gemini:", "bedrock:"),
+            *("vertex:", "azure:", "local:", "ollama:", "scripted:"),
+        ),
     ),
     Agent(
         name="claude",
+        title="Claude Code",
         programs=("claude",),
+        folder="claude",
+        facets=(
+            *("places", "hooks", "settings", "headless", "again"),
+            *("home", "lines", "interchange", "counting"),
+        ),
         obeys=(".claude/", "CLAUDE.md"),
-        module="claude",
-        reports=True,
+        traps=".claude/ CLAUDE{,.local}.md",
+        installed=(".local/share/claude",),
         no_screen=("-p", "--print"),
+        alone=("-p", "--print"),
         resumes=("claude", "--resume"),
+        models=("claude", "opus", "sonnet", "haiku"),
         acp=("claude-code-acp", "claude-agent-acp"),
         notes=(".claude/plans", ".claude/projects/{project}/memory"),
     ),
     Agent(
         name="codex",
+        title="Codex",
         programs=("codex",),
+        folder="codex",
+        facets=(
+            *("places", "hooks", "settings", "headless", "again", "wire"),
+            *("home", "lines", "interchange", "counting"),
+        ),
         obeys=(".codex/",),
-        module="codex",
-        reports=True,
+        traps=".codex/",
         no_screen=("exec", "e"),
+        alone=("exec", "e", "review", "mcp"),
         resumes=("codex", "resume"),
+        models=("gpt-", "codex-", "o3", "o4"),
         ports=(1455,),
         acp=("codex-acp",),
     ),
     Agent(
         name="gemini",
+        title="Gemini CLI",
         programs=("gemini",),
+        folder="gemini",
+        facets=(
+            *("places", "hooks", "settings", "headless", "again", "wire"),
+            *("home", "lines", "interchange", "counting"),
+        ),
         obeys=(".gemini/", "GEMINI.md"),
-        module="gemini",
-        reports=True,
+        traps=".gemini/ GEMINI.md",
         no_screen=("-p", "--prompt"),
+        alone=("-p", "--prompt"),
         resumes=("gemini", "--resume"),
+        models=("gemini-",),
         stays_root=True,
     ),
-    Agent(name="qwen", programs=("qwen",), obeys=(".qwen/",), module="qwen"),
+    Agent(
+        name="qwen",
+        title="Qwen Code",
+        programs=("qwen",),
+        folder="qwen",
+        facets=("places",),
+        obeys=(".qwen/",),
+        traps=".qwen/ QWEN.md",
+        alone=("-p", "--prompt"),
+    ),
     Agent(
         name="aider",
+        title="Aider",
         programs=("aider",),
+        folder="aider",
+        facets=("places", "hooks", "headless", "counting"),
         obeys=(".aider.conf.yml",),
-        module="aider",
-        reports=True,
+        traps=".aider.conf.y{,a}ml .aider.model.settings.y{,a}ml",
+        alone=("-m", "--message", "-f", "--message-file"),
     ),
     Agent(
         name="opencode",
+        title="opencode",
         programs=("opencode",),
+        folder="opencode",
+        facets=("places", "hooks", "headless", "again", "wire", "counting"),
         obeys=(".opencode/",),
-        module="opencode",
-        reports=True,
+        traps=".opencode/ opencode.json{,c}",
+        installed=(".opencode/bin",),
         no_screen=("run",),
+        alone=("run", "serve"),
         resumes=("opencode", "--session"),
         ports=(4096, 4097),
     ),
-    Agent(name="crush", programs=("crush",), obeys=(".crush/",), module="crush"),
-    Agent(name="goose", programs=("goose",), obeys=(".goose/", ".goosehints"), module="goose"),
-    Agent(name="copilot", programs=("copilot",), obeys=("COPILOT.md",), module="copilot"),
-    Agent(name="mini", programs=("mini", "mini-extra"), module="mini"),
-    Agent(name="llm", programs=("llm",), module="llm"),
-    Agent(name="amp", programs=("amp",)),
-    Agent(name="auggie", programs=("auggie",)),
-    Agent(name="cursor-agent", programs=("cursor-agent",)),
-    Agent(name="droid", programs=("droid",)),
-    Agent(name="kimi", programs=("kimi",), obeys=(".kimi/",)),
-    Agent(name="openhands", programs=("openhands",)),
+    Agent(
+        name="crush",
+        title="Crush",
+        programs=("crush",),
+        folder="crush",
+        facets=("places",),
+        obeys=(".crush/",),
+        traps=".crush/ {,.}crush.json CRUSH.md",
+        alone=("run",),
+    ),
+    Agent(
+        name="goose",
+        title="Goose",
+        programs=("goose",),
+        folder="goose",
+        facets=("places",),
+        obeys=(".goose/", ".goosehints"),
+        traps=".goose/ .goosehints",
+        alone=("run",),
+    ),
+    Agent(
+        name="copilot",
+        title="Copilot",
+        programs=("copilot",),
+        folder="copilot",
+        facets=("places",),
+        obeys=("COPILOT.md",),
+        traps=".github/copilot-instructions.md .github/{agents,prompts}/",
+        alone=("-p", "--prompt"),
+    ),
+    Agent(name="mini", programs=("mini", "mini-extra"), folder="mini", facets=("places",)),
+    Agent(name="llm", programs=("llm",), folder="llm", facets=("places",)),
+    Agent(name="amp", title="Amp", programs=("amp",), traps=".amp/", alone=("-x", "--execute")),
+    Agent(name="auggie", programs=("auggie",), alone=("-p", "--print")),
+    Agent(name="cursor-agent", programs=("cursor-agent",), alone=("-p", "--print")),
+    Agent(name="droid", title="Factory", programs=("droid",), traps=".factory/", alone=("exec",)),
+    Agent(name="kimi", programs=("kimi",), obeys=(".kimi/",), alone=("-p", "--print")),
+    Agent(name="openhands", programs=("openhands",), alone=("--headless",)),
 )
 
-ANY = "any"  # the name by which an agent reports that is not in the list
+BY_NAME: dict[str, Agent] = {}
+BY_PROGRAM: dict[str, Agent] = {}
+OBEYED: tuple[str, ...] = ()
+PORTS: frozenset[int] = frozenset()
+for _agent in AGENTS:  # four comprehensions would be four functions that every run loads
+    BY_NAME[_agent.name] = _agent
+    BY_PROGRAM |= dict.fromkeys(_agent.programs, _agent)
+    OBEYED += _agent.obeys
+    PORTS |= set(_agent.ports)
 
-BY_NAME: Mapping[str, Agent] = {agent.name: agent for agent in AGENTS}
-BY_PROGRAM: Mapping[str, Agent] = {program: agent for agent in AGENTS for program in agent.programs}
-BY_ACP: Mapping[str, Agent] = {
-    **BY_PROGRAM,
-    **{program: agent for agent in AGENTS for program in agent.acp},
-}
-OBEYED = tuple(name for agent in AGENTS for name in agent.obeys)
-PORTS = frozenset(port for agent in AGENTS for port in agent.ports)
+
+def agents_with(facet: str) -> tuple[str, ...]:
+    """Return the names of the agents that have a facet, in the order of the table."""
+    return tuple(agent.name for agent in AGENTS if facet in agent.facets)
 
 
 def draws_no_screen(argv: Sequence[str]) -> bool:
@@ -124,38 +202,15 @@ def draws_no_screen(argv: Sequence[str]) -> bool:
     return agent is not None and bool(set(agent.no_screen) & set(argv[1:]))
 
 
-def notes_of(name: str | None, workspace: str) -> tuple[str, ...]:
-    """Return the directories in a home in which the tools of an agent write for itself."""
-    agent = BY_NAME.get(name or "")
-    project = "".join(each if each.isascii() and each.isalnum() else "-" for each in workspace)
-    return tuple(each.format(project=project) for each in agent.notes) if agent else ()
+def talks(argv: Sequence[str]) -> bool:
+    """Tell whether a command is an agent that waits for what a person types.
 
-
-def behind_acp(command: Sequence[str]) -> str:
-    """Return the name of the agent that a command line starts to speak ACP; "" if none is known.
-
-    It may be started by a launcher: `npx -y @zed-industries/claude-code-acp@0.4`.
+    Of an agent whose words are not listed nobody knows, and it counts as one that does not.
     """
-    for word in command:
-        agent = BY_ACP.get(word.rpartition("/")[2].partition("@")[0])
-        if agent is not None:
-            return agent.name
-    return ""
-
-
-def places_of(agent: Agent) -> "AgentPlaces | None":
-    """Return what an agent keeps in a home, None when that is not known."""
-    if not agent.module:
-        return None
-    places: AgentPlaces = import_module(f"{__package__}.{agent.module}").PLACES
-    return places
-
-
-def adapter_of(name: str) -> "Adapter | None":
-    """Return the adapter of the agent with this name, None if it cannot report or is not known."""
-    agent = BY_NAME.get(name)
-    module = "plain_words" if name == ANY else agent.module if agent and agent.reports else ""
-    if not module:
-        return None
-    adapter: Adapter = import_module(f"{__package__}.{module}").ADAPTER
-    return adapter
+    agent = BY_PROGRAM.get(os.path.basename(argv[0]))
+    if agent is None or not agent.alone:
+        return False
+    is_alone = False
+    for word in argv[1:]:
+        is_alone = is_alone or word.partition("=")[0] in agent.alone
+    return not is_alone

@@ -4,13 +4,27 @@ The text leaves the machine, so everything that looks like a secret is masked.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from typing import assert_never
 
 from siding.applying.git.commits import RawCommit
-from siding.record.ledger.step import Step, StepKind
+from siding.record.ledger.step import (
+    ApplyRedoStep,
+    ApplyStep,
+    ApplyUndoStep,
+    CheckpointStep,
+    ForeignStep,
+    MergeStep,
+    PhaseStep,
+    RedoStep,
+    RollbackStep,
+    RunStep,
+    Step,
+    TurnStep,
+    UndoStep,
+)
 from siding.record.place.redaction import printable
 from siding.record.tasks.task import Task
 
-_SHOWN = (StepKind.RUN, StepKind.CHECKPOINT, StepKind.PHASE)
 _ROWS = 40
 _WIDTH = 100
 
@@ -35,7 +49,7 @@ def body_of(
         parts.append(
             "\n".join(f"- {_inline(hide(printable(commit.subject)))}" for commit in commits)
         )
-    rows = [step for step in steps if step.kind in _SHOWN]
+    rows = [step for step in steps if _is_shown(step)]
     if rows:
         table = ["| step | what | result | changed |", "| --- | --- | --- | --- |"]
         table += [
@@ -47,6 +61,19 @@ def body_of(
         parts.append("\n".join(table))
     parts.append(f"Siding-Task: {task.id}")
     return "\n\n".join(parts) + "\n"
+
+
+def _is_shown(step: Step) -> bool:
+    """Tell whether a reader of the pull request sees the step: it made some of the change."""
+    match step:
+        case RunStep() | TurnStep() | CheckpointStep() | PhaseStep():
+            return True
+        case ApplyStep() | ApplyUndoStep() | ApplyRedoStep() | MergeStep():
+            return False
+        case RollbackStep() | UndoStep() | RedoStep() | ForeignStep():
+            return False
+        case _:
+            assert_never(step)
 
 
 def _row(step: Step, hide: Callable[[str], str]) -> str:

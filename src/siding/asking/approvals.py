@@ -6,10 +6,15 @@ asks again with the same words gets the answer.
 
 from contextlib import suppress
 
-from siding.asking.decisions.record import Decision, Via
-from siding.asking.decisions.states import AlreadyClosed, DecisionMove, move_decision
+from siding.asking.decisions.record import (
+    AlreadyClosed,
+    Decision,
+    DecisionChanged,
+    DecisionMove,
+    Via,
+    move_decision,
+)
 from siding.asking.decisions.store import DecisionStore
-from siding.asking.events import DecisionChanged
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.record.place.project import Project

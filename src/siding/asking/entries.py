@@ -63,9 +63,7 @@ def decision_entry(project: Project, decision: DecisionView, task_name: str = ""
 
 def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> InboxEntry | None:
     """Return the entry of the last step of a task; None if this step does not need a person."""
-    back = step.as_rollback
-    merged = back.merged if back else None
-    conflicts = () if merged is None else merged.conflicts
+    conflicts = () if step.merged is None else step.merged.conflicts
     place: dict[str, Any] = {
         "since": step.ended_at or step.started_at,
         "page": f"/tasks/{task_id}/steps/{step.number}",

@@ -5,8 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from siding.asking.approvals import is_over
-from siding.asking.decisions.record import Decision
-from siding.asking.decisions.states import DecisionState
+from siding.asking.decisions.record import Decision, DecisionState
 from siding.asking.decisions.store import DecisionStore, order
 from siding.asking.gates import GateKeys
 from siding.asking.origin import calling_task, root_of

@@ -7,7 +7,7 @@ the person configured may need this lock.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
-from siding.record.ledger.kinds import StepKind, StepStatus
+from siding.record.ledger.kinds import StepStatus
 from siding.record.place.listeners import Heard
 from siding.record.place.project import Project
 from siding.record.place.step_events import StepRecorded
@@ -54,5 +54,5 @@ def _waits(event: "Event") -> bool:
         case StepRecorded(step=step):
             ended_badly = step.status != StepStatus.COMPLETED
             expected = step.recovered or step.was_stopped
-            return step.kind == StepKind.RUN and ended_badly and not expected
+            return step.as_run is not None and ended_badly and not expected
     return event.name == "decision.asked"

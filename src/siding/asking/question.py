@@ -1,15 +1,17 @@
-"""The caller's side of a decision: put a question, wait for the answer, collect it.
+"""The caller's side of a decision: read and put a question, wait for the answer, collect it.
 
 Any number of questions may be open at once, each with its own waiting caller. If a caller dies, it
 can ask again with the same key: it gets the same question, or its answer.
 """
 
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from siding.asking.decisions.checking import check_request
-from siding.asking.events import DecisionChanged
+from siding.asking.decisions.record import DecisionChanged
+from siding.asking.decisions.request import check_request
 from siding.asking.lookup import decision_store, view
 from siding.asking.origin import (
     calling_task,
@@ -19,12 +21,67 @@ from siding.asking.origin import (
     with_relative_locations,
 )
 from siding.asking.views import DecisionView
-from siding.ground.errors import NotFound, SidingError
+from siding.ground.errors import FileTooLarge, NotFound, SidingError
+from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.codec import NotJson, parse_object
+from siding.record.place.dashboard import page_url
 from siding.record.place.project import Project
 
+LONGEST_REQUEST = 1 << 20  # bytes
 FIRST_LOOK_S = 0.01
 LONGEST_PAUSE_S = 0.08  # a waiting caller sees the answer within a tenth of a second
+
+
+class NotARequest(SidingError):
+    """The input cannot be read as a question or as answers."""
+
+    code = "not_a_request"
+
+
+def read_text(raw: bytes, where: str) -> object:
+    """Return the JSON object in `raw`; raise NotARequest. `where` names the input in messages."""
+    if len(raw) > LONGEST_REQUEST:
+        raise NotARequest(
+            f"{where} has more than {LONGEST_REQUEST} bytes",
+            hint="a person reads this; make it shorter",
+        )
+    if not raw.strip():
+        raise NotARequest(f"{where} is empty", hint="give the question as JSON; see --help")
+    try:
+        return parse_object(raw)
+    except NotJson as error:
+        raise NotARequest(f"{where} cannot be read: {error}", hint=_hint(raw)) from None
+
+
+def read_file(path: Path) -> object:
+    """Return the JSON object in a file; raise NotFound or NotARequest."""
+    try:
+        raw = read_bytes(path, limit=LONGEST_REQUEST)
+    except FileNotFoundError:
+        raise NotFound(f"there is no file {str(path)!r}") from None
+    except FileTooLarge as error:
+        raise NotARequest(
+            f"{str(path)!r} has more than {error.limit} bytes",
+            hint="a person reads this; make it shorter",
+        ) from None
+    return read_text(raw, repr(str(path)))
+
+
+def read_answers(raw: bytes, where: str) -> object:
+    """Return the parsed JSON of answers, an object or a list; raise NotARequest."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        raise NotARequest(f"{where} is not JSON", hint='[{"id": 1, "chosen": "a"}]') from None
+
+
+def _hint(raw: bytes) -> str:
+    if raw.lstrip()[:1] in (b"[", b'"'):
+        return 'a question is an object: {"task": "…", "source": "…", "items": [ … ]}'
+    if raw.lstrip()[:1] == b"{" and raw.count(b"'") > raw.count(b'"'):
+        return 'JSON has double quotes: {"task": "…"}'
+    return "in a shell, put the JSON in single quotes, or use --file"
 
 
 class NotAnswered(SidingError):
@@ -144,3 +201,12 @@ def collected(project: Project, decision: DecisionView) -> None:
         store = decision_store(project)
         with holding_decisions(project, "collecting an answer"):
             store.forget_key(store.load(decision.session_id))
+
+
+def page_of(project: Project, decision: DecisionView, *, with_key: bool = False) -> str | None:
+    """Return the address of the decision's page; None if no dashboard runs.
+
+    With `with_key` the address opens the page without any further proof. Pass it only to a browser;
+    never print or store it.
+    """
+    return page_url(project, f"/decisions/{decision.session_id}", with_key=with_key)

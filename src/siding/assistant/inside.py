@@ -5,8 +5,8 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from siding.agents.credentials import credentials, without
-from siding.agents.siding_agent import OF_THE_AGENT, Told, told_in
+from siding.agents.own.credentials import credentials, without
+from siding.agents.own.hooks import OF_THE_AGENT, Told, told_in
 from siding.agents.transcripts.store import SessionStore
 from siding.assistant.broker import RunBroker
 from siding.ground.errors import SidingError
@@ -19,8 +19,7 @@ from siding.record.place.project import find_project
 from siding.record.place.settings import Settings
 from siding.record.place.wiring import App
 from siding.sessions.shelf import store_of
-from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.policy import Policy
+from siding.shellguard.face import JudgingPlace, Policy
 
 
 class Surroundings(NamedTuple):

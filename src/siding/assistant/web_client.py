@@ -15,7 +15,7 @@ from typing import TypeVar
 from urllib.parse import SplitResult, quote, urlsplit
 
 from siding.assistant.tools.place import Answered, Fetched, TakePart
-from siding.sandbox.wire.via import CannotGoVia, Via, variables_in, via_for
+from siding.sandbox.wire.spec import CannotGoVia, Via, variables_in, via_for
 
 _OURS = {"User-Agent": "siding-agent", "Connection": "close"}
 _OF_A_PAGE = {

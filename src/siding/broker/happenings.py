@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from siding.broker.desk import Desk
-from siding.record.ledger.kinds import StepKind
 from siding.record.ledger.step import Step
 from siding.record.runs.paused import PausedFile
 
@@ -54,7 +53,7 @@ def _told(step: Step) -> dict[str, Any]:
         "kind": step.kind,
         "run": step.run or None,
         "files": step.files,
-        "moved": step.kind == StepKind.ROLLBACK and bool(step.files),
+        "moved": step.as_rollback is not None and bool(step.files),
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from siding.broker.inside import Inside
 from siding.broker.tool_answers import told
-from siding.workflows.acts.guide import guide
+from siding.workflows.acts.scripts import guide
 
 AddTool = Callable[[Callable[..., Any]], object]
 

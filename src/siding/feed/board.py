@@ -15,7 +15,7 @@ from siding.ground.files.durable import make_dirs
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none, write_document
-from siding.record.ledger.intents import has_intents
+from siding.record.ledger.intent_files import has_intents
 from siding.record.place.project import Project
 from siding.record.tasks.states import TaskState
 
@@ -86,7 +86,7 @@ def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) 
     if fresh != known:
         _remember(project, fresh)
     active = project.active_task_id()
-    states = project.registry.states()
+    states = project.workspaces.states()
     open_ids = {
         task_id
         for task_id, entry in fresh.items()

@@ -37,7 +37,7 @@ from siding.record.runs.reported import read_reported
 from siding.record.runs.store import Runs
 
 if TYPE_CHECKING:
-    from siding.workflows.summary import RunSummary
+    from siding.workflows.display import RunSummary
 
 
 _RECORDED_WITHIN_S = 2.0  # a step is recorded a moment after the run that it is part of has ended
@@ -125,7 +125,7 @@ def _workflows(project: Project) -> Iterator[InboxEntry | str]:
         return
     # Imported here because most projects have no workflows, and every `siding` reads the inbox.
     from siding.feed.workflow_runs import stopped_runs
-    from siding.workflows.acts.entry import workflow_entry
+    from siding.workflows.display import workflow_entry
 
     for run, row in stopped_runs(project, rows(project, include_closed=False)):
         if not _was_taken_on(run, row):

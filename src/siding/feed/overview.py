@@ -104,7 +104,7 @@ def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:
 
     Starts git once. Neither snapshot ever changes, so the caller can cache the result for ever.
     """
-    workspace = project.registry.of_task(TaskId(task_id))
+    workspace = project.workspaces.of_task(TaskId(task_id))
     if workspace is None or not workspace.base_snapshot or not snapshot:
         return None
     try:

@@ -7,7 +7,9 @@ from siding.ground.errors import SidingError
 from siding.ground.git.discovery import find_repository
 from siding.ground.git.errors import NotARepository
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.project_places import ProjectPlace, all_places, is_gone, look
+from siding.record.place.lost_projects import all_places, is_gone
+from siding.record.place.project_of_repository import look
+from siding.record.place.project_places import ProjectPlace
 from siding.record.place.wiring import App
 from siding.record.tasks.states import TaskState
 from siding.record.tasks.store import TaskStore

@@ -7,9 +7,8 @@ from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import StreamPlan
-from siding.ground.process.output.files import read_output
+from siding.ground.process.output.reading import read_output
 from siding.ground.storage.layout import TaskLayout
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.intents import Intents
 from siding.record.place.project import Project
 from siding.record.place.selection import select
@@ -138,8 +137,7 @@ def _acts(layout: TaskLayout) -> dict[str, str]:
         begun = Intents(layout).all()
     except SidingError:
         return {}
-    details = ((each.draft.detail, each.stem) for each in begun)
-    return {detail.run: stem for detail, stem in details if isinstance(detail, RunDetail)}
+    return {each.run: each.stem for each in begun if each.draft.as_run is not None}
 
 
 def _questions(project: Project, task_id: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from siding.feed.unapplied import unapplied
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout
-from siding.record.ledger.intents import Intents
+from siding.record.ledger.intent_files import intent_paths
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.logged import has_failed
@@ -49,6 +49,10 @@ def _questions(project: Project, task_id: str) -> int:
 
 
 def _cut_off(layout: TaskLayout) -> int:
+    if not intent_paths(layout):
+        return 0
+    from siding.record.ledger.intents import Intents
+
     intents = Intents(layout)
     try:
         return sum(intents.is_cut_off(each) for each in intents.all())

@@ -1,10 +1,8 @@
 """Show a task with its workspace, and the tasks as this terminal sees them."""
 
 from siding.feed.board import Board, TaskRow, look, rows
-from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
 from siding.record.place.selection import current_task_id, select
-from siding.record.tasks.ports import ports_of
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
 
@@ -20,6 +18,8 @@ def listed(project: Project, *, include_closed: bool) -> Board:
 
 def show(project: Project, named: str | None) -> tuple[Task, Workspace | None]:
     """Return the task that is named, or the current one, and its workspace."""
+    from siding.record.place.old_home import workspace_of
+
     task = select(project, named)
     return task, workspace_of(project, task)
 
@@ -27,6 +27,8 @@ def show(project: Project, named: str | None) -> tuple[Task, Workspace | None]:
 def ports(project: Project, task: Task) -> range:
     """Return the ports of a task, the first of which is its ``SIDING_PORT``; none before its first
     run. Raises UnreadableFile."""
+    from siding.record.tasks.ports import ports_of
+
     return ports_of(project.app.home, project.layout, task.id)
 
 

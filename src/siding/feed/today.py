@@ -21,8 +21,8 @@ from siding.ground.git.errors import NotARepository
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.intents import Intents
+from siding.record.place.lost_projects import all_places
 from siding.record.place.project import Project
-from siding.record.place.project_places import all_places
 from siding.record.place.projects import known_projects
 from siding.record.place.wiring import App
 from siding.record.recording.line_base import line_base
@@ -277,7 +277,7 @@ def _ready_lines(candidates: list[_Ready]) -> Iterator[Line]:
 
 def _change(project: Project, task_id: TaskId, found: Unapplied) -> DiffStat | None:
     """Return the figures of what is not applied; None if they are not known. Starts git once."""
-    workspace = project.registry.of_task(task_id)
+    workspace = project.workspaces.of_task(task_id)
     tip = found.last.snapshot if found.last is not None else None
     if workspace is None or not workspace.base_snapshot or not tip:
         return None

@@ -1,11 +1,26 @@
 """Tell from the newest steps of a task what has not been applied yet. Starts no process."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import assert_never
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.kinds import StepKind, StepStatus
+from siding.record.ledger.kinds import StepStatus
 from siding.record.ledger.present_line import present_line
-from siding.record.ledger.step import Step
+from siding.record.ledger.step import (
+    ApplyRedoStep,
+    ApplyStep,
+    ApplyUndoStep,
+    CheckpointStep,
+    ForeignStep,
+    MergeStep,
+    PhaseStep,
+    RedoStep,
+    RollbackStep,
+    RunStep,
+    Step,
+    TurnStep,
+    UndoStep,
+)
 from siding.record.ledger.store import Ledger
 
 LOOKED_AT = 100  # steps: the answer costs the same however long a ledger is
@@ -36,18 +51,26 @@ def unapplied_in(steps: Sequence[Step]) -> Unapplied:
     stands: dict[str, bool] = {}  # applies that a later step took back (False) or did again (True)
     last = steps[-1] if steps else None
     count = 0
-    for step in reversed(steps):
-        if step.kind == StepKind.APPLY:
-            undoes, redoes = step.reversal
-            if undoes or redoes:
+    for step in steps[::-1]:  # mypy does not know what `reversed` yields of steps
+        match step:
+            case ApplyUndoStep() | ApplyRedoStep():
+                undoes, redoes = step.reversal
                 stands.setdefault(undoes or redoes or "", redoes is not None)
-            elif stands.get(step.id, True) and _took_all(step):
-                return Unapplied(count, step.snapshot or "", last)
-        elif step.number in line and (step.files or step.modes) and not step.syncs:
-            count += 1
+            case ApplyStep():
+                if stands.get(step.id, True) and _took_all(step):
+                    return Unapplied(count, step.snapshot or "", last)
+            case RunStep() | TurnStep() | CheckpointStep() | PhaseStep() | ForeignStep():
+                count += _is_work(step, line)
+            case RollbackStep() | UndoStep() | RedoStep() | MergeStep():
+                count += _is_work(step, line)
+            case _:
+                assert_never(step)
     return Unapplied(count, last=last)
 
 
-def _took_all(step: Step) -> bool:
-    applied = step.as_apply
-    return applied is not None and applied.whole and step.status == StepStatus.COMPLETED
+def _is_work(step: Step, line: Collection[int]) -> bool:
+    return step.number in line and bool(step.files or step.modes) and not step.syncs
+
+
+def _took_all(step: ApplyStep) -> bool:
+    return step.detail.whole and step.status == StepStatus.COMPLETED

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from siding.feed.board import TaskRow
 from siding.ground.errors import SidingError
 from siding.record.place.project import Project
+from siding.workflows.display import RunSummary, summary_of
 from siding.workflows.state import RunStatus
 from siding.workflows.store import RunFolder, RunFolders
-from siding.workflows.summary import RunSummary, summary_of
 
 
 class RunSummaries:

@@ -11,14 +11,20 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns
 from siding.record.acts.skeleton import Done, Work, perform
-from siding.record.back.restore_act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
-from siding.record.back.survey import Destination, RestoreRequest
 from siding.record.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_anywhere
+from siding.record.restoring.act import (
+    Going,
+    MovedFiles,
+    RestoreAct,
+    Restored,
+    RestorePlan,
+)
+from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_of, mark_sandboxed
 
@@ -80,7 +86,7 @@ def bring_back(project: Project, fork: Task) -> BroughtBack | Conflict:
 def _brought_last(project: Project, parent: TaskId, fork: Task) -> Sha | None:
     """Return the fork's state that the parent has of it; None if it has none, or went back."""
     for step in effective_steps(project, parent):
-        merged = None if step is None or not step.as_rollback else step.as_rollback.merged
+        merged = None if step is None else step.merged
         if step is not None and merged is not None and merged.branch == fork.id:
             return Sha(merged.commit) if step.status == StepStatus.COMPLETED else None
     return None

@@ -3,8 +3,8 @@
 from siding.forks.children import Parentage, forks_of
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.locks import live_in
 from siding.record.place.project import Project
+from siding.record.runs.store import Runs
 from siding.record.tasks.states import TaskState
 
 
@@ -41,7 +41,9 @@ def fork_rows(
             continue
         last = project.ledger(task.id).last()
         workspace = project.registry.of_task(task.id)
-        running = task.status is not TaskState.CLOSED and live_in(project, task.id)
+        running = task.status is not TaskState.CLOSED and bool(
+            Runs(project.task_layout(task.id)).live()
+        )
         rows.append(
             ForkRow(
                 id=task.id,

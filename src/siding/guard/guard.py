@@ -60,7 +60,7 @@ def program_of(agent: str) -> str:
 def can_be_guarded(agent: str) -> bool:
     """Return whether there is an agent of this name and its places in a home are known."""
     known = BY_NAME.get(agent)
-    return known is not None and bool(known.module)
+    return known is not None and "places" in known.facets
 
 
 def is_guarded(project: "Project", agent: str) -> bool:

@@ -14,7 +14,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import run_captured
 from siding.record.ledger.reports import PolicyEvent
 from siding.record.place.project import Project
-from siding.record.place.settings import hooks_in
+from siding.record.place.settings_files import hooks_in
 from siding.record.place.trust import HOOKS, add, trust_json, trusted_hooks
 
 HOOK_TIMEOUT_S = 1800.0

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from siding.agents.port import Adapter, Answer, Moment, Report
+from siding.agents.hooks import Adapter, Answer, Moment, Report
 from siding.broker.taken_back import News
 from siding.ground.files.durable import make_dirs
 from siding.ground.hashing import sha256_hex

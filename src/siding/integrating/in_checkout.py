@@ -1,6 +1,6 @@
 """Turns of an agent in a person's own checkout: kept beside the branch, where nothing is moved."""
 
-from siding.agents.port import Adapter, Moment, Report
+from siding.agents.hooks import Adapter, Moment, Report
 from siding.broker.taken_back import News
 from siding.ground.namedtuples import NamedTuple
 from siding.integrating.conversation import file_of, heard, keep

@@ -1,6 +1,6 @@
 """Turns of an agent that a person has started by themselves in a task's workspace."""
 
-from siding.agents.port import Adapter, Answer, Report
+from siding.agents.hooks import Adapter, Answer, Report
 from siding.broker.taken_back import News, news
 from siding.ground.namedtuples import NamedTuple
 from siding.integrating.conversation import file_of, heard, keep

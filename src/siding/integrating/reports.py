@@ -7,8 +7,7 @@ are untrusted, as those of a run are: they name a turn, and allow nothing.
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.port import Answer, Moment, Report
-from siding.agents.table import adapter_of
+from siding.agents.hooks import Answer, Moment, Report, adapter_of
 from siding.ground.errors import NotFound, NotInitialised, UsageError
 from siding.ground.git.errors import NotARepository
 from siding.integrating.in_checkout import checkout_turn

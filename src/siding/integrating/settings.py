@@ -12,15 +12,14 @@ from pathlib import Path
 from shlex import join, quote
 from stat import S_IMODE
 
-from siding.agents.integration.port import PROGRAM, NotMergeable, OwnSettings
-from siding.agents.integration.table import SETTINGS
+from siding.agents.settings import PROGRAM, SETTINGS, NotMergeable, OwnSettings
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.files.durable import make_dirs, replace_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.broker import client
 from siding.record.place.wiring import App
 
-AGENTS = tuple(SETTINGS)
+AGENTS = SETTINGS.agents
 _PROGRAM = Path(client.__file__).with_name(Path(PROGRAM).name)
 _USUAL_MODE = 0o600
 
@@ -125,7 +124,7 @@ def _same(settings: OwnSettings, wanted: str, text: str) -> bool:
 
 
 def _settings(app: App, name: str) -> tuple[OwnSettings, Path]:
-    found = SETTINGS.get(name)
+    found = SETTINGS.of(name)
     if found is None:
         raise NotFound(
             f"{name!r} is no agent that can be integrated", hint=f"there are {', '.join(AGENTS)}"

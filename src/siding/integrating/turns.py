@@ -7,7 +7,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Checkout, Project
 from siding.record.place.selection import standing_in
 from siding.record.recording.beside import Beside, BesideTurn
-from siding.record.recording.freed import SnapshotFreed, freed_record, freed_words
+from siding.record.recording.freed import SnapshotFreed, freed_snapshots, freed_words
 from siding.record.recording.snapshots import TaskSnapshots, patch_lines
 from siding.record.runs.reported import title_of as joined
 
@@ -69,7 +69,7 @@ def turns(project: Project) -> Turns:
     if checkout is None:
         raise UsageError("a bare repository has no checkout")
     beside = Beside.of(project, checkout)
-    freed = freed_record(project).of_all()
+    freed = freed_snapshots(project)
     return Turns(checkout, beside.turns(), beside.snapshots(), freed)
 
 

@@ -11,8 +11,8 @@ from siding.record.acts.skeleton import Work
 from siding.record.ledger.draft import Draft
 from siding.record.place.project import Project
 from siding.record.place.wiring import App
+from siding.record.runs.file_names import AGENT
 from siding.record.runs.run import Run
-from siding.record.runs.store import AGENT
 from siding.running.request import AgentTerms, Reporting, RunRequest
 from siding.sandbox.sandbox import SandboxPlan
 
@@ -28,7 +28,7 @@ def reporting_of(
     holds = agent is not None and _holds(work, request)
     # A setting is about agents, the option about this command, whatever it is.
     wanted = request.judge or ("off" if agent is None else work.project.settings.agents_judge)
-    if (agent is None or not agent.reports) and wanted != "require":
+    if (agent is None or "hooks" not in agent.facets) and wanted != "require":
         return None
     from siding.running.reporting import reporting
 

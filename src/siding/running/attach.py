@@ -17,6 +17,7 @@ from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.recording.last_screen import last_screen
 from siding.record.recording.outputs import Output
+from siding.record.runs.live_run import RunRecords
 from siding.record.runs.run import Run
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
@@ -99,7 +100,7 @@ def watch(project: Project, watching: Watching) -> Watched:
         watching.connection.close()
     if view.left is Left.DETACHED:
         return Watched(view.left, None, None, view.skipped)
-    runs = Runs(project.task_layout(watching.task.id))
+    runs = RunRecords(project.task_layout(watching.task.id))
     if view.left is Left.ENDED:
         runs.wait(watching.run)
     elif _goes_on(runs, watching.run):

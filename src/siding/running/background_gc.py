@@ -6,7 +6,6 @@ lost nothing (`tasks/gc.py`). When it was done last is in ``gc.json``.
 
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
@@ -27,11 +26,9 @@ _AGAIN_S = 86400.0  # after one was started, whatever came of it
 _LONGEST_S = 3600.0  # between looks at the run
 
 
-def background_gc(project: Project) -> list[Callable[[ProcessTree], Looks]]:
-    """Return what starts `siding gc` beside a run: nothing if the settings do not say so."""
-    if not project.settings.gc_background:
-        return []
-    return [lambda tree: _GcLooks(project, tree)]
+def gc_looks(project: Project, tree: ProcessTree) -> Looks:
+    """Return what starts `siding gc` beside a run, where the settings say so."""
+    return _GcLooks(project, tree)
 
 
 class _GcLooks:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from siding.agents.port import Moment
+from siding.agents.hooks import Moment
 from siding.ground.errors import NotFound
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
@@ -19,9 +19,10 @@ from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.recorder import Recorder, milliseconds_between
+from siding.record.runs.file_names import WIRE
 from siding.record.runs.reported import Reported, first_line, title_of
 from siding.record.runs.run import is_run_id
-from siding.record.runs.store import WIRE, Runs
+from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_cut_off
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from siding.agents.table import draws_no_screen
 from siding.ground.errors import UsageError
@@ -11,12 +12,12 @@ from siding.ground.ids import step_id
 from siding.ground.process.command import Command, Outcome, OutputScreen, ProcessInfo, StreamPlan
 from siding.ground.process.control.control import Control
 from siding.ground.process.identity import boot_id, started_of
-from siding.ground.process.keeper.child import Child, Survival
 from siding.ground.process.keeper.forking import can_keep
 from siding.ground.process.looks import Looks
 from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.record import run_recorded
 from siding.ground.process.side import Plan, RunSandbox
+from siding.ground.process.spawn_plan import Survival
 from siding.ground.process.tree import ProcessTree
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder
@@ -27,18 +28,20 @@ from siding.record.ledger.intents import Intent
 from siding.record.ledger.store import Ledger
 from siding.record.recording.recorder import Recorder
 from siding.record.runs.left_paused import PauseOfTask
+from siding.record.runs.live_run import LiveRun, RunRecords
 from siding.record.runs.run import ProcessMark, Run, run_number
-from siding.record.runs.store import LiveRun
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_sandboxed
 from siding.running.agents import begin_report, end_turn, noted, terms_of, told, with_report
-from siding.running.background_gc import background_gc
 from siding.running.broker import door_of, with_requests
 from siding.running.plan import RunPlan
 from siding.running.request import RunRequest, Terminal
 from siding.running.turns import Turns, turn_times
 from siding.running.wire import Wire, wired, with_wire
 from siding.sandbox.sandbox import open_sandbox, take_over_result
+
+if TYPE_CHECKING:
+    from siding.ground.process.keeper.child import Child
 
 NOTHING_KEPT = "in this sandbox nothing outlives the command, so nothing of it is kept"
 _RECENT = 200  # steps that are read to find the newest run if the file `runs/last` is lost
@@ -76,7 +79,11 @@ class RunningCommand:
         looks: list[Callable[[ProcessTree], Looks]] = []
         if intent is not None:
             begin_report(work.recorder.layout, self.run, plan.reports)
-            looks = [*([turns.watch] if times.any else []), *background_gc(project)]
+            looks = [turns.watch] if times.any else []
+            if project.settings.gc_background:
+                from siding.running.background_gc import gc_looks
+
+                looks.append(lambda tree: gc_looks(project, tree))
         with turns.told(), wired(work, plan.wire, plan.sandbox, self.command, self.run) as wire:
             self._wire = wire
             outcome = self._execute(wire, intent, looks, on_running)
@@ -109,7 +116,7 @@ class RunningCommand:
 
         is_told = on_running is None
 
-        def on_started(child: Child) -> None:
+        def on_started(child: "Child") -> None:
             """Called again for a command whose sandbox could not be set up at first."""
             nonlocal is_told
             live.started(_mark(child.pid), _mark(child.keeper))
@@ -204,7 +211,7 @@ def begin_run(
         **terms_of(work.project, request, plan.reports)._asdict(),
     )
     holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
-    live = recorder.runs.begin(run, holder, highest=lambda: _highest(recorder.ledger))
+    live = RunRecords(recorder.layout).begin(run, holder, highest=lambda: _highest(recorder.ledger))
     entered = work.resources.enter_context(live)
     if is_sandboxed:
         from siding.running.held import note_before  # 5 ms

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from siding.agents.alone import talks
+from siding.agents.table import talks
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import StdinPlan
 from siding.ground.process.detach import Background, Begun, in_background

@@ -35,8 +35,6 @@ from siding.record.snapshots.history_look import (
 )
 from siding.record.snapshots.own_git_dir import OwnGitDir, take_own
 from siding.running.home_look import take_home
-from siding.running.own_changes import Began, without_ours
-from siding.running.weights import cleared, weighed
 
 if TYPE_CHECKING:
     from siding.record.recording.recorder import Recorder
@@ -116,15 +114,23 @@ class Watch:
             moment.repository.close()
         for reflog in self._reflogs:
             reflog.close()
-        began = Began(self._since_ns, self._since)
-        kept = without_ours(self._project, self._workspace, changes, began)
-        kept = [self._weighed(each) for each in kept]
+        kept = self._kept(changes) if changes else []
         files = "looked at" if self._looked else "not looked at"
         if kept:
             self._project.events.emit(IsolationChanged(self._workspace, kept))
         return IsolationReport(changes=tuple(kept), files=files)
 
+    def _kept(self, changes: list[OutsideChange]) -> list[OutsideChange]:
+        """Return the changes that are reported, each with its weight."""
+        from siding.running.own_changes import Began, without_ours
+
+        began = Began(self._since_ns, self._since)
+        kept = without_ours(self._project, self._workspace, changes, began)
+        return [self._weighed(each) for each in kept]
+
     def _weighed(self, change: OutsideChange) -> OutsideChange:
+        from siding.running.weights import cleared, weighed
+
         found = weighed(self._workspace, change)
         if self._launch is None or found.weight == NOTE:
             return found

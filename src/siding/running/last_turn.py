@@ -6,7 +6,7 @@ until then belongs to its prompt all the same.
 
 from contextlib import suppress
 
-from siding.agents.table import adapter_of
+from siding.agents.hooks import adapter_of
 from siding.asking.approvals import end_questions
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId

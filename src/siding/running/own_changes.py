@@ -100,10 +100,10 @@ class _Others:
 
     def _moves(self, other: Workspace) -> bool:
         begun = Intents(self._project.task_layout(other.task_id)).all()
-        if any(intent.kind == "apply" for intent in begun):
+        if any(intent.draft.as_apply is not None for intent in begun):
             return True
         newest = self._project.ledger(other.task_id).tail(_NEWEST_STEPS)
-        return any(step.kind == "apply" and step.ended_at >= self._since for step in newest)
+        return any(step.as_apply is not None and step.ended_at >= self._since for step in newest)
 
 
 _PRESENT = (WorkspaceState.ACTIVE, WorkspaceState.KEPT)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from siding.agents.port import NEWEST, Adapter, Past, PastTurn
+from siding.agents.hooks import NEWEST, Adapter, Past, PastTurn
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.broker.place import SOCKET_VARIABLE, past_beside

@@ -24,7 +24,7 @@ from siding.running.wire import wire_plan_of
 from siding.sandbox.sandbox import REFUSED_EXIT, SandboxPlan, plan_sandbox
 
 if TYPE_CHECKING:
-    from siding.sandbox.proxy.planned import WirePlan
+    from siding.sandbox.proxy import WirePlan
 
 
 class RunPlan(NamedTuple):

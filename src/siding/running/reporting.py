@@ -5,8 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from siding import __version__
-from siding.agents.port import Injection, Reach
-from siding.agents.table import adapter_of
+from siding.agents.hooks import Injection, Reach, adapter_of
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import create_bytes
 from siding.ground.files.owners import only_root_writes

@@ -13,16 +13,15 @@ from siding.record.acts.skeleton import perform, working
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.tasks.names import name_after_command
 from siding.record.tasks.states import TaskState
 from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_cut_off
 from siding.running.act import RunAct, run_unrecorded, what_runs
 from siding.running.command import OnRunning
-from siding.running.held import AskSeen
 from siding.running.request import RunRequest, RunResult, Terminal
 
 if TYPE_CHECKING:
+    from siding.running.held import AskSeen
     from siding.tasks.start import Started
 
 __all__ = [
@@ -41,7 +40,7 @@ class _Asking(NamedTuple):
     """How a person is asked; None if nobody can be."""
 
     rules: Asker | None
-    seen: AskSeen | None
+    seen: "AskSeen | None"
 
 
 def run(
@@ -52,7 +51,7 @@ def run(
     on_started: Callable[["Started"], None] | None = None,
     on_running: OnRunning | None = None,
     ask: Asker | None = None,
-    ask_seen: AskSeen | None = None,
+    ask_seen: "AskSeen | None" = None,
 ) -> RunResult:
     """Run the command and return how it ended.
 
@@ -123,6 +122,8 @@ def _task_for(project: Project, request: RunRequest) -> tuple[Task, "Started | N
 
 
 def _name_for(project: Project, request: RunRequest) -> str:
+    from siding.record.tasks.names import name_after_command
+
     # Of an agent that is asked something, the longest word need not be that.
     argv = (request.argv[0], request.prompt) if request.prompt else request.argv
     return name_after_command(project.redaction.knowing(request.env).words(argv))

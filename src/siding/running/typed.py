@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from siding.agents.port import Adapter
+from siding.agents.hooks import Adapter
 from siding.agents.transcripts.queued import TypedMeanwhile
 from siding.ground.errors import UnreadableFile
 from siding.ground.files.regular import open_regular

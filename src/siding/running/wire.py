@@ -10,16 +10,15 @@ from siding.ground.process.command import Command, Outcome
 from siding.record.acts.skeleton import Work
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
+from siding.record.runs.file_names import WIRE
 from siding.record.runs.run import Run
-from siding.record.runs.store import WIRE
 from siding.running.request import RunRequest
 from siding.sandbox.sandbox import SandboxPlan
 
 if TYPE_CHECKING:
     from siding.ground.process.broker.lookout import Lookout
     from siding.ground.storage.layout import TaskLayout
-    from siding.sandbox.proxy.hosting import RunningProxy
-    from siding.sandbox.proxy.planned import WirePlan
+    from siding.sandbox.proxy import RunningProxy, WirePlan
 
 
 class Wire(NamedTuple):
@@ -57,7 +56,7 @@ def wire_plan_of(work: Work, request: RunRequest, sandbox: SandboxPlan) -> "Wire
     by_setting = request.meter is None and work.project.settings.agents_meter
     if not (request.meter or by_setting or sandbox.hosts is not None):
         return None
-    from siding.sandbox.proxy.planned import wire_plan
+    from siding.sandbox.proxy import wire_plan
 
     return wire_plan(
         work.project, request.argv[0], request.meter, sandbox, is_recorded=request.record
@@ -72,7 +71,7 @@ def wired(
     if plan is None:
         yield Wire(command, sandbox)
         return
-    from siding.sandbox.proxy.hosting import opened
+    from siding.sandbox.proxy import opened
 
     path = _file_of(work.recorder.layout, run) if run.is_recorded else None
     with opened(work.project, plan, sandbox, command, path, run.broker) as found:

@@ -326,7 +326,7 @@ def _path_of(project: Project, name: str, typed: str) -> str:
 
 def _overlaid(asked: "SandboxSettings", request: SandboxRequest) -> "SandboxSettings":
     from siding.sandbox.engines.values import Engine, Network
-    from siding.sandbox.profiles import PROFILES
+    from siding.sandbox.homes import PROFILES
     from siding.sandbox.settings import SandboxSettings, hosts_in, replaced
 
     demands = request.profile == Engine.BWRAP

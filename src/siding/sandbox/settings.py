@@ -9,20 +9,26 @@ trusted exactly that with ``siding trust``: a repository is somebody else's word
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from siding.agents.table import OWN
 from siding.ground.errors import UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.limits import Limits
+from siding.record.place.project import Project
 from siding.record.place.quantities import bytes_in, seconds_in
 from siding.record.place.settings import is_default, parse_settings
 from siding.sandbox.caches import CACHES
 from siding.sandbox.engines.values import Engine, GitAccess, Network
-from siding.sandbox.profiles import PROFILES
+from siding.sandbox.homes import PROFILES
+
+_SANDBOX = ("mode", "profile", "engine", "room", "network", "hosts", "git", "read", "write")
+_LIMITS = ("time", "output", "memory", "processes", "disk")
 
 
 class SandboxMode(StrEnum):
@@ -61,8 +67,6 @@ class SandboxSettings(NamedTuple):
         )
 
 
-_SANDBOX = ("mode", "profile", "engine", "room", "network", "hosts", "git", "read", "write")
-_LIMITS = ("time", "output", "memory", "processes", "disk")
 _NARROWER: dict[str, tuple[str, ...]] = {  # from wide to narrow
     "mode": tuple(SandboxMode),
     "network": (Network.ON, Network.ALLOW, Network.LOOPBACK, Network.OFF),
@@ -285,3 +289,17 @@ def _wrong(path: Path, name: str, wanted: str, found: object) -> UsageError:
 def expanded(path: str, home: Path) -> str:
     """Return a path of the settings as an absolute path, ``~`` replaced by `home`."""
     return os.path.normpath(f"{home}{path[1:]}" if path.startswith("~") else path)
+
+
+def with_conversations(asked: SandboxSettings, project: Project, profile: str) -> SandboxSettings:
+    """Return the settings of a run in which Siding's own agent keeps what is said.
+
+    It may write to the conversations of its project, which lie in Siding's home, as the profiles
+    of other agents let those write to theirs; of no other project.
+    """
+    if profile != OWN:
+        return asked
+    sessions = project.layout.root / "sessions"
+    with suppress(OSError):
+        sessions.mkdir(mode=0o700, exist_ok=True)
+    return asked._replace(write=(*(asked.write or ()), str(sessions)))

@@ -4,15 +4,14 @@ One that is only here (a branch), or that was rewound or compacted here since it
 not what the client has in its home. A file of the client's is never changed: it gets a new one.
 """
 
-import re
 import tempfile
 from datetime import datetime
 from pathlib import Path
 
-from siding.agents.transcripts.clients.copies import give_out_copy, is_changed_here
-from siding.agents.transcripts.clients.interchange import MOST_BYTES, give_out
-from siding.agents.transcripts.forms import Form
-from siding.agents.transcripts.homes.found import HOMES, FoundTranscript
+from siding.agents.table import OUR_FORM
+from siding.agents.transcripts.changes import is_changed_here
+from siding.agents.transcripts.homes import HOME, FoundTranscript
+from siding.agents.transcripts.interchange import MOST_BYTES, give_out, give_out_copy
 from siding.ground.errors import NotFound
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
@@ -20,8 +19,6 @@ from siding.record.place.wiring import App
 from siding.sessions.finding import FoundSession, Scope, SessionFilter, person_home, sessions
 from siding.sessions.sessions import new_session_id
 from siding.sessions.shelf import store_of
-
-_LONGEST_NAME = 200  # of a directory of Claude Code's: longer ones it cuts and gives a hash
 
 
 def is_only_here(scope: Scope, found: FoundSession) -> bool:
@@ -34,12 +31,12 @@ def is_only_here(scope: Scope, found: FoundSession) -> bool:
 def copied_to_client(app: App, scope: Scope, found: FoundSession) -> FoundSession:
     """Write a conversation that is only here into its client's home; return what is there now.
 
-    A branch of Claude Code's keeps its id. Any other one is a copy with a new id, of what a model
+    A branch in our own form keeps its id. Any other one is a copy with a new id, of what a model
     would be sent. Raises NotFound if nobody knows where the client looks for it.
     """
     assert scope.project is not None
-    store, form = store_of(scope.project), Form(found.client)
-    keeps_id = form is Form.CLAUDE and found.source is None
+    store, form = store_of(scope.project), found.client
+    keeps_id = form == OUR_FORM and found.source is None
     target = found.id if keeps_id else new_session_id(app)
     place = _place(app, found)
     with tempfile.TemporaryDirectory(prefix=".siding-copy-", dir=scope.project.layout.root) as made:
@@ -59,20 +56,25 @@ def copied_to_client(app: App, scope: Scope, found: FoundSession) -> FoundSessio
 
 def _place(app: App, found: FoundSession) -> Path:
     """Return the directory in which the client looks for conversations of this one's directory."""
-    (home,) = (each for each in HOMES if each.client == found.client)
-    root = home.root(app.env, person_home(app))
-    if found.client == Form.CODEX:
-        return root / "sessions" / datetime.fromisoformat(app.now()).strftime("%Y/%m/%d")
-    everywhere = Scope(project=None, roots=None)
-    others = sessions(app, everywhere, SessionFilter(client=found.client, hidden=True)).rows
-    for each in others:
-        if each.source is not None and each.cwd == found.cwd:
-            return each.source.path.parent
-    name = re.sub(r"[^0-9A-Za-z]", "-", found.cwd)
-    if found.client == Form.CLAUDE and found.cwd and len(name) <= _LONGEST_NAME:
-        return root / "projects" / name
+    home = HOME.of(found.client)
+    if home is not None:
+        root = home.root(app.env, person_home(app))
+        now = datetime.fromisoformat(app.now())
+        place = home.place(root, found.cwd, now, lambda: _beside(app, found))
+        if place is not None:
+            return place
     raise NotFound(
         f"nobody knows where {found.client} looks for session {found.id!r}",
         hint=f"`siding session export {found.id} --to {found.client} -o DIRECTORY` writes it "
         "(`siding session export --help`)",
     )
+
+
+def _beside(app: App, found: FoundSession) -> Path | None:
+    """Return where another conversation of the same directory lies."""
+    everywhere = Scope(project=None, roots=None)
+    others = sessions(app, everywhere, SessionFilter(client=found.client, hidden=True)).rows
+    for each in others:
+        if each.source is not None and each.cwd == found.cwd:
+            return each.source.path.parent
+    return None

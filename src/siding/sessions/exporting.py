@@ -10,12 +10,12 @@ from siding.record.place.redaction import Redaction
 from siding.record.snapshots.room import has_room
 from siding.sessions.masking import mask_line
 from siding.sessions.shelf import SessionPlace, Shelf
-from siding.sessions.upkeep import Form, give
+from siding.sessions.upkeep import give
 
 _PIECE = 1 << 20
 
 
-def give_redacted(place: SessionPlace, named: str | None, form: Form, target: Path) -> list[Path]:
+def give_redacted(place: SessionPlace, named: str | None, form: str, target: Path) -> list[Path]:
     """Write a session as another program's transcript, without secrets; return the files.
 
     The transcript in Siding's home is not changed. Each line of JSON stays a line of JSON. The

@@ -1,7 +1,7 @@
 """Find conversations: those in the project's own home, and those in the homes of agents.
 
 The homes of agents are only read. What a list needs of them is cached, see
-`siding.agents.transcripts.homes.known`. A session that was imported and the file it was imported
+`siding.agents.transcripts.summaries`. A session that was imported and the file it was imported
 from are one; the one of both with the newer message is read.
 """
 
@@ -9,11 +9,11 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from siding.agents.transcripts.forms import Form
-from siding.agents.transcripts.homes.found import FoundTranscript, found
-from siding.agents.transcripts.homes.known import Summarised, summarised
+from siding.agents.table import OUR_FORM
+from siding.agents.transcripts.homes import HOME, FoundTranscript, found
 from siding.agents.transcripts.reading.listing import SESSION
 from siding.agents.transcripts.store import SessionRow
+from siding.agents.transcripts.summaries import Summarised, summarised
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.git.discovery import RepositoryPaths, find_repository, linked_roots
 from siding.ground.git.errors import NotARepository
@@ -30,7 +30,7 @@ from siding.sessions.sessions import shortest_beginnings
 from siding.sessions.shelf import SessionPlace
 
 OWN = "siding"  # the client of what Siding's own agent has held
-CLIENTS = (*(form.value for form in Form), OWN)
+CLIENTS = (*HOME.agents, OWN)
 
 
 class Scope(NamedTuple):
@@ -252,9 +252,9 @@ def _stored(project: Project, tasks: "_Tasks", caches: Path) -> list[FoundSessio
 
 
 def _as_transcript(row: SessionRow) -> FoundTranscript:
-    """Ours are in the form of Claude Code's."""
+    """Ours are in the form of one of them."""
     return FoundTranscript(
-        client="claude",
+        client=OUR_FORM,
         path=row.path,
         size=row.size,
         mtime_ns=row.path.stat().st_mtime_ns if row.path.exists() else 0,
@@ -312,7 +312,7 @@ class _Tasks:
         wrote = "" if summary is None else summary.entrypoint
         return FoundSession(
             id=row.id,
-            client=wrote if wrote in CLIENTS else Form.CLAUDE.value,
+            client=wrote if wrote in CLIENTS else OUR_FORM,
             title=row.listed.title,
             prompt=row.listed.prompt,
             cwd=cwd,

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from siding.agents.transcripts.clients.interchange import bring_in
-from siding.agents.transcripts.forms import Form
+from siding.agents.transcripts.interchange import bring_in
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project, ensure_project
@@ -47,7 +46,7 @@ def _imported(project: Project, found: FoundSession) -> KeptSession:
     done = bring_in(
         store_of(project),
         found.path,
-        form=Form(found.client),
+        form=found.client,
         session_id=found.id,
         cwd=found.cwd,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from siding.agents.transcripts.index_page import GENERATOR, IndexEntry, index_page
+from siding.agents.transcripts.page import GENERATOR, IndexEntry, index_page
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.durable import make_dirs
 from siding.record.place.wiring import App

@@ -10,8 +10,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from siding.agents.transcripts.clients.interchange import Arrival, bring_in
-from siding.agents.transcripts.forms import Form
+from siding.agents.table import OUR_FORM
+from siding.agents.transcripts.interchange import Arrival, bring_in, edition_of
 from siding.agents.transcripts.store import SessionStore
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import remove_file
@@ -61,7 +61,7 @@ def _shelf(app: App, scope: Scope, store: SessionStore) -> Shelf:
 
 def _store_with(app: App, found: FoundSession) -> tuple[SessionStore, str]:
     caches = app.home.session_caches_dir
-    if found.client == Form.CLAUDE:
+    if found.client == OUR_FORM:
         there = SessionStore(found.path.parent, caches=caches / "indexes")
         return there, found.path.stem
     copies = SessionStore(caches / "copies" / found.client)
@@ -79,8 +79,7 @@ def _copied(copies: SessionStore, found: FoundSession) -> str:
     copy = copies.layout(found.id).transcript
     source = found.source
     assert source is not None
-    # Copies that a release before made of a fork of Codex lack its beginning.
-    made_at = source.mtime_ns + (1 if found.client == Form.CODEX else 0)
+    made_at = source.mtime_ns + edition_of(found.client)
     with suppress(OSError):
         if copy.stat().st_mtime_ns == made_at:
             return found.id
@@ -96,6 +95,5 @@ def _copied(copies: SessionStore, found: FoundSession) -> str:
 
 
 def _brought_in(copies: SessionStore, found: FoundSession) -> Arrival:
-    form = Form(found.client)
     path = Path(found.path)
-    return bring_in(copies, path, form=form, session_id=found.id, cwd=found.cwd)
+    return bring_in(copies, path, form=found.client, session_id=found.id, cwd=found.cwd)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from siding.agents.transcripts.homes.found import FoundTranscript, found
+from siding.agents.transcripts.homes import FoundTranscript, found
 from siding.agents.transcripts.search import Hit, SearchedFile, search_all, search_files
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from siding.agents.transcripts.clients.interchange import Arrival, bring_in, give_out
-from siding.agents.transcripts.forms import Form
+from siding.agents.transcripts.interchange import Arrival, bring_in, give_out
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.chains import EndRule, choose_end, has_circle
 from siding.agents.transcripts.reading.transcript import Gap, Transcript
@@ -30,7 +29,6 @@ from siding.sessions.shelf import SessionPlace, store_of
 
 __all__ = [
     "Compacted",
-    "Form",
     "Keep",
     "SessionFinding",
     "bring",
@@ -121,7 +119,7 @@ def leave_out(project: Project, named: str | None, first: str, last: str) -> Com
     return Compacted(session, before, _context(project, session)[1])
 
 
-def bring(project: Project, path: Path, *, form: Form | None, session_id: str | None) -> Arrival:
+def bring(project: Project, path: Path, *, form: str | None, session_id: str | None) -> Arrival:
     """Import a transcript, or the messages added to it since the last import."""
     return bring_in(
         store_of(project),
@@ -144,7 +142,7 @@ def _workspace_named_in(project: Project, path: Path) -> str:
     return ""
 
 
-def give(place: SessionPlace, named: str | None, form: Form, target: Path) -> list[Path]:
+def give(place: SessionPlace, named: str | None, form: str, target: Path) -> list[Path]:
     """Write a session as another program's transcript."""
     return give_out(store_of(place), select(place, named), form, target)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from siding.agents.transcripts.counting.spending import Spent
 from siding.agents.transcripts.kinds import moment
 from siding.ground.namedtuples import NamedTuple
+from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.place.projects import known_projects
@@ -78,7 +79,9 @@ def run_names(project: Project) -> Namer:
         if found is None:
             return ()
         steps = project.ledger(found.id).steps()
-        return tuple(_run(found.name, each) for each in steps if each.kind == "run")
+        return tuple(
+            _run(found.name, each, run) for each in steps if (run := each.as_run) is not None
+        )
 
     def name(spent: Spent) -> str:
         task = task_in(spent)
@@ -95,9 +98,8 @@ def run_names(project: Project) -> Namer:
     return name
 
 
-def _run(task: str, step: Step) -> _Run:
-    detail = step.as_run
-    session = detail.reported.session if detail is not None and detail.reported else ""
+def _run(task: str, step: Step, run: RunDetail) -> _Run:
+    session = run.reported.session if run.reported else ""
     return _Run(
         name=f"{task} {step.id}",
         session=session,

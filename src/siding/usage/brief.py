@@ -1,10 +1,14 @@
 """Say in a few words what was used."""
 
-from siding.ground.ids import TaskId
-from siding.record.ledger.step import Step
+from typing import TYPE_CHECKING
+
 from siding.record.ledger.usage import Usage, added, summed, usage_from
-from siding.record.place.project import Project
-from siding.record.runs.reported import Reported
+
+if TYPE_CHECKING:
+    from siding.ground.ids import TaskId
+    from siding.record.ledger.step import Step
+    from siding.record.place.project import Project
+    from siding.record.runs.reported import Reported
 
 
 def brief(usage: Usage) -> str:
@@ -17,9 +21,9 @@ def brief(usage: Usage) -> str:
     return f"{calls}: {total.sent:,} tokens in{cached}, {total.output:,} out ({', '.join(usage)})"
 
 
-def tokens_of(step: Step) -> str:
+def tokens_of(step: "Step") -> str:
     """Return the tokens of a run or a turn for a list: ``950``, ``48k``, ``1.2M``; "" for none."""
-    count = summed(usage_of(step)).total
+    count = summed(step.usage).total
     if count < 1000:
         return str(count or "")
     thousands = count / 1000
@@ -29,20 +33,12 @@ def tokens_of(step: Step) -> str:
     return f"{millions:.1f}M" if millions < 99.95 else f"{millions:.0f}M"
 
 
-def usage_of(step: Step) -> Usage:
-    """Return what the agent of a run, or of one of its turns, has used."""
-    turn, run = step.as_checkpoint, step.as_run
-    if turn is not None:
-        return turn.usage
-    return {} if run is None else run.usage
-
-
-def usage_of_task(project: Project, task_id: TaskId) -> Usage:
+def usage_of_task(project: "Project", task_id: "TaskId") -> Usage:
     """Return what all recorded runs of a task used; their turns are parts of them."""
     steps = project.ledger(task_id).steps()
-    return added(usage_of(each) for each in steps if each.as_run is not None)
+    return added(run.usage for each in steps if (run := each.as_run) is not None)
 
 
-def used_in(reported: Reported) -> Usage:
+def used_in(reported: "Reported") -> Usage:
     """Return what was used in all conversations of a run."""
     return added(usage_from(each) for each in reported.used.values())

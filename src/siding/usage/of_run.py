@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from siding.agents.transcripts.counting.cache import counted_files
-from siding.agents.transcripts.counting.reading import UNREADABLE, alone
-from siding.agents.transcripts.counting.spending import KEPT_HERE, spent_in
-from siding.agents.transcripts.homes.found import HOMES, FoundTranscript
-from siding.agents.transcripts.homes.subagents import subagents_of
+from siding.agents.transcripts.counting.files import UNREADABLE, alone, counted_files
+from siding.agents.transcripts.counting.spending import spent_in
+from siding.agents.transcripts.homes import KEPT_HERE, FoundTranscript, homes, subagents_of
 from siding.agents.transcripts.kinds import moment
 from siding.record.ledger.usage import Usage, UsedTokens, added, grown, usage_record
 from siding.record.place.wiring import App
@@ -103,9 +101,9 @@ def _places(app: App, transcript: str, session: str, since_ms: int) -> Iterator[
 def _clients_of(app: App, path: Path) -> Iterator[str]:
     """Yield whose transcript it can be: that of a program in its home, or Siding's own agent's."""
     home = Path(app.env.get("HOME") or os.path.expanduser("~"))
-    for each in HOMES:
+    for client, each in homes():
         if path.is_relative_to(os.path.realpath(each.root(app.env, home))):
-            yield each.client
+            yield client
     projects = Path(os.path.realpath(app.home.projects_dir))
     # projects/<project>/sessions/<session>.jsonl
     if path.parents[2:3] == (projects,) and path.parent.name == "sessions":

@@ -6,11 +6,16 @@ from glob import escape
 from pathlib import Path
 from stat import S_ISREG
 
-from siding.agents.transcripts.counting.cache import CountedFile, counted_files
 from siding.agents.transcripts.counting.calls import Counted
-from siding.agents.transcripts.counting.reading import FileCount
-from siding.agents.transcripts.counting.spending import KEPT_HERE, Spent, spent_in
-from siding.agents.transcripts.homes.found import FoundTranscript, found
+from siding.agents.transcripts.counting.files import (
+    COUNTING,
+    CountedFile,
+    FileCount,
+    counted_files,
+    counting_of,
+)
+from siding.agents.transcripts.counting.spending import Spent, spent_in
+from siding.agents.transcripts.homes import KEPT_HERE, FoundTranscript, found
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.place.wiring import App
@@ -51,12 +56,10 @@ def count_kept(project: Project) -> list[Spent]:
 
 
 def _others(env: Mapping[str, str], home: Path) -> Iterator[FoundTranscript]:
-    """Yield the database of opencode, and the log of aider that its variable names."""
-    data = Path(env.get("XDG_DATA_HOME") or home / ".local" / "share")
-    yield from _file("opencode", data / "opencode" / "opencode.db")
-    log = env.get("AIDER_ANALYTICS_LOG")
-    if log:
-        yield from _file("aider", Path(log))
+    """Yield what programs keep elsewhere than in their homes: a database, a log."""
+    for client in COUNTING.agents:
+        for path in counting_of(client).others(env, home):
+            yield from _file(client, path)
 
 
 def _kept(app: App) -> Iterator[FoundTranscript]:
@@ -71,12 +74,12 @@ def _sessions(place: Path) -> Iterator[FoundTranscript]:
 
 
 def _place_in_workspace(app: App, file: CountedFile) -> None:
-    """Give calls of Gemini CLI the workspace that their directory is named after, if one is."""
-    if file.found.client != "gemini":
+    """Give calls without a directory the workspace that the place of their file names, if any."""
+    name = counting_of(file.found.client).checkout(file.found.path)
+    if not name:
         return
     calls = [call for each in file.read.conversations for call in each.calls if not call.cwd]
     if calls:
-        name = file.found.path.parent.parent.name
         checkout = next(app.home.projects_dir.glob(f"*/workspaces/{escape(name)}"), None)
         for call in calls:
             call.cwd = "" if checkout is None else str(checkout)

@@ -5,29 +5,21 @@ from collections.abc import Iterator
 from siding.record.ledger.step import Step
 from siding.record.ledger.usage import Usage, UsedTokens, summed
 from siding.record.ledger.wire import WireReport
-from siding.usage.brief import brief, usage_of
+from siding.usage.brief import brief
 
 _REFUSED_LISTED = 20
 _COUNTS = (("input", "in"), ("cache_read", "from caches"), ("output", "out"), ("calls", "calls"))
 
 
-def wire_of(step: Step) -> WireReport | None:
-    """Return what passed the proxy of a run, or in one of its turns; None without a proxy."""
-    turn, run = step.as_checkpoint, step.as_run
-    if turn is not None:
-        return turn.wire
-    return None if run is None else run.wire
-
-
 def wire_lines(step: Step) -> Iterator[tuple[str, str]]:
     """Yield the lines of `siding show` about what passed, each a label and a text."""
-    report = wire_of(step)
+    report = step.wire
     if report is None:
         return
     if report.metered:
         yield "wire", brief(report.usage) or "no answer in which tokens were counted"
         yield "", _requests(report)
-        yield "", differs(report.usage, usage_of(step))
+        yield "", differs(report.usage, step.usage)
     if report.tunnels:
         yield "network", _counted(report.tunnels, "connection") + " to allowed hosts"
     for each in report.refused[:_REFUSED_LISTED]:
@@ -40,7 +32,7 @@ def wire_lines(step: Step) -> Iterator[tuple[str, str]]:
 
 def refused_lines(step: Step) -> list[str]:
     """Return a sentence about each host that a run was refused, for those who look at it now."""
-    report = wire_of(step)
+    report = step.wire
     found = () if report is None else report.refused
     lines = [
         f"refused {each.host}:{each.port}, {_times(each.times)}: {each.why}"

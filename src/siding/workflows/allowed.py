@@ -54,8 +54,8 @@ ONLY: Mapping[str, frozenset[str]] = {
 MEMORY_BYTES = 1 << 30
 CPU_S = 600
 
-# The names that a script has without an import.
-INJECTED = (
+# The functions that a script has without an import: those of this name of `child/hooks.py`.
+PRIMITIVES = (
     "agent",
     "parallel",
     "pipeline",
@@ -66,9 +66,9 @@ INJECTED = (
     "sleep",
     "run",
     "bring_back",
-    "args",
-    "budget",
 )
+# The names that a script has without an import.
+INJECTED = (*PRIMITIVES, "args", "budget")
 
 _CLOCK = "pass the time in as an argument of the run"
 _FILES = "let an agent read or write files, or pass contents in as an argument"

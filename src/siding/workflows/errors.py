@@ -1,11 +1,36 @@
-"""What can be wrong with a workflow."""
+"""What can be wrong with a workflow, and what the checker finds in its script."""
 
-from typing import TYPE_CHECKING
+import ast
 
 from siding.ground.errors import NotFound, SidingError, UsageError
+from siding.ground.namedtuples import NamedTuple
 
-if TYPE_CHECKING:
-    from siding.workflows.problems import Problem
+RERUN_LOST = (
+    "put the file back from a copy, or run again what is lost:"
+    " `siding workflow resume RUN --rerun-lost`"
+)
+
+
+class Problem(NamedTuple):
+    """Something that keeps a script from being run, or (`is_warning`) that its author should see.
+
+    `line` and `column` count from 1.
+    """
+
+    line: int
+    column: int
+    what: str
+    remedy: str
+    is_warning: bool = False
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}; {self.remedy}"
+
+
+def problem_at(node: ast.AST, what: str, remedy: str, *, is_warning: bool = False) -> Problem:
+    """Return a problem with what stands at a node of a script."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    return Problem(line=line, column=column + 1, what=what, remedy=remedy, is_warning=is_warning)
 
 
 class ScriptError(UsageError):
@@ -40,12 +65,6 @@ class RunNotAnswering(SidingError):
     """A process works on this run, but does not answer."""
 
     code = "workflow_run_not_answering"
-
-
-RERUN_LOST = (
-    "put the file back from a copy, or run again what is lost:"
-    " `siding workflow resume RUN --rerun-lost`"
-)
 
 
 class DamagedJournal(SidingError):

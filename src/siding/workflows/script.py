@@ -1,7 +1,7 @@
-"""A workflow's script: its source, what it says of itself, and the hash by which it is known.
+"""A workflow's script: its source, what it says of itself, which workflows it calls.
 
-A script is Python whose top level may ``await`` and ``return``, or which defines ``async def
-main(args)``. It may say what it is in a literal::
+A script is known by its hash. It is Python whose top level may ``await`` and ``return``, or which
+defines ``async def main(args)``. It may say what it is in a literal::
 
     meta = {
         "name": "review",
@@ -11,19 +11,51 @@ main(args)``. It may say what it is in a literal::
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 from siding.workflows.checking.check import problems_of
-from siding.workflows.checking.children import Child, children_in
 from siding.workflows.child.body import compile_body, is_meta
-from siding.workflows.errors import ScriptError
+from siding.workflows.errors import Problem, ScriptError
 from siding.workflows.javascript.left import left_to_do
-from siding.workflows.problems import Problem
 
 MAX_SOURCE_BYTES = 1 << 20
+
+
+class Child(NamedTuple):
+    """A workflow that a script calls: by its `name`, or by the `path` of its script."""
+
+    name: str = ""
+    path: str = ""
+
+
+def children_in(tree: ast.AST) -> Iterator[Child]:
+    """Yield the workflows that ``workflow(…)`` is called with as a literal, each once."""
+    seen: set[Child] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _is_workflow(node.func):
+            child = Child(name=_text(_asked(node)), path=_text(_keyword(node, "script_path")))
+            if child != Child() and child not in seen:
+                seen.add(child)
+                yield child
+
+
+def _is_workflow(called: ast.expr) -> bool:
+    return isinstance(called, ast.Name) and called.id == "workflow"
+
+
+def _asked(call: ast.Call) -> ast.expr | None:
+    return call.args[0] if call.args else _keyword(call, "name")
+
+
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((each.value for each in call.keywords if each.arg == name), None)
+
+
+def _text(value: ast.expr | None) -> str:
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
 
 
 class DeclaredPhase(NamedTuple):

@@ -5,7 +5,8 @@ free was interrupted, and can be resumed.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from siding.ground.storage.codec import NotJson, encode_document, parse_object
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.workflows.errors import RunIsLive, WorkflowNotFound
-from siding.workflows.names import is_run_id
 from siding.workflows.state import RunState, RunStatus, state_from
 
 RUN_VERSION = 1
+RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ID_LENGTH = 8
 
 
 class RunRecord(NamedTuple):
@@ -247,3 +250,18 @@ def _age(folder: RunFolder) -> float:
         return (folder.root / "run.json").stat().st_mtime
     except OSError:
         return 0.0
+
+
+def new_run_id(random_bytes: Callable[[int], bytes]) -> str:
+    """Return "w" and eight letters or digits, each equally likely."""
+    letters: list[str] = []
+    limit = 256 - 256 % len(_LETTERS)
+    while len(letters) < _ID_LENGTH:
+        some = random_bytes(_ID_LENGTH * 2)
+        letters += [_LETTERS[byte % len(_LETTERS)] for byte in some if byte < limit]
+    return "w" + "".join(letters[:_ID_LENGTH])
+
+
+def is_run_id(text: str) -> bool:
+    """Tell whether a text can be the id of a run."""
+    return RUN_ID.fullmatch(text) is not None

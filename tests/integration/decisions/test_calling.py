@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox import SIDING, Sandbox
-from siding.asking.call_settings import QuietHours, call_settings
-from siding.asking.calling import Call, desktop_command, sequence
+from siding.asking.notifications import Call, QuietHours, call_settings, desktop_command, sequence
 from siding.ground.clock import SystemClock
 from siding.ground.errors import UsageError
 from terminal import Terminal

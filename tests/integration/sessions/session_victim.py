@@ -14,7 +14,7 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
-from siding.agents.transcripts.clients.interchange import bring_in
+from siding.agents.transcripts.interchange import bring_in
 from siding.agents.transcripts.store import SessionStore, branch_session, rewind_session
 from siding.agents.transcripts.writing.compaction import Keep, Making, partial
 from siding.agents.transcripts.writing.writer import Stamp, Writer

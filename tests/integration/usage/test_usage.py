@@ -12,7 +12,7 @@ from sandbox import Sandbox
 
 from . import homes
 
-REAL = Path(__file__).parents[2] / "unit/agents/transcripts/real"
+REAL = Path(__file__).parents[2] / "unit/agents/real"
 FIRST, SECOND = "2026-01-01T12:00:01.000Z", "2026-01-02T12:00:01.000Z"
 
 

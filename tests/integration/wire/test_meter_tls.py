@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from integration.wire.test_meter import answer, request
 from integration.wire.world import EgressAtWork, MeterAtWork, Server, Talk, meter
-from siding.sandbox.wire.via import Via
+from siding.sandbox.wire.spec import Via
 from unit.sandbox.wire.answers import ANSWERS
 
 NAME = "localhost"

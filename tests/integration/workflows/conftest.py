@@ -8,9 +8,8 @@ import pytest
 from sandbox import Sandbox
 from siding.record.place.project import Project, require_project
 from siding.record.place.wiring import open_app
-from siding.workflows.acts.finding import inline, named
 from siding.workflows.acts.request import ResumeRequest, WorkflowOptions
-from siding.workflows.acts.running import (
+from siding.workflows.acts.run import (
     Listen,
     Prepared,
     WorkflowRequest,
@@ -18,6 +17,7 @@ from siding.workflows.acts.running import (
     prepare,
     prepare_again,
 )
+from siding.workflows.acts.scripts import inline, named
 from siding.workflows.events import Event, RunDone
 from siding.workflows.state import RunState
 from unit.workflows.world import ScriptedAgents

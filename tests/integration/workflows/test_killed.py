@@ -10,8 +10,7 @@ import pytest
 from integration.workflows.conftest import AtWork
 from siding.ground.process.control import address
 from siding.workflows.acts.control import request
-from siding.workflows.acts.resuming import interrupted
-from siding.workflows.acts.running import Prepared
+from siding.workflows.acts.run import Prepared, interrupted
 from siding.workflows.errors import DamagedJournal, RunNotAnswering
 from siding.workflows.state import RunStatus
 

@@ -12,7 +12,7 @@ from siding.record.unfinished.live_workflows import live_workflows
 from siding.record.unfinished.workflow_trash import free_workflow_trash
 from siding.workflows.acts import retention
 from siding.workflows.acts.retention import remove_run, sweep
-from siding.workflows.acts.running import folders
+from siding.workflows.acts.run import folders
 from siding.workflows.agents.settings import workflow_agents
 from siding.workflows.errors import RunIsLive, WorkflowNotFound
 from siding.workflows.events import AgentStarted, Event

@@ -17,8 +17,8 @@ from siding.asking.decisions.record import Via
 from siding.asking.lookup import list_decisions
 from siding.workflows.acts.control import request
 from siding.workflows.acts.request import WorkflowOptions
-from siding.workflows.acts.running import folders
-from siding.workflows.acts.trusting import NotTrusted, trust
+from siding.workflows.acts.run import folders
+from siding.workflows.acts.trust import NotTrusted, trust
 from siding.workflows.acts.views import run_view, run_views
 from siding.workflows.errors import RunIsLive, ScriptError, WorkflowNotFound
 from siding.workflows.events import AgentStarted, Asked, Event

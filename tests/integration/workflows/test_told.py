@@ -12,8 +12,8 @@ from integration.usage import homes
 from integration.workflows.conftest import AtWork
 from siding.feed.inbox import waiting_in
 from siding.feed.today import Section, today
+from siding.workflows.acts.background import tell_ended
 from siding.workflows.acts.from_dashboard import NothingToDo, RunAct, refuse_senseless
-from siding.workflows.acts.notifying import tell_ended
 from siding.workflows.acts.views import run_view, way_on
 from siding.workflows.outcome import Used, Work
 from siding.workflows.state import AgentState, RunState, RunStatus

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.agents import claude_past, codex_past
-from siding.agents.past_prompts import first_gone
-from siding.agents.port import NEWEST, CannotShorten, Past, PastTurn, Shortened
+from siding.agents.claude import past as claude_past
+from siding.agents.codex import past as codex_past
+from siding.agents.hooks import NEWEST, CannotShorten, Past, PastTurn, Shortened, first_gone
 from siding.ground.errors import NotARegularFile
 
 ID = "0f343741-ae22-4493-b1bd-08f9aa0f342b"

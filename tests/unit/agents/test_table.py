@@ -11,20 +11,18 @@ import pytest
 
 import siding
 from siding.agents import table
-from siding.agents.sandbox_homes import GIT_SETTINGS, TOOLS
 from siding.agents.table import (
     AGENTS,
     BY_NAME,
     BY_PROGRAM,
     OBEYED,
-    Agent,
+    PORTS,
     draws_no_screen,
-    places_of,
+    talks,
 )
 
 SOURCE = Path(siding.__file__).parent
 MODULES = Path(table.__file__).parent
-DESCRIBED = [agent for agent in AGENTS if agent.module]
 
 
 def test_names_and_programs_are_an_agents_own() -> None:
@@ -34,55 +32,6 @@ def test_names_and_programs_are_an_agents_own() -> None:
         assert agent.programs
         for word in (agent.name, *agent.programs):
             assert re.fullmatch(r"[a-z][a-z0-9-]*", word), word
-
-
-def test_every_module_is_in_the_list_and_every_one_listed_is_there() -> None:
-    beside = {path.stem for path in MODULES.glob("*.py")} - {
-        "__init__",
-        "table",
-        "again",
-        "alone",
-        "port",
-        "hook_words",
-        "tool_words",
-        "plain_words",
-        "json_comments",
-        "claude_past",
-        "codex_past",
-        "past_prompts",
-        "credentials",
-        "providers",
-        "sandbox_homes",
-    }
-    assert sorted(beside) == sorted(agent.module for agent in DESCRIBED)
-
-
-def test_of_some_agents_only_the_name_is_known() -> None:
-    assert [places_of(agent) for agent in AGENTS if not agent.module]
-    assert not any(places_of(agent) for agent in AGENTS if not agent.module)
-
-
-@pytest.mark.parametrize("agent", DESCRIBED, ids=lambda agent: agent.name)
-def test_places_lie_below_a_home_and_are_of_one_kind(agent: Agent) -> None:
-    places = places_of(agent)
-    assert places is not None
-    paths = [path for kind in places for path in kind]
-    assert paths
-    assert len(paths) == len(set(paths))
-    for path in paths:
-        assert not path.startswith(("/", "~"))
-        assert not {"", ".", ".."} & set(path.split("/")), path
-        assert path not in (*TOOLS, *GIT_SETTINGS)
-
-
-@pytest.mark.parametrize("agent", DESCRIBED, ids=lambda agent: agent.name)
-def test_nothing_that_may_be_written_holds_what_may_not(agent: Agent) -> None:
-    """A writable directory would open the settings below it."""
-    places = places_of(agent)
-    assert places is not None
-    for opened in (*places.sessions, *places.writable):
-        for kept in (*places.readable, *places.private, *places.copied):
-            assert not f"{kept}/".startswith(f"{opened}/"), (opened, kept)
 
 
 def test_what_an_agent_obeys_is_its_own_and_relative() -> None:
@@ -146,6 +95,11 @@ def test_one_name_or_a_sentence_is_no_list(text: str) -> None:
 def _lists(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
     """Find the literals, of one text or of several, that name two agents or more."""
     sentences = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    sentences |= {  # the help of a verb
+        id(node.args[0])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) == "Verb"
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Constant):
             named = {name for text in _texts(node) for name in _names_in(text)}
@@ -169,3 +123,29 @@ def test_which_command_lines_draw_no_screen() -> None:
         assert draws_no_screen(line.split()), line
     for line in ("claude", "claude --continue", "codex", "make -p", "opencode"):
         assert not draws_no_screen(line.split()), line
+
+
+def test_which_command_lines_wait_for_a_person() -> None:
+    for line in ("claude", "/bin/codex --search", "gemini -i x", "opencode", "kimi", "aider a.py"):
+        assert talks(line.split()), line
+    for line in (
+        "claude -p x",
+        "codex review",
+        "aider --message=x",
+        "opencode serve",
+        "make",
+        "mini",
+    ):
+        assert not talks(line.split()), line
+
+
+def test_what_is_known_of_all_agents_is_made_of_their_rows() -> None:
+    assert set(BY_NAME.values()) == set(BY_PROGRAM.values()) == set(AGENTS)
+    assert set(OBEYED) == {name for agent in AGENTS for name in agent.obeys}
+    assert {1455, 4096, 4097} == PORTS
+    assert {agent.name for agent in AGENTS if agent.traps} == {
+        agent.name for agent in AGENTS if agent.title
+    }
+    starts = [start for agent in AGENTS for start in agent.models]
+    assert {"claude", "gpt-", "o3", "gemini-", "anthropic:"} <= set(starts)
+    assert len(starts) == len(set(starts))

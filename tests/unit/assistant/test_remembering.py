@@ -3,8 +3,8 @@
 from itertools import count
 
 from siding.agents.transcripts.session import AnswerPart, Session, Source
-from siding.agents.transcripts.unstored import UnstoredLines
-from siding.assistant.remembering import SessionConversation
+from siding.agents.transcripts.sinks import UnstoredLines
+from siding.assistant.session import SessionConversation
 
 
 def session() -> Session:

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tools.house.agents import agent_tables, files_naming
+import pytest
+from tools.house.agents import agent_tables, files_naming, files_using
 from tools.house.counts import folder_lines, folder_sizes, named_by_verb, parameters, small
 from tools.house.goals import beyond
 from tools.house.graph import graph_of
@@ -81,6 +82,11 @@ def f(name):
         "house.agents_of_old",
         "house.keyed",
     ]
+    assert [module.name for module in files_using(house, "gemini")] == [
+        "house.agents_of_old",
+        "house.keyed",
+        "house.other",
+    ]
     tables = agent_tables(house, AGENTS)
     assert [(table.line, table.agents) for table in sorted(tables, key=lambda each: each.line)] == [
         (2, ("claude", "codex", "gemini")),
@@ -92,6 +98,30 @@ def f(name):
         (11, ("claude", "codex", "gemini")),
         (14, ("claude", "codex", "aider")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_code"),
+    [
+        ("# as gemini does", False),
+        ('"""Read what gemini wrote."""', False),
+        ('print("gemini is not installed")', False),
+        ('print(f"gemini is not in {now}")', False),
+        ('NAME = "gemini"', True),
+        ('PLACE = ".gemini/tmp"', True),
+        ("NAMES = 'aider gemini'.split()", True),
+        ("Form.GEMINI", True),
+        ("def _gemini(): ...", True),
+        ("from house.agents.gemini.hooks import ADAPTER", True),
+        ("f(gemini=1)", True),
+        ('NAME = "geminix"', False),
+    ],
+)
+def test_code_that_names_an_agent_is_told_from_text(
+    text: str, is_code: bool, tmp_path: Path
+) -> None:
+    house = package(tmp_path, {"some.py": text + "\n", "assistant/models/names.py": text + "\n"})
+    assert [module.name for module in files_using(house, "gemini")] == ["house.some"] * is_code
 
 
 def test_how_kinds_of_steps_are_told_apart(tmp_path: Path) -> None:
@@ -129,7 +159,10 @@ def f(detail, kind, shape):
         return 8
     elif shape:
         return isinstance(detail, (RunDetail, ApplyDetail))
+    assert isinstance(detail, RunDetail)
+    return step.kind in ("run", "phase"), step.kind == "dream", shape == "run", step.as_run
 """,
+            "record/ledger/step.py": "def is_run(step):\n    return isinstance(step, RunDetail)\n",
         },
     )
     assert step_classes(house) == {"RunDetail", "ApplyDetail", "PhaseDetail"}
@@ -137,7 +170,12 @@ def f(detail, kind, shape):
     assert [place.line for place in use.closed_matches] == [3]
     assert [place.line for place in use.open_matches] == [10]
     assert [place.line for place in use.chains] == [16]
-    assert sorted(place.line for place in use.questions) == [16, 18, 22, 25]
+    assert sorted(place.line for place in use.questions) == [16, 18, 22, 25, 27]
+    assert [place.line for place in use.checks] == [26]
+    assert [place.line for place in use.by_name] == [27]
+    assert [(place.module.name, place.line) for place in use.named] == [
+        ("house.record.ledger.step", 2)
+    ]
 
 
 def test_what_commands_cost_is_shown(tmp_path: Path) -> None:

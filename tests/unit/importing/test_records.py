@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.asking.decisions.states import DecisionState
+from siding.asking.decisions.record import DecisionState
 from siding.importing.records.aide import (
     flow_from,
     is_flow,

@@ -6,7 +6,8 @@ import pytest
 
 from siding.ground.errors import UsageError
 from siding.record.place.quantities import bytes_in
-from siding.record.place.settings import DEFAULT_TEXT, Settings, hooks_in, read_settings
+from siding.record.place.settings import DEFAULT_TEXT, Settings
+from siding.record.place.settings_files import hooks_in, read_settings
 
 
 @pytest.fixture

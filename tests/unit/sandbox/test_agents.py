@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from siding.agents.table import AGENTS, BY_PROGRAM, OBEYED
+from siding.agents.places import PLACES
+from siding.agents.table import BY_PROGRAM, OBEYED
 from siding.guard.in_force import PolicyGround, place_for
 from siding.record.place.settings import Settings
 from siding.record.place.wiring import open_app
-from siding.sandbox.profiles import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
-from siding.shellguard.engine import check_argv
-from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.policy import Policy
+from siding.sandbox.homes import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
+from siding.shellguard.face import JudgingPlace, Policy
 
 
 @pytest.fixture
@@ -25,8 +24,8 @@ def place(tmp_path: Path) -> JudgingPlace:
 
 @pytest.mark.parametrize("program", BY_PROGRAM)
 def test_a_prompt_is_text_to_the_policy(program: str, place: JudgingPlace) -> None:
-    assert not check_argv([program, "-p", "rm -rf / and sudo reboot"], place).findings
-    assert check_argv([f"{program}-not", "-p", "x"], place).findings
+    assert not Policy().judge([program, "-p", "rm -rf / and sudo reboot"], place).findings
+    assert Policy().judge([f"{program}-not", "-p", "x"], place).findings
 
 
 @pytest.mark.parametrize("name", OBEYED)
@@ -35,14 +34,14 @@ def test_what_an_agent_obeys_is_not_changed_without_a_question(
 ) -> None:
     path = f"{name}settings" if name.endswith("/") else name
     for each in (path, f"below/{path}"):
-        (finding,) = check_argv(["touch", each], place).findings
+        (finding,) = Policy().judge(["touch", each], place).findings
         assert finding.rule == "steer-agents"
 
 
 @pytest.mark.parametrize("program", BY_PROGRAM)
 def test_a_program_has_the_profile_of_its_agent(program: str) -> None:
     agent = BY_PROGRAM[program]
-    wanted = agent.name if agent.module else WORKSPACE
+    wanted = agent.name if agent.name in PLACES.agents else WORKSPACE
     assert profile_in_force(None, program) == profile_in_force(AUTO, program) == wanted
     assert (places_in(wanted) is None) is (wanted == WORKSPACE)
 
@@ -55,7 +54,7 @@ def test_a_profile_that_is_asked_for_stands() -> None:
 
 def test_profiles_are_two_and_one_for_each_agent_whose_places_are_known() -> None:
     assert PROFILES[:2] == (AUTO, WORKSPACE)
-    assert set(PROFILES[2:]) == {agent.name for agent in AGENTS if agent.module}
+    assert set(PROFILES[2:]) == set(PLACES.agents)
 
 
 def test_the_page_about_sandboxes_names_every_profile_and_no_other() -> None:

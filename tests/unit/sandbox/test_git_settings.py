@@ -3,8 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from siding.sandbox.git_settings import clean_settings, without_credentials
-from siding.sandbox.root_only import root_only
+from siding.sandbox.hidden import clean_settings, root_only, without_credentials
 
 SECRET = """\
 [remote "origin"]

@@ -22,9 +22,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from siding.workflows import display, limits, names, structured
-from siding.workflows.child.fingerprint import fingerprint
-from siding.workflows.child.options import agent_request
+from siding.workflows import display, limits, structured
+from siding.workflows.acts import scripts
+from siding.workflows.child.hooks import agent_request
+from siding.workflows.child.past import fingerprint
 from siding.workflows.errors import ScriptError
 from siding.workflows.events import (
     AgentDone,
@@ -38,8 +39,8 @@ from siding.workflows.events import (
 )
 from siding.workflows.journal.records import Answer
 from siding.workflows.journal.store import JournalWriter, read_journal
+from siding.workflows.limits import Retrying
 from siding.workflows.outcome import Dead, Done, Skipped
-from siding.workflows.retrying import Retrying
 from unit.workflows.world import Ran, ScriptedAgents, run_script
 
 
@@ -243,8 +244,8 @@ def _seconds(milliseconds: float | None) -> float | None:
 
 # Names of functions -> ours, which take what the case has.
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "contains_path": names.contains_path,
-    "sanitize_workflow_name": names.sanitize_workflow_name,
+    "contains_path": scripts.contains_path,
+    "sanitize_workflow_name": scripts.sanitize_workflow_name,
     "clamp_max_concurrency": limits.clamp_max_concurrency,
     "extract_structured_output": structured.extract_structured_output,
     "format_token_count": display.format_token_count,

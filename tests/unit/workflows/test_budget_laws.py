@@ -16,9 +16,8 @@ from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
 from siding.workflows.engine.ports import Report
 from siding.workflows.events import AgentStarted, Event
-from siding.workflows.limits import MAX_AGENTS, Limits
+from siding.workflows.limits import MAX_AGENTS, Limits, Retrying
 from siding.workflows.outcome import Done, Outcome, Used
-from siding.workflows.retrying import Retrying
 from unit.workflows.world import ScriptedAgents, run_script
 
 pytestmark = pytest.mark.timeout(3600)

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from siding.workflows import display, limits, names, structured
+from siding.workflows import display, limits, structured
+from siding.workflows.acts import scripts
 
 
 def text(value: str) -> list[dict[str, str]]:
@@ -12,23 +13,23 @@ def text(value: str) -> list[dict[str, str]]:
 
 
 CASES: list[tuple[Any, tuple[Any, ...], Any]] = [
-    (names.contains_path, ("/tmp/a", "/tmp/a"), True),
-    (names.contains_path, ("/tmp/foo", "/tmp/foobar/x.ts"), False),
-    (names.contains_path, ("/tmp/a", "sub/file.ts"), True),
-    (names.contains_path, ("/tmp/a", "../b"), False),
-    (names.contains_path, ("/tmp/a", "x/../../a/y"), True),
-    (names.contains_path, ("/tmp/a/", "/tmp/a/b"), True),
-    (names.contains_path, ("/", "/etc"), True),
-    (names.contains_path, ("/tmp/a", "/tmp/a/../b"), False),
-    (names.sanitize_workflow_name, ("release",), "release"),
-    (names.sanitize_workflow_name, ("my_workflow_2",), "my_workflow_2"),
-    (names.sanitize_workflow_name, ("/abs/path",), None),
-    (names.sanitize_workflow_name, (".",), None),
-    (names.sanitize_workflow_name, ("..",), None),
-    (names.sanitize_workflow_name, ("evil\0.ts",), None),
-    (names.sanitize_workflow_name, ("",), None),
-    (names.sanitize_workflow_name, ("a\\b",), None),
-    (names.sanitize_workflow_name, ("...",), "..."),
+    (scripts.contains_path, ("/tmp/a", "/tmp/a"), True),
+    (scripts.contains_path, ("/tmp/foo", "/tmp/foobar/x.ts"), False),
+    (scripts.contains_path, ("/tmp/a", "sub/file.ts"), True),
+    (scripts.contains_path, ("/tmp/a", "../b"), False),
+    (scripts.contains_path, ("/tmp/a", "x/../../a/y"), True),
+    (scripts.contains_path, ("/tmp/a/", "/tmp/a/b"), True),
+    (scripts.contains_path, ("/", "/etc"), True),
+    (scripts.contains_path, ("/tmp/a", "/tmp/a/../b"), False),
+    (scripts.sanitize_workflow_name, ("release",), "release"),
+    (scripts.sanitize_workflow_name, ("my_workflow_2",), "my_workflow_2"),
+    (scripts.sanitize_workflow_name, ("/abs/path",), None),
+    (scripts.sanitize_workflow_name, (".",), None),
+    (scripts.sanitize_workflow_name, ("..",), None),
+    (scripts.sanitize_workflow_name, ("evil\0.ts",), None),
+    (scripts.sanitize_workflow_name, ("",), None),
+    (scripts.sanitize_workflow_name, ("a\\b",), None),
+    (scripts.sanitize_workflow_name, ("...",), "..."),
     (limits.clamp_max_concurrency, (None,), 3),
     (limits.clamp_max_concurrency, (float("nan"),), 3),
     (limits.clamp_max_concurrency, (16,), 16),

@@ -11,7 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from scratch import scratch
-from siding.workflows.child.fingerprint import fingerprint
+from siding.workflows.child.past import fingerprint
 from siding.workflows.journal.store import read_journal
 from unit.workflows.laws import CountingAgents, answered, counted_lines, cut, run_drawn
 from unit.workflows.random_scripts import answer, draw, edited

@@ -5,7 +5,7 @@ import typing
 import pytest
 
 from siding.record.place.redaction import Redaction
-from siding.workflows.acts.masking import masked
+from siding.workflows.acts.watcher import masked
 from siding.workflows.events import AgentDone, Event, RunDone, RunStarted
 from siding.workflows.outcome import Dead, Done, Outcome
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from siding.workflows.calls import CommandCall
+from siding.workflows.engine.controls import added
 from siding.workflows.engine.ports import Refused
-from siding.workflows.engine.reports import added
 from siding.workflows.errors import BadResume
 from siding.workflows.outcome import Used
 from siding.workflows.resume import chosen_agents

@@ -2,6 +2,8 @@
 answered."""
 
 import asyncio
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,6 @@ from acp.schema import (
     WriteTextFileResponse,
 )
 
-from siding.agents.acp.events import emit
 from siding.agents.acp.permissions import Permissions
 
 
@@ -145,3 +146,10 @@ class BridgeClient(Client):
 def _write(path: Path, content: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")
+
+
+def emit(event: str, **fields: Any) -> None:
+    """Print one event; fields that are None are left out."""
+    said = {name: value for name, value in fields.items() if value is not None}
+    sys.stdout.write(json.dumps({"event": event, **said}) + "\n")
+    sys.stdout.flush()

@@ -4,18 +4,22 @@
     my-agent --file {prompt_file}   the path of a file that holds it
     my-agent                        on its standard input
 
-Beside these, {model}, {effort} and {session} stand for what a call asks for.
+Beside these, {model}, {effort} and {session} stand for what a call asks for. An agent that
+speaks ACP is started by way of the bridge (`agents.acp`).
 """
 
-from collections.abc import Mapping
+import json
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from siding.agents.headless.events import EventLines
-from siding.agents.headless.gemini import with_text
-from siding.agents.headless.lines import PlainText
-from siding.agents.headless.port import Ask, Invocation, Stream
+from siding.agents.headless.output import EventLines, PlainText
+from siding.agents.headless.port import Ask, Invocation, Stream, with_text
+from siding.agents.table import AGENTS, BY_PROGRAM
+from siding.ground.storage.fields import said
 
 _PROMPT_FILE = "prompt.md"
+_BRIDGE = (sys.executable, "-m", "siding.agents.acp.bridge_program")
 
 
 class CommandHeadless:
@@ -82,3 +86,48 @@ def _filled(word: str, places: Mapping[str, str]) -> str:
             return "".join([*found, rest])
         found += [rest[:at], places[name]]
         rest = rest[at + len(name) :]
+
+
+class AcpHeadless:
+    """The bridge prints events. `is_judged`: a policy judges what commands the agent asks for."""
+
+    says_end = True
+    has_answer = True
+
+    def __init__(self, *, is_judged: bool) -> None:
+        self._is_judged = is_judged
+
+    def takes_schema(self, _schema: Mapping[str, Any], /) -> bool:
+        return False
+
+    def invoked(self, ask: Ask) -> Invocation:
+        asked = said(
+            command=[*ask.program, *ask.options],
+            resume=ask.session,
+            model=ask.model,
+            level=ask.level.value,
+            tools=list(ask.tools),
+        )
+        return Invocation(
+            argv=(*_BRIDGE, json.dumps({**asked, "judged": self._is_judged})),
+            stdin=with_text(ask),
+            session=ask.session,
+            left_out=("effort",) if ask.effort else (),
+        )
+
+    def stream(self, _ask: Ask, /) -> Stream:
+        return EventLines()
+
+
+def behind_acp(command: Sequence[str]) -> str:
+    """Return the name of the agent that a command line starts to speak ACP; "" if none is known.
+
+    It may be started by a launcher: `npx -y @zed-industries/claude-code-acp@0.4`.
+    """
+    by_acp = {program: agent for agent in AGENTS for program in agent.acp}
+    for word in command:
+        program = word.rpartition("/")[2].partition("@")[0]
+        agent = by_acp.get(program) or BY_PROGRAM.get(program)
+        if agent is not None:
+            return agent.name
+    return ""

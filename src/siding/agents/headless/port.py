@@ -2,6 +2,7 @@
 
 The adapter makes the command line (`Headless.invoked`), and reads what the agent prints as it comes
 (`Headless.stream`). All of it is pure; files that the agent needs are returned, not written.
+`headless` in an agent's folder has its ``HEADLESS``.
 """
 
 import os
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Protocol
 
+from siding.agents.facets import Facet
 from siding.ground.namedtuples import NamedTuple
 
 # Stands before the prompt for an agent that goes on with a conversation that was cut off.
@@ -121,3 +123,11 @@ class Headless(Protocol):
     def stream(self, ask: Ask, /) -> Stream:
         """Return a reader for the output of one run."""
         ...
+
+
+HEADLESS: Facet[Headless] = Facet("headless", "HEADLESS")
+
+
+def with_text(ask: Ask) -> str:
+    """Return the prompt behind the text for the model, for agents that take no text apart."""
+    return f"{ask.text}\n\n{ask.prompt}" if ask.text else ask.prompt

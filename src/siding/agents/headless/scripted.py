@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.agents.headless.events import EventLines
+from siding.agents.headless.output import EventLines
 from siding.agents.headless.port import CUT_OFF, Ask, Invocation, Stream
 
 _PROGRAM = str(Path(__file__).with_name("scripted_program.py"))

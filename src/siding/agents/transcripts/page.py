@@ -1,13 +1,14 @@
 """Write a conversation as one HTML page without scripts or requests; tool calls are folded."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from siding.agents.transcripts.calls import ShownCall, says_nothing, shown_call
 from siding.agents.transcripts.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
 from siding.agents.transcripts.markdown import LONGEST_RESULT, result_text
 from siding.agents.transcripts.messages import content_of, is_boundary
+from siding.ground.namedtuples import NamedTuple
 from siding.ground.prose import html_of
 
 # What a browser draws without running anything: SVG is not among them.
@@ -201,3 +202,37 @@ def _image(source: object) -> str:
 def _folded(label: str, text: str, *, error: bool = False) -> str:
     style = " class=error" if error else ""
     return f"<details{style}><summary>{shown(label)}</summary><pre>{shown(text)}</pre></details>"
+
+
+GENERATOR = "siding session pages"  # by this a page of ours is known
+
+
+class IndexEntry(NamedTuple):
+    """A conversation in the list. `about` are words such as its client; `parts` its subagents."""
+
+    file: str  # its page, in the same directory
+    name: str
+    when: str
+    about: Sequence[str]
+    parts: Sequence[tuple[str, str]] = ()  # file and name of each
+
+
+def index_page(title: str, entries: Iterable[IndexEntry]) -> Iterator[str]:
+    """Yield the page in pieces. Everything from a conversation is escaped and shown as text."""
+    head = f'<meta name=generator content="{GENERATOR}">\n'
+    yield from document(title, map(_entry, entries), head=head)
+
+
+def _entry(entry: IndexEntry) -> str:
+    about = " · ".join(shown(each) for each in entry.about if each)
+    parts = "".join(f"<li>{_link(*part)}</li>" for part in entry.parts)
+    below = f"<ul>{parts}</ul>" if parts else ""
+    when = f"<time>{shown(entry.when)}</time>"
+    return (
+        f"<article class=user><h2>{_link(entry.file, entry.name)}</h2>"
+        f"<p class=call>{when} {about}</p>{below}</article>\n"
+    )
+
+
+def _link(file: str, name: str) -> str:
+    return f'<a href="{shown(file)}">{shown(name)}</a>'

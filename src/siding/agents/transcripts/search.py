@@ -8,21 +8,17 @@ words and places but no text: snippets come from the transcripts.
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
-import msgspec
-
-from siding.agents.transcripts.forms import Form
-from siding.agents.transcripts.heads import TOO_ODD, parsed
-from siding.agents.transcripts.homes.texts import MOST_TEXT, codex_words, gemini_words
-from siding.agents.transcripts.kinds import ATTACHMENT, CHAIN_TYPES, USER
+from siding.agents.table import OUR_FORM
+from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.layout import SessionLayout
-from siding.agents.transcripts.messages import queued_prompt
 from siding.agents.transcripts.reading.listing import shortened
 from siding.agents.transcripts.reading.locate import lines_from, read_at
+from siding.agents.transcripts.summaries import LINES
 from siding.ground.errors import UnreadableFile
 from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import open_with_stat
@@ -31,7 +27,6 @@ from siding.ground.storage.codec import NotJson
 
 VERSION = 3
 _MARK_BYTES = 64
-_QUEUED = b'"queued_command"'  # what a person typed while the model worked
 _BATCH = 2000
 _SCHEMA = """
 create table if not exists files (
@@ -70,12 +65,12 @@ class Hit(NamedTuple):
 
 
 class SearchedFile(NamedTuple):
-    """A transcript to be searched, in the form of `client` ("claude" is also ours)."""
+    """A transcript to be searched, in the form of `client`."""
 
     path: Path
     session_id: str
     agent_id: str = ""
-    client: str = "claude"
+    client: str = OUR_FORM
 
 
 def files_of(layouts: Iterable[SessionLayout]) -> Iterator[SearchedFile]:
@@ -213,7 +208,7 @@ class SearchIndex:
         count = 0
         places: list[tuple[Any, ...]] = []
         texts: list[tuple[int, str]] = []
-        searchable = READERS.get(source.client, _searchable)
+        searchable = _words_of(source.client)
         for offset, lines in lines_from(fd, covered, size):
             at = offset
             for raw in lines:
@@ -255,7 +250,7 @@ class SearchIndex:
             return None
         finally:
             os.close(fd)
-        found = READERS.get(client, _searchable)(raw)
+        found = _words_of(client)(raw)
         text = "" if found is None else found[2]
         return Hit(
             session_id=session,
@@ -341,72 +336,19 @@ def _prepared(path: Path | str) -> sqlite3.Connection:
     return database
 
 
+def _words_of(client: str) -> Callable[[bytes], tuple[str, str, str] | None]:
+    """Return what reads a line of a client; of one that is not known, it reads ours."""
+    lines = LINES.of(client) or LINES.of(OUR_FORM)
+    assert lines is not None
+    return lines.words
+
+
 def snippet(text: str, terms: Iterable[str], width: int = 120) -> str:
     """Return the text around the first occurrence of a term, cut to `width` characters."""
     folded = text.casefold()
     places = [at for term in terms if (at := folded.find(term.casefold())) >= 0]
     start = max(0, min(places, default=0) - width // 3)
     return ("…" if start else "") + shortened(text[start : start + 2 * width], width)
-
-
-class _Found(msgspec.Struct, gc=False):
-    type: str = ""
-    timestamp: Any = ""
-    message: dict[str, Any] | None = None
-
-
-_DECODER = msgspec.json.Decoder(_Found)
-
-
-def _queued(raw: bytes) -> tuple[str, str, str] | None:
-    try:
-        record = parsed(raw)
-    except NotJson:
-        return None
-    said, moment = queued_prompt(record)[:MOST_TEXT], record.get("timestamp")
-    return (USER, moment if isinstance(moment, str) else "", said) if said else None
-
-
-def _searchable(raw: bytes) -> tuple[str, str, str] | None:
-    try:
-        found = _DECODER.decode(raw)
-    except TOO_ODD:
-        return None
-    if found.type == ATTACHMENT and _QUEUED in raw:
-        return _queued(raw)
-    if found.type not in CHAIN_TYPES or found.message is None:
-        return None
-    text = " ".join(_words(found.message.get("content")))[:MOST_TEXT]
-    moment = found.timestamp if isinstance(found.timestamp, str) else ""
-    return (found.type, moment, text) if text else None
-
-
-READERS: Mapping[str, Callable[[bytes], tuple[str, str, str] | None]] = {
-    Form.CLAUDE: _searchable,
-    Form.CODEX: codex_words,
-    Form.GEMINI: gemini_words,
-}
-
-
-def _words(value: Any) -> Iterator[str]:
-    """Yield the texts of a message's content: text, input and result of its blocks."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for each in value:
-            yield from _words(each)
-    elif isinstance(value, dict):
-        for key in ("text", "thinking", "name", "input", "content"):
-            if key in value:
-                yield from _values(value[key]) if key == "input" else _words(value[key])
-
-
-def _values(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _values(each)
 
 
 def _terms(words: str) -> list[str]:

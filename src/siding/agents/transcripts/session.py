@@ -18,10 +18,9 @@ from siding.agents.transcripts.messages import content_of, message_id, tool_resu
 from siding.agents.transcripts.metadata import Metadata
 from siding.agents.transcripts.reading.recovery import mended
 from siding.agents.transcripts.reading.views import active
+from siding.agents.transcripts.sinks import SubagentLines, UnstoredLines
 from siding.agents.transcripts.store import SessionStore, branch_session, rewind_session
-from siding.agents.transcripts.subagent_lines import SubagentLines
 from siding.agents.transcripts.subagents import write_about
-from siding.agents.transcripts.unstored_lines import UnstoredLines
 from siding.agents.transcripts.writing.compaction import Keep, Making, Trigger, full, partial
 from siding.agents.transcripts.writing.writer import Stamp, Writer
 from siding.ground.namedtuples import NamedTuple
@@ -315,3 +314,8 @@ def live_records(store: SessionStore, session_id: str) -> list[Record]:
         chain = active(list(transcript.records(transcript.chain())))
     open_ids = {call.get("id") for each in chain for call in tool_uses(each)}
     return mended([each for each in chain if content_of(each) != ""], keep=frozenset(open_ids))
+
+
+def aside(store: SessionStore, session_id: str, *, source: Source) -> Session:
+    """Go on with what a session has, and store nothing of it. Raises NotFound."""
+    return Session(session_id, UnstoredLines(source), source, live_records(store, session_id))

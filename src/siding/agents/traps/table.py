@@ -3,9 +3,11 @@
 A row is one program and one occasion. It does not say that such a file is bad: most are ordinary
 parts of a project. It says that who writes one decides what runs then.
 
-`matching.py` says what a pattern means, `parts.py` what a part is.
+An agent's are in its row of `agents.table`. `matching.py` says what a pattern means, `parts.py`
+what a part is.
 """
 
+from siding.agents.table import AGENTS
 from siding.ground.namedtuples import NamedTuple
 
 
@@ -63,16 +65,8 @@ TABLE: tuple[TrapRow, ...] = (
         "a container of the editor", _OPENED, ".devcontainer/ .devcontainer.json .idx/ .gitpod.*"
     ),
     # -- agents: their settings run commands, their instructions steer them
-    TrapRow("Claude Code", _STARTED, ".claude/ CLAUDE{,.local}.md"),
+    *(TrapRow(agent.title, _STARTED, agent.traps) for agent in AGENTS if agent.traps),
     TrapRow("agents, by MCP", _STARTED, ".mcp.json mcp.json"),
-    TrapRow("Codex", _STARTED, ".codex/"),
-    TrapRow("Gemini CLI", _STARTED, ".gemini/ GEMINI.md"),
-    TrapRow("Qwen Code", _STARTED, ".qwen/ QWEN.md"),
-    TrapRow("opencode", _STARTED, ".opencode/ opencode.json{,c}"),
-    TrapRow("Crush", _STARTED, ".crush/ {,.}crush.json CRUSH.md"),
-    TrapRow("Goose", _STARTED, ".goose/ .goosehints"),
-    TrapRow("Aider", _STARTED, ".aider.conf.y{,a}ml .aider.model.settings.y{,a}ml"),
-    TrapRow("Copilot", _STARTED, ".github/copilot-instructions.md .github/{agents,prompts}/"),
     TrapRow("Cursor", _OPENED, ".cursor/ .cursorrules"),
     TrapRow("Windsurf", _OPENED, ".windsurf/ .windsurfrules"),
     TrapRow("Cline", _OPENED, ".clinerules .clinerules/ .cline/"),
@@ -80,8 +74,6 @@ TABLE: tuple[TrapRow, ...] = (
     TrapRow("Continue", _OPENED, ".continue/ .continuerc.json"),
     TrapRow("Kiro", _OPENED, ".kiro/"),
     TrapRow("Junie", _OPENED, ".junie/"),
-    TrapRow("Amp", _STARTED, ".amp/"),
-    TrapRow("Factory", _STARTED, ".factory/"),
     TrapRow("agents", _STARTED, "AGENT{,S}{,.override}.md .agent{,s}/"),
     # -- git, and what hangs on it
     TrapRow("husky", "at git's hooks", ".husky/ .huskyrc{,.*} husky.config.*"),

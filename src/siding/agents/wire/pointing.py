@@ -5,9 +5,9 @@ that the person has set says where the program would have gone, else its vendor'
 """
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from urllib.parse import urlsplit
 
+from siding.agents.facets import Facet
 from siding.ground.namedtuples import NamedTuple
 
 Point = Callable[[str], str]
@@ -30,6 +30,10 @@ class Pointed(NamedTuple):
     notes: tuple[str, ...] = ()  # what of it cannot be pointed, a sentence each
 
 
+Pointing = Callable[[tuple[str, ...], Mapping[str, str], Point, Read], Pointed]
+# Of agents that take their base URLs from elsewhere than from these variables as well.
+POINTED: Facet[Pointing] = Facet("wire", "pointed")
+
 BASE_URLS = (
     BaseUrl(
         variables=("ANTHROPIC_BASE_URL",),
@@ -46,8 +50,6 @@ BASE_URLS = (
         usual="https://generativelanguage.googleapis.com",
     ),
 )
-# Agents that take their base URLs from elsewhere as well, each with a module beside this one.
-_BY_FLAGS = frozenset({"codex", "gemini", "opencode"})
 # Whoever signs its requests signs the name of the server with them, so no proxy can stand in.
 _SIGNED = {
     "CLAUDE_CODE_USE_BEDROCK": "Amazon Bedrock",
@@ -77,9 +79,10 @@ def pointed(
         if env.get(name) not in (None, "", "0", "false")
     )
     found = Pointed(argv, more, notes)
-    if agent not in _BY_FLAGS:
+    more_of = POINTED.of(agent)
+    if more_of is None:
         return found
-    by_flags: Pointed = import_module(f"{__package__}.{agent}").pointed(argv, env, point, read)
+    by_flags = more_of(argv, env, point, read)
     return Pointed(by_flags.argv, {**more, **by_flags.env}, (*notes, *by_flags.notes))
 
 

@@ -1,4 +1,7 @@
-"""A stored decision: the request, who asked, and how it ended.
+"""A stored decision: its states, the request, who asked, how it ended; and what listeners are told.
+
+open --answer--> answered        the first answer stands
+open --cancel--> cancelled
 
 An open decision is stored as its request with `_meta` beside it. A closed one is stored as a record
 with `input`, `output`, `completed_at`, how it was closed, and the same `_meta`. `FORMAT.md` has all
@@ -11,15 +14,56 @@ from typing import Any
 
 from siding.asking.decisions.answers import Answer, answers_from
 from siding.asking.decisions.answers import document_of as output_of
-from siding.asking.decisions.checking import check_request
 from siding.asking.decisions.input_object import InvalidRequest
-from siding.asking.decisions.request import DecisionRequest
+from siding.asking.decisions.request import DecisionRequest, check_request
 from siding.asking.decisions.request import document_of as input_of
-from siding.asking.decisions.states import DecisionState
+from siding.ground.errors import IllegalTransition
 from siding.ground.namedtuples import NamedTuple
 
 RECORD_VERSION = 1
 LONGEST_SESSION = 100  # bytes
+
+
+class DecisionState(StrEnum):
+    """Whether a decision still waits for a person."""
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    CANCELLED = "cancelled"
+
+
+class DecisionMove(StrEnum):
+    """What can happen to a decision."""
+
+    ANSWER = "answer"
+    CANCEL = "cancel"
+
+
+DECISION_MOVES: Mapping[DecisionState, Mapping[DecisionMove, DecisionState]] = {
+    DecisionState.OPEN: {
+        DecisionMove.ANSWER: DecisionState.ANSWERED,
+        DecisionMove.CANCEL: DecisionState.CANCELLED,
+    },
+    DecisionState.ANSWERED: {},
+    DecisionState.CANCELLED: {},
+}
+
+
+class AlreadyClosed(IllegalTransition):
+    """The decision was answered or cancelled before, by somebody else. It was not changed."""
+
+    code = "already_closed"
+
+
+def move_decision(state: DecisionState, move: DecisionMove) -> DecisionState:
+    """Return the state after `move`; raise AlreadyClosed when the table has none."""
+    after = DECISION_MOVES[state].get(move)
+    if after is None:
+        raise AlreadyClosed(
+            f"the decision is {state.value} already and cannot be changed",
+            hint="`siding decide show SESSION` shows what was recorded",
+        )
+    return after
 
 
 class Via(StrEnum):
@@ -156,3 +200,30 @@ def _request(value: object) -> DecisionRequest:
         return check_request(value, stored=True).request
     except InvalidRequest as error:
         raise ValueError(error.message) from error
+
+
+class DecisionChanged(NamedTuple):
+    """A question was asked, answered, cancelled or removed."""
+
+    decision: Decision
+    how: str  # asked, answered, …
+
+    @property
+    def name(self) -> str:
+        return f"decision.{self.how}"
+
+    @property
+    def task_id(self) -> str:
+        return self.decision.origin.task_id
+
+    def record(self) -> dict[str, Any]:
+        how = {"via": self.decision.via, "device": self.decision.device}
+        return {
+            "task": {"id": self.task_id} if self.task_id else {},
+            "decision": {
+                "session_id": self.decision.session_id,
+                "state": self.decision.state.value,
+                "items": len(self.decision.request.items),
+                **{name: value for name, value in how.items() if value},
+            },
+        }

@@ -20,16 +20,19 @@ from pathlib import Path
 
 from siding.asking.decisions.record import (
     RECORD_VERSION,
+    AlreadyClosed,
     Decision,
+    DecisionMove,
+    DecisionState,
     Origin,
     decision_from_open,
     decision_from_record,
     is_session,
+    move_decision,
     open_document,
     record_document,
 )
 from siding.asking.decisions.request import DecisionRequest
-from siding.asking.decisions.states import AlreadyClosed, DecisionMove, DecisionState, move_decision
 from siding.ground.errors import NotFound, UnreadableFile
 from siding.ground.files.durable import copy_aside, create_bytes, make_dirs, move_aside, remove_file
 from siding.ground.hashing import sha256_hex

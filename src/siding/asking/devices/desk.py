@@ -1,13 +1,10 @@
 """The dashboard's side of devices: pair one, and judge what one has signed."""
 
-from siding.asking.devices.challenges import Challenges
 from siding.asking.devices.device import Device, DeviceKind, free_name, id_of_key, name_from
-from siding.asking.devices.journal import Circumstances, DeviceJournal, Told
-from siding.asking.devices.library import require_library
 from siding.asking.devices.offer import judged
-from siding.asking.devices.proof import Proof, SignedRequest, message, proof_from
-from siding.asking.devices.refusals import DeviceRefused, Reason
-from siding.asking.devices.store import DeviceStore
+from siding.asking.devices.proof import Challenges, Proof, SignedRequest, message, proof_from
+from siding.asking.devices.refusals import DeviceRefused, Reason, require_library
+from siding.asking.devices.store import Circumstances, DeviceJournal, DeviceStore, Told
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.wiring import App
 

@@ -1,8 +1,14 @@
-"""Why a device is refused. The word goes into the journal, the sentence to whoever asked."""
+"""Why a device is refused. The word goes into the journal, the sentence to whoever asked.
+
+Devices need a library, an extra of the package: where that is missing, there are none.
+"""
 
 from enum import StrEnum
+from importlib import import_module
 
-from siding.ground.errors import SidingError
+from siding.ground.errors import LibraryMissing, SidingError
+
+_PAIR_AGAIN = "`siding devices pair` in a terminal pairs it"
 
 
 class Reason(StrEnum):
@@ -40,7 +46,6 @@ _SAID = {
     Reason.LATE_CODE: "the code is too old",
     Reason.TOO_MANY: "that was tried too often",
 }
-_PAIR_AGAIN = "`siding devices pair` in a terminal pairs it"
 _HINTS = {
     Reason.UNKNOWN: _PAIR_AGAIN,
     Reason.REMOVED: _PAIR_AGAIN,
@@ -66,3 +71,14 @@ class DeviceUnknown(DeviceRefused):
     """The device is not paired, or not any more. A browser that is told so forgets its key."""
 
     code = "device_unknown"
+
+
+def require_library() -> None:
+    """Load `cryptography`, or raise LibraryMissing. That takes 40 ms, and nothing later."""
+    try:
+        import_module("cryptography.hazmat.primitives.asymmetric.ec")
+    except ImportError:
+        raise LibraryMissing(
+            "paired devices need the library `cryptography`, which is not installed",
+            hint="pip install 'siding[devices]'",
+        ) from None

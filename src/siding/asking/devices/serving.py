@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from siding.asking.devices.library import require_library
+from siding.asking.devices.refusals import require_library
 from siding.asking.devices.store import DeviceStore
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import replace_bytes

@@ -1,12 +1,16 @@
-"""Devices on disk: ``devices/`` of the home. `FORMAT.md` shows the files.
+"""Devices on disk: ``devices/`` of the home, and the journal of them. `FORMAT.md` shows the files.
 
-Writers hold the lock. Reading takes none: each file is replaced as a whole.
+Writers hold the lock. Reading takes none: each file is replaced as a whole. The journal has what
+was paired, removed, signed and refused, in all projects.
 """
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from siding.asking.devices.device import (
@@ -21,12 +25,15 @@ from siding.asking.devices.offer import document_of as offer_document
 from siding.asking.devices.refusals import DeviceRefused, DeviceUnknown, Reason
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.files.durable import make_dirs, move_aside, remove_file
+from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.ground.storage.journals import Journal
 from siding.ground.storage.locks import FileLock
+from siding.record.place.wiring import App
 
 _LOCK_TIMEOUT_S = 10.0
 _SUFFIX = ".json"
+REFUSALS_A_MINUTE = 30  # that are recorded; a flood of them would only fill the disk
 
 
 class DeviceStore:
@@ -140,3 +147,68 @@ def _names(directory: Path) -> list[str]:
         return os.listdir(directory)
     except FileNotFoundError:
         return []
+
+
+class Told(StrEnum):
+    """What an entry of the journal says."""
+
+    OFFERED = "device.offered"
+    PAIRED = "device.paired"
+    REMOVED = "device.removed"
+    SIGNED_IN = "device.signed-in"
+    USED = "device.used"
+    REFUSED = "device.refused"
+
+
+class Circumstances(NamedTuple):
+    """What a device asked for, and from where. Every field may be ""."""
+
+    project: str = ""
+    method: str = ""
+    path: str = ""
+    peer: str = ""  # the address of the other side
+    reason: str = ""
+
+
+class DeviceJournal:
+    """Writes entries; of refusals, only so many a minute."""
+
+    def __init__(
+        self, app: App, store: DeviceStore, *, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._app = app
+        self._store = store
+        self._now = now
+        self._refused: list[float] = []
+        self._left_out = 0
+        self._turn = Lock()
+
+    def tell(
+        self,
+        event: Told,
+        *,
+        device: str = "",
+        name: str = "",
+        about: Circumstances | None = None,
+    ) -> bool:
+        """Append an entry; return False for a refusal that was left out, one of very many."""
+        more: dict[str, object] = {}
+        if event is Told.REFUSED:
+            with self._turn:
+                now = self._now()
+                self._refused = [each for each in self._refused if now - each < 60]
+                if len(self._refused) >= REFUSALS_A_MINUTE:
+                    self._left_out += 1
+                    return False
+                self._refused.append(now)
+                if self._left_out:
+                    more["left_out"] = self._left_out  # refusals before this one
+                self._left_out = 0
+        fields = {"device": device, "name": name, **(about or Circumstances())._asdict()}
+        known = {key: value for key, value in fields.items() if value}
+        self._store.tell({"v": 1, "at": self._app.now(), "event": event.value, **known, **more})
+        return True
+
+    def tell_of(self, event: Told, device: Device, about: Circumstances | None = None) -> None:
+        """Append an entry about a paired device."""
+        self.tell(event, device=device.id, name=device.name, about=about)

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from siding.agents.providers import PROVIDERS
+from siding.agents.own.providers import PROVIDERS
 from siding.assistant.models.names import named
 from siding.assistant.models.scripted import PROVIDER as SCRIPTED
 from siding.assistant.starting import model_or_none

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from siding.agents.providers import Provider
+from siding.agents.own.providers import Provider
 from siding.assistant.loop.model import ModelError, Trouble
 from siding.ground.namedtuples import NamedTuple
 

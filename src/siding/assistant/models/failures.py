@@ -20,7 +20,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from siding.agents.providers import Provider
+from siding.agents.own.providers import Provider
 from siding.assistant.loop.model import ModelError, Trouble
 
 _KINDS: tuple[tuple[type[Exception], Trouble], ...] = (  # the first that fits

@@ -1,8 +1,6 @@
 """Write results for other programs: ``--format json`` and ``--output FILE``."""
 
-import json
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from siding.faces.cli.screen.screen import Screen
@@ -26,6 +24,8 @@ def print_line(screen: Screen, value: Any) -> None:
     Characters that are not printable (controls, changes of the text's direction) are escaped. If
     the terminal's encoding lacks a letter, all but ASCII is. A parser reads the same value.
     """
+    import json
+
     line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if not line.isprintable():
         line = "".join(each if each.isprintable() else _escaped(each) for each in line)
@@ -37,11 +37,15 @@ def print_line(screen: Screen, value: Any) -> None:
 
 
 def _escaped(character: str) -> str:
+    import json
+
     return json.dumps(character, ensure_ascii=True)[1:-1]
 
 
 def json_text(value: Any) -> str:
     """Return `value` as indented JSON in valid UTF-8, also when file names in it are not."""
+    import json
+
     text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
     return text.encode("utf-8", "backslashreplace").decode()
 
@@ -51,6 +55,8 @@ def write_result(screen: Screen, output: str | None, text: str) -> None:
     if output is None:
         screen.out.write(text)
         return
+    from pathlib import Path
+
     Path(output).write_bytes(text.encode("utf-8", "surrogateescape"))
     screen.note(f"written to {output}")
 

@@ -14,6 +14,56 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
+    from typing import NoReturn
+
+
+# What has to see the interpreter's ordinary end: temporary files go when their objects do, and the
+# others end their threads and processes, or write down what they measured.
+_NEEDS_ORDINARY_END = frozenset(
+    {"asyncio", "concurrent.futures", "coverage", "multiprocessing", "tempfile"}
+)
+
+
+def command() -> "NoReturn":
+    """Be the program ``siding``: run the command line of this process, then end the process."""
+    leave(main())
+
+
+def leave(status: int) -> "NoReturn":
+    """End the process, without taking the interpreter apart where nobody needs that.
+
+    To free one object after the other takes 1.3 ms of processor time after `log` and 5 after `run`,
+    and the kernel frees all of them anyway. What the ordinary end does for others is done here:
+    `atexit` functions run, then both outputs are flushed. Files are never left to the end: who
+    writes one closes it.
+    """
+    if _may_leave_at_once():
+        import atexit
+
+        atexit._run_exitfuncs()
+        try:
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None and not stream.closed:
+                    stream.flush()
+        except (OSError, ValueError):
+            pass  # a full disk, or a pipe without a reader: the ordinary end says so
+        else:
+            import os
+
+            os._exit(status)
+    sys.exit(status)
+
+
+def _may_leave_at_once() -> bool:
+    """Tell whether no thread lives, nobody watches the interpreter, and nothing waits for its
+    end."""
+    import _thread
+
+    watched = sys.gettrace() is not None or sys.getprofile() is not None
+    asked_to_stay = sys.flags.inspect or sys.flags.dev_mode
+    # Threads of any kind: it counts those that `threading` does not know of, too.
+    lives = _thread._count() > 0
+    return not (watched or asked_to_stay or lives or _NEEDS_ORDINARY_END & sys.modules.keys())
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -73,7 +123,7 @@ def _workflow_or_unknown(
 
     from siding.faces.cli.globals import context_from
     from siding.faces.cli.table import GROUPS
-    from siding.faces.cli.workflows.by_name import is_workflow
+    from siding.faces.cli.workflows.scripts import is_workflow
 
     if not is_workflow(context_from(Namespace(**flags)), verb):
         return _unknown("siding", verb, known)
@@ -129,6 +179,9 @@ def _run_verb(
     parsed.typed = arguments
     context = context_from(parsed)
     gc.freeze()  # what is loaded by now stays until the end; later collections skip it
+    # A verb begins by loading what carries it out. With Python's own threshold (700 objects) that
+    # alone would be 10 to 30 collections, which find nothing.
+    gc.set_threshold(50_000)
     gc.enable()
     status = verb.run(parsed, context)
     assert isinstance(status, int)

@@ -1,4 +1,4 @@
-"""A verb that shares its module with others of its kind; most are a module of their own."""
+"""A verb that shares its module with others of its noun. A daily one has a module of its own."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
@@ -14,7 +14,10 @@ class Verb:
         about: str,
         add_arguments: Callable[[ArgumentParser], None],
         run: Callable[[Namespace, Context], int],
+        *,
+        mixed: bool = False,
     ) -> None:
         self.__doc__ = about
         self.add_arguments = add_arguments
         self.run = run
+        self.MIXED = mixed  # see `is_mixed`

@@ -1,23 +1,49 @@
-"""Acts that change files: carry out exactly the plan that the page has shown (`act_plans`).
+"""Acts that change files: the table of them, and carrying out exactly the plan that was shown.
 
 The plan is made again before; if its digest differs, nothing is done. The page also needs a code
-from the terminal, see `nonces`.
+from the terminal, see `nonces`. What an act would do and how it is done is in `FEATURE/acts.py`.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from siding.applying.apply import apply as apply_task
-from siding.faces.web.act_plans import ActPlan, ActRequest, apply_request, plan, rollback_request
-from siding.ground.errors import SidingError
+from siding.applying.apply import Mode
+from siding.faces.web.applying.acts import do_apply, plan_apply, told_apply
+from siding.faces.web.plan import ActDone, ActPlan, ActRequest
+from siding.faces.web.rendering import Page
+from siding.faces.web.request import Ask, Fields
+from siding.faces.web.tasks.acts import do_close, plan_close, told_close
+from siding.faces.web.undo.acts import (
+    do_rollback,
+    do_undo,
+    plan_rollback,
+    plan_undo,
+    told_rollback,
+    told_undo,
+)
+from siding.ground.errors import SidingError, UsageError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.back import rollback as rolling
-from siding.record.back.restore_act import written_meanwhile
-from siding.record.place.locks import TaskBusy
+from siding.record.place.locks import TaskBusy, busy_with, held_by, live_in
 from siding.record.place.project import Project
-from siding.record.recording.steps import Step
-from siding.tasks.close import Fate, close_task
-from siding.undo.undo import Undone, UndoRequest, redo, undo
+from siding.record.unfinished.left_running import in_the_way, to_pause
+
+
+class Act(NamedTuple):
+    """An act: what it would do now, doing it, and its words for the line with its code."""
+
+    plan: Callable[[Project, TaskId, ActRequest], ActPlan]
+    do: Callable[[Project, TaskId, ActRequest], ActDone]
+    told: Callable[[str, ActRequest, ActPlan], str]
+
+
+ACTS: Mapping[str, Act] = {
+    "rollback": Act(plan_rollback, do_rollback, told_rollback),
+    "undo": Act(plan_undo, do_undo, told_undo),
+    "redo": Act(plan_undo, do_undo, told_undo),
+    "apply": Act(plan_apply, do_apply, told_apply),
+    "close": Act(plan_close, do_close, told_close),
+}
 
 
 class Changed(SidingError):
@@ -32,11 +58,28 @@ class NotPossible(SidingError):
     code = "not_possible"
 
 
-class ActDone(NamedTuple):
-    """The result of an act: a sentence, and the id of the step that recorded it."""
-
-    said: str
-    step: str | None
+def plan(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
+    """Return what the act would do now."""
+    found = ACTS[wish.act].plan(project, task_id, wish)
+    busy = busy_with(project, task_id) if wish.act == "close" else held_by(project, task_id)
+    if busy:
+        return found._replace(stops=(f"the task is busy: {busy}; wait until that has ended",))
+    live = live_in(project, task_id)
+    if wish.act == "close" and (left := in_the_way(project, task_id)):
+        what = ", ".join(f"{each.run.id} (`siding stop {each.run.id}` ends it)" for each in left)
+        return found._replace(stops=(f"something still runs that was left by {what}",))
+    left = to_pause(project, task_id)
+    if not (live or left) or wish.act == "apply":  # the plan of an apply says which state it takes
+        return found
+    named = ", ".join(
+        (
+            *(f"{run.id} `{run.title[:60]}`" for run in live),
+            *(f"what {each.run.id} left running" for each in left),
+        )
+    )
+    one = len(live) + len(left) == 1
+    how = "is paused meanwhile, and goes on" if one else "are paused meanwhile, and go on"
+    return found._replace(notes=(*found.notes, f"{named} {how}"))
 
 
 def shown_plan(project: Project, task_id: TaskId, wish: ActRequest, digest: str) -> ActPlan:
@@ -57,94 +100,80 @@ def carry_out(project: Project, task_id: TaskId, wish: ActRequest, digest: str) 
     """Carry out the plan with this digest. Raises Changed and NotPossible, like `shown_plan`."""
     shown_plan(project, task_id, wish, digest)
     try:
-        return _ACTS[wish.act](project, task_id, wish)
+        return ACTS[wish.act].do(project, task_id, wish)
     except TaskBusy as busy:  # its own hint names an option of the command line
         raise NotPossible(
             busy.message, hint="nothing was done; wait until that has ended"
         ) from busy
 
 
-def told(named: str, wish: ActRequest, shown: ActPlan) -> str:
-    """Return the act in words, for the line in the terminal that shows its code.
-
-    `named` is the task, as that line names it.
-    """
-    match wish.act:
-        case "rollback":
-            return _listed(
-                f"roll {named} back to {shown.target}",
-                "moving ignored files into the trash" if wish.hard else "",
-                "whatever is in the way" if wish.force else "",
-            )
-        case "apply":
-            return _listed(
-                f"apply {named} to {shown.target} as {wish.mode}",
-                f"with the message {wish.message[:60]!r}" if wish.message else "",
-                "and close the task" if wish.close else "and leave the task open",
-                "with what other programs will run" if wish.force else "",
-            )
-        case "close":
-            return _listed(
-                f"close {named}",
-                "keeping its workspace" if wish.keep else "its workspace into the trash",
-                "with work that was not applied" if wish.force else "",
-            )
-        case _:
-            forced = "whatever is in the way" if wish.force else ""
-            return _listed(f"{wish.act} in {named}: {shown.target}", forced)
+def plan_page(ask: Ask) -> Page:
+    """Show what an act would do, before a person carries it out."""
+    wish = ActRequest(
+        act=ask.choice("act", "rollback", *(each for each in ACTS if each != "rollback")),
+        step=ask.query.get("step", ""),
+        hard=ask.query.get("hard") == "1",
+        force=ask.query.get("force") == "1",
+        mode=ask.choice("mode", *(mode.value for mode in Mode)),
+        close=ask.query.get("stay") != "1",
+        keep=ask.query.get("keep") == "1",
+    )
+    if len(wish.step) > 20:
+        raise UsageError("step must be a step's number, or base")
+    task_id = ask.task_id
+    values = {
+        "plan": plan(ask.project, task_id, wish),
+        "wish": wish,
+        "task_id": task_id,
+        "modes": [mode.value for mode in Mode],
+    }
+    return Page("templates/plan.html", "", values)
 
 
-def _listed(*parts: str) -> str:
-    return ", ".join(part for part in parts if part)
+def plan_json(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Return what an act would do; nothing is changed."""
+    wish = wish_from(fields)
+    fields.done()
+    return plan(ask.project, ask.task_id, wish).record()
 
 
-def _do_rollback(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
-    done = rolling.rollback(project, rollback_request(task_id, wish))
-    where = done.survey.destination.name
-    said = f"back to {where}{_meanwhile(project, done.restored.step)}"
-    return ActDone(said, done.restored.step.id)
+def code(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Show the code of an act in the terminal; raise NotPossible if it cannot be done."""
+    wish, digest = wish_from(fields), fields.text("digest", longest=64)
+    fields.done()
+    task_id = ask.task_id
+    shown = shown_plan(ask.project, task_id, wish, digest)
+    task = ask.project.tasks.load(task_id)
+    said = ACTS[wish.act].told(f"task {task.id} ({task.name})", wish, shown)
+    ask.site.nonces.ask(wish.act, _means(task_id, wish, digest), told=said)
+    return {"shown": True}
 
 
-def _do_undo(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
-    act: Callable[[Project, UndoRequest], Undone] = undo if wish.act == "undo" else redo
-    done = act(project, UndoRequest(task=task_id, force=wish.force))
-    step = done.restored.step if done.restored is not None else done.applied
-    if step is None:
-        return ActDone(done.what, None)
-    return ActDone(f"{done.what}{_meanwhile(project, step)}", step.id)
+def act(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Carry out the plan with this digest; this needs its code."""
+    wish, digest = wish_from(fields), fields.text("digest", longest=64)
+    typed = fields.text("code", longest=20)
+    fields.done()
+    task_id = ask.task_id
+    ask.site.nonces.spend(wish.act, _means(task_id, wish, digest), typed)
+    done = carry_out(ask.project, task_id, wish, digest)
+    return {"said": done.said, "step": done.step}
 
 
-def _do_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
-    done = apply_task(project, apply_request(task_id, wish))
-    where = done.plan.target.branch or "your checkout"
-    if done.step is None:
-        return ActDone("nothing to apply", None)
-    closed = "; the task is closed" if done.closed is not None else ""
-    said = f"applied to {where}{closed}{_meanwhile(project, done.step)}"
-    return ActDone(said, done.step.id)
+def wish_from(fields: Fields) -> ActRequest:
+    """Return the act that a body asks for."""
+    return ActRequest(
+        act=fields.choice("act", *ACTS),
+        step=fields.text("step", "", longest=20),
+        hard=fields.flag("hard"),
+        force=fields.flag("force"),
+        mode=fields.choice("mode", *(mode.value for mode in Mode)),
+        onto=fields.text("onto", "", longest=255),
+        message=fields.text("message", ""),
+        close=not fields.flag("stay_open"),
+        keep=fields.flag("keep"),
+    )
 
 
-def _meanwhile(project: Project, step: Step) -> str:
-    """Return where the versions are that other programs wrote during an act; "" for none."""
-    moved = step.as_rollback or step.as_apply
-    if moved is None or not moved.kept:
-        return ""
-    place = (project.layout.root / moved.kept[0]).parent
-    return f"; {written_meanwhile(len(moved.kept))} {place}"
-
-
-def _do_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
-    task = project.tasks.load(task_id)
-    fate = Fate.KEEP if wish.keep else Fate.USUAL
-    branch = close_task(project, task, fate=fate, force=wish.force).branch
-    more = "" if branch is None else f"; {branch.sentence}"
-    return ActDone(f"closed {task.name}{more}", None)
-
-
-_ACTS: Mapping[str, Callable[[Project, TaskId, ActRequest], ActDone]] = {
-    "rollback": _do_rollback,
-    "undo": _do_undo,
-    "redo": _do_undo,
-    "apply": _do_apply,
-    "close": _do_close,
-}
+def _means(task_id: str, wish: ActRequest, digest: str) -> dict[str, Any]:
+    return {"task": task_id, "digest": digest, **wish.means()}

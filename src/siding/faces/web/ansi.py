@@ -10,7 +10,7 @@ import re
 from codecs import getincrementaldecoder
 from html import escape
 
-from siding.faces.web.inert import inert
+from siding.faces.web.text import inert
 from siding.ground.namedtuples import NamedTuple
 
 LONGEST_LINE = 4000  # characters; a longer line goes on in the next row

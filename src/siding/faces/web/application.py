@@ -7,7 +7,7 @@ Every page's address returns the same empty page; its script then fetches the co
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -20,17 +20,14 @@ from starlette.types import ASGIApp
 from siding.asking.devices.refusals import DeviceRefused
 from siding.faces.web.access import Key
 from siding.faces.web.ansi import palette
-from siding.faces.web.api.reading import read_object
-from siding.faces.web.api.routes import api_routes
-from siding.faces.web.ask import Ask
-from siding.faces.web.devices import device_routes
-from siding.faces.web.pages.table import PAGES, PIECES, SHARED
+from siding.faces.web.api import api_routes
+from siding.faces.web.asking.devices import device_routes
+from siding.faces.web.asking.sessions import Serving
 from siding.faces.web.rendering import Page, render
-from siding.faces.web.sessions import Serving
+from siding.faces.web.request import Ask, read_object
 from siding.faces.web.site import Site
-from siding.faces.web.workflows.values import WEIGHTS
+from siding.faces.web.table import PAGES, PIECES, SHARED
 from siding.ground.errors import NotFound, SidingError, UsageError
-from siding.workflows.acts.views import is_run_id
 
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {
@@ -40,7 +37,8 @@ _TYPES = {
 }
 MOST_TOPICS = 8
 Endpoint = Callable[[Request], Awaitable[Response]]
-_STATUSES = {NotFound: 404, UsageError: 400, DeviceRefused: 403}
+_STATUSES: Mapping[type[SidingError], int] = {NotFound: 404, UsageError: 400, DeviceRefused: 403}
+_STATUSES_OF_CODES = {kind.code: status for kind, status in _STATUSES.items()}  # of refusals
 
 
 def build(site: Site, *, key: Key, serving: Serving | None) -> ASGIApp:
@@ -59,7 +57,7 @@ def build(site: Site, *, key: Key, serving: Serving | None) -> ASGIApp:
 
     async def live(request: Request) -> Response:
         topics = request.query_params.get("topics", "").split(",")
-        if len(topics) > MOST_TOPICS or not all(_is_topic(each) for each in topics):
+        if len(topics) > MOST_TOPICS or not all(map(site.hub.knows, topics)):
             raise HTTPException(400)
         return StreamingResponse(site.hub.stream(topics), media_type="text/event-stream")
 
@@ -125,20 +123,10 @@ def _view(site: Site, handler: Callable[[Ask], Page | str], *, shared: bool) -> 
     return view
 
 
-def _is_topic(name: str) -> bool:
-    words = name.split(".")
-    if words[0] in ("project", "workflows"):
-        return len(words) == 1
-    if words[0] == "workflow":
-        return len(words) == 3 and is_run_id(words[1]) and words[2] in WEIGHTS
-    if words[0] != "output" or len(words) != 4:
-        return False
-    return len(words[2]) <= 10 and words[2].removeprefix("r").isdigit()
-
-
 async def _expected(request: Request, error: Exception) -> Response:
     assert isinstance(error, SidingError)
-    status = next((found for kind, found in _STATUSES.items() if isinstance(error, kind)), 409)
+    of_code = _STATUSES_OF_CODES.get(error.code, 409)
+    status = next((s for kind, s in _STATUSES.items() if isinstance(error, kind)), of_code)
     return _failure(request, status, error.code, error.message, _hint_here(error.hint))
 
 
@@ -179,5 +167,7 @@ def _failure(
         error = {"code": code, "message": message, "hint": hint}
         return JSONResponse({"error": error}, status_code=status)
     values = {"message": message, "hint": hint or "", "status": status}
-    html = render(Page("error.html", "Not found" if status == 404 else "That did not work", values))
+    html = render(
+        Page("templates/error.html", "Not found" if status == 404 else "That did not work", values)
+    )
     return Response(html, status_code=status, media_type="text/html; charset=utf-8")

@@ -8,25 +8,20 @@ With --serve, paired devices (`siding devices pair`) reach it at that address as
 nobody else does.
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from siding.asking.devices.serving import certificate_for
-from siding.faces.web.served import bind_served, served_address
-from siding.faces.web.server import Served, bind, serve
 from siding.ground.errors import UsageError
-from siding.record.place.dashboard import (
-    AlreadyRunning,
-    Dashboard,
-    new_ticket,
-    only_dashboard,
-    page_url,
-    running_dashboard,
-)
-from siding.record.place.project import Project, project_for_people
-from siding.record.place.wiring import App
-from siding.record.recording.calling_step import refuse_inside_step
+
+if TYPE_CHECKING:
+    from siding.faces.web.server import Served
+    from siding.record.place.dashboard import Dashboard
+    from siding.record.place.project import Project
+    from siding.record.place.wiring import App
+
 
 IDLE_MINUTES = 30.0
 
@@ -68,6 +63,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: CommandContext) -> int:
+    from siding.record.place.dashboard import AlreadyRunning, only_dashboard, running_dashboard
+    from siding.record.place.projects import project_for_people
+    from siding.record.recording.calling_step import refuse_inside_step
+
     if not arguments.idle > 0:
         raise UsageError("--idle is a number of minutes above 0")
     if arguments.port is not None and not 1 <= arguments.port <= 65535:
@@ -96,6 +95,8 @@ def run(arguments: Namespace, context: CommandContext) -> int:
 
 
 def _serve(project: Project, screen: CommandScreen, arguments: Namespace) -> None:
+    from siding.faces.web.server import bind, serve
+
     served = None if arguments.serve is None else _served(project.app, arguments.serve)
 
     def ready(dashboard: Dashboard) -> None:
@@ -116,6 +117,10 @@ def _serve(project: Project, screen: CommandScreen, arguments: Namespace) -> Non
 
 
 def _served(app: App, text: str) -> Served:
+    from siding.asking.devices.serving import certificate_for
+    from siding.faces.web.served import bind_served, served_address
+    from siding.faces.web.server import Served
+
     address = served_address(text)
     certificate = certificate_for(app, address.names)
     return Served(address, bind_served(address), certificate)
@@ -131,6 +136,8 @@ def _say_served(screen: CommandScreen, served: Served) -> None:
 def _say_address(
     project: Project, screen: CommandScreen, dashboard: Dashboard, *, open_page: bool
 ) -> None:
+    from siding.record.place.dashboard import new_ticket, page_url
+
     screen.print(dashboard.url("/", f"key={dashboard.key}"))
     sys.stdout.flush()  # a program that started us reads the address from a pipe
     if not open_page:

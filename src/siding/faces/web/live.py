@@ -9,23 +9,26 @@ the others.
 Topics: ``project`` (its board, decisions, everything in `events.jsonl`),
 ``output.<task>.<step>.<stream>`` (a running step's output, as rows of HTML), ``workflows`` (the
 runs of workflows that are at work) and ``workflow.<run>.<weight>`` (one of them, as parts of its
-page).
+page). `table.py` says who follows each.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Protocol
 
-from siding.faces.web.following import OutputFollower, ProjectFollower
-from siding.faces.web.workflows.following import RunFollower, RunsFollower
+from siding.ground.namedtuples import NamedTuple
 from siding.record.place.listeners import Heard, Listeners
 from siding.record.place.project import Project
 
 LOOK_EVERY_S = 0.25
 HEARTBEAT_S = 15.0
 QUEUE = 64
+_MOST_EVENTS = 500
+Stamps = tuple[tuple[int, int], ...]
 
 
 class Follower(Protocol):
@@ -40,11 +43,24 @@ class Follower(Protocol):
         ...
 
 
+class TopicKind(NamedTuple):
+    """A kind of topic: who follows one, given the project and the words of its name."""
+
+    follow: Callable[..., Follower]
+    takes: Callable[[list[str]], bool] = lambda words: not words  # are these words a name of one?
+
+
 class Hub:
     """All topics that somebody follows."""
 
-    def __init__(self, project: Callable[[], Project], listeners: Listeners) -> None:
+    def __init__(
+        self,
+        project: Callable[[], Project],
+        listeners: Listeners,
+        kinds: Mapping[str, TopicKind],
+    ) -> None:
         self._project = project
+        self._kinds = kinds
         self._topics: dict[str, Topic] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         listeners.subscribe(self._hear)
@@ -83,15 +99,14 @@ class Hub:
         for topic in self._topics.values():
             topic.wake()
 
+    def knows(self, name: str) -> bool:
+        """Return whether this is the name of a topic."""
+        kind, *words = name.split(".")
+        return kind in self._kinds and self._kinds[kind].takes(words)
+
     def _follower(self, name: str) -> Follower:
         kind, *words = name.split(".")
-        if kind == "output":
-            return OutputFollower(self._project(), words[0], words[1], words[2])
-        if kind == "workflow":
-            return RunFollower(self._project(), words[0], words[1])
-        if kind == "workflows":
-            return RunsFollower(self._project())
-        return ProjectFollower(self._project())
+        return self._kinds[kind].follow(self._project(), *words)
 
 
 class Topic:
@@ -151,3 +166,52 @@ class Topic:
     def _encoded(self, message: dict[str, Any]) -> bytes:
         text = json.dumps({"topic": self.name, **message}, ensure_ascii=True)
         return b"data: " + text.encode() + b"\n\n"
+
+
+class ProjectFollower:
+    """Tells which tasks something happened to."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._stamps = stamps_of(project)
+        self._read_to = self._stamps[0][1]
+
+    def look(self) -> list[dict[str, Any]]:
+        stamps = stamps_of(self._project)
+        if stamps == self._stamps:
+            return []
+        before, self._stamps = self._stamps, stamps
+        events: list[str] = []
+        tasks: set[str] = set()
+        if stamps[0] != before[0]:
+            for record in self._project.events.since(self._read_to, limit=_MOST_EVENTS):
+                self._read_to = record.end
+                events.append(str(record.fields.get("event", "")))
+                task = record.fields.get("task")
+                if isinstance(task, dict) and task.get("id"):
+                    tasks.add(str(task["id"]))
+        return [{"changed": {"tasks": sorted(tasks), "events": events[-50:]}}]
+
+    def whole(self) -> list[dict[str, Any]]:
+        return []
+
+
+def stamps_of(project: Project) -> Stamps:
+    """Return when the files changed of which at least one changes with everything that happens."""
+    names = (
+        "events.jsonl",
+        "state.json",
+        "worktrees.json",
+        "decisions",
+        "trust.json",
+        "freed.jsonl",
+    )
+    return tuple(_stamp(project.layout.root / name) for name in names)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)

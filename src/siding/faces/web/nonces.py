@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
-from siding.faces.web.inert import inert
+from siding.faces.web.text import inert
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 

@@ -8,11 +8,10 @@ from jinja2 import Environment, FileSystemLoader, Undefined
 from markupsafe import Markup, escape
 
 from siding.asking.entries import moment_iso
-from siding.faces.web.inert import inert
-from siding.faces.web.words import counted, duration, size
+from siding.faces.web.text import counted, duration, inert, size
 from siding.ground.ids import run_or_step
 from siding.ground.namedtuples import NamedTuple
-from siding.usage.brief import brief, tokens_of, usage_of
+from siding.usage.brief import brief, tokens_of
 from siding.workflows.acts.views import format_dollars, format_duration, format_token_count
 
 
@@ -47,7 +46,7 @@ def _pretty(value: object) -> str:
 
 
 _ENVIRONMENT = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    loader=FileSystemLoader(Path(__file__).parent),
     autoescape=True,
     undefined=Undefined,
     trim_blocks=True,
@@ -66,7 +65,7 @@ _ENVIRONMENT.filters |= {
     "dollars": format_dollars,
     "took": format_duration,
     "at_ms": lambda milliseconds: _moment(moment_iso(milliseconds)),
-    "used": lambda step: brief(usage_of(step)),
+    "used": lambda step: brief(step.usage),
 }
 
 

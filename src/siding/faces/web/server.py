@@ -11,17 +11,17 @@ import uvicorn
 from anyio.to_thread import current_default_thread_limiter
 from starlette.types import ASGIApp
 
-from siding.asking.devices.listing import devices
 from siding.asking.devices.serving import Certificate
+from siding.asking.devices.terminal import devices
 from siding.faces.web.access import Access, Activity, Key
 from siding.faces.web.application import build
+from siding.faces.web.asking.sessions import ServedAccess, Serving, Sessions
 from siding.faces.web.connection import Door, GuardedConnection, connections_of
 from siding.faces.web.guard import MAX_HEAD_BYTES
-from siding.faces.web.inert import inert
 from siding.faces.web.served import ServedAddress, accept, tls_context, watch
-from siding.faces.web.served_access import ServedAccess
-from siding.faces.web.sessions import Serving, Sessions
 from siding.faces.web.site import Site
+from siding.faces.web.table import TOPICS
+from siding.faces.web.text import inert
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.dashboard import Dashboard, announce
@@ -103,7 +103,7 @@ def serve(
     """
     port = bound[0].getsockname()[1]
     key, activity = Key(), Activity()
-    site = Site(app, key=key.text, show=show)
+    site = Site(app, key=key.text, show=show, topics=TOPICS)
     serving = None
     if served is not None:
         serving = Serving(Sessions(site.desk.is_paired), served.certificate.fingerprint)

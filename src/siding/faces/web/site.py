@@ -3,15 +3,14 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from siding.asking.devices.desk import DeviceDesk
-from siding.faces.web.following import Stamps, stamps_of
-from siding.faces.web.inert import inert
-from siding.faces.web.live import Hub
+from siding.faces.web.live import Hub, Stamps, TopicKind, stamps_of
 from siding.faces.web.nonces import Nonces
-from siding.faces.web.waiting import waiting_of
+from siding.faces.web.text import inert
+from siding.feed.inbox import waiting_in
 from siding.feed.overview import Total, Waiting, total_change
 from siding.feed.workflow_runs import RunSummaries
 from siding.ground.errors import NotFound
@@ -28,14 +27,21 @@ _WAITING_KEPT_S = 5
 class Site:
     """The project of a dashboard, and its caches, codes and tickets."""
 
-    def __init__(self, app: App, *, key: str, show: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        app: App,
+        *,
+        key: str,
+        show: Callable[[str], None],
+        topics: Mapping[str, TopicKind],
+    ) -> None:
         self.app = app
         self._show = show
         self.nonces = Nonces(show)
         self.tickets = Tickets(self.project(), key)
         self._watched = self.project()
         self.desk = DeviceDesk(app, self._watched.layout.root.name)
-        self.hub = Hub(self.project, app.listeners)
+        self.hub = Hub(self.project, app.listeners, topics)
         self.views = Views()
         self.workflow_runs = RunSummaries()
         self._waiting: tuple[Any, list[Waiting]] | None = None
@@ -113,3 +119,18 @@ class Views:
     def _forget(self, key: Hashable) -> None:
         self._kept.pop(key, None)
         self._making.pop(key, None)
+
+
+def waiting_of(project: Project) -> list[Waiting]:
+    """Return what waits in tasks of this project, and questions without a task."""
+    return [
+        Waiting(
+            task=each.task_id,
+            what=each.title,
+            path=each.page,
+            about=each.detail,
+            since=each.since,
+        )
+        for each in waiting_in(project).entries
+        if each.task_id or each.session_id
+    ]

@@ -1,4 +1,4 @@
-"""Colour source code, with pygments' tokens reduced to a few CSS classes.
+"""Colours for source code and Markdown, with pygments' tokens reduced to a few CSS classes.
 
 The meaning of a line depends on all lines above it (a string may be open), so a text is coloured
 as a whole or not at all. A text that is too long, or takes too long, is shown without colours:
@@ -11,7 +11,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from markupsafe import Markup
+
 from siding.faces.web.rendering import escaped
+from siding.faces.web.text import inert
+from siding.ground.prose import html_of
 
 LONGEST = 100_000  # characters that are coloured; they take about a third of a second
 _PATIENCE_S = 3.0  # for one text; some lexers of pygments are far slower than others
@@ -30,6 +34,18 @@ _CLASSES = (
     ("Token.Name.Attribute", "k-f"),
     ("Token.Operator.Word", "k-k"),
 )
+_ENDINGS = {
+    "python": "py",
+    "javascript": "js",
+    "typescript": "ts",
+    "rust": "rs",
+    "bash": "sh",
+    "shell": "sh",
+    "console": "sh",
+    "ruby": "rb",
+    "golang": "go",
+    "yaml": "yml",
+}
 
 
 def coloured(name: str, lines: Sequence[str]) -> list[str] | None:
@@ -124,3 +140,14 @@ def _lexer(name: str) -> Any:
 @lru_cache(maxsize=512)
 def _style(kind: str) -> str:
     return next((style for prefix, style in _CLASSES if kind.startswith(prefix)), "")
+
+
+def markdown(text: str) -> Markup:
+    """Return Markdown as harmless HTML; text beyond what `html_of` takes is cut."""
+    return Markup(html_of(inert(text), code=_code))
+
+
+def _code(code: str, language: str) -> str:
+    lines = code.split("\n")
+    rows = coloured(f"x.{_ENDINGS.get(language, language)}", lines)
+    return "\n".join(rows or [escaped(line) for line in lines])

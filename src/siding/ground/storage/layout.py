@@ -15,92 +15,55 @@ from siding.ground.storage.errors import UnsafeName
 _LONGEST_NAME_BYTES = 200  # leaves room for suffixes within the usual limit of 255
 
 
-class TaskLayout(NamedTuple):
-    """One task's directory."""
+class Below:
+    """A path below the root of a layout, as a field of it: a function for each would be a hundred
+    to load at every start."""
 
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, layout: "_Layout", owner: type) -> Path:
+        return layout.root / self._path
+
+
+class _Layout(NamedTuple):
     root: Path
 
-    @property
-    def task_json(self) -> Path:
-        return self.root / "task.json"
 
-    @property
-    def ledger_jsonl(self) -> Path:
-        return self.root / "ledger.jsonl"
+class TaskLayout(_Layout):
+    """One task's directory."""
 
-    @property
-    def intents_dir(self) -> Path:
-        """The acts that have begun and are not in the ledger yet, one file each."""
-        return self.root / "intents"
+    __slots__ = ()
 
-    @property
-    def running_json(self) -> Path:
-        """The one act that an earlier version began and did not finish."""
-        return self.root / "running.json"
-
-    @property
-    def runs_dir(self) -> Path:
-        """The runs that live, one record each."""
-        return self.root / "runs"
-
-    @property
-    def workspace_json(self) -> Path:
-        """The entry of the workspace of a task of a group; other tasks have it in the registry."""
-        return self.root / "workspace.json"
-
-    @property
-    def lease(self) -> Path:
-        """The lock of whoever works with a fork: while it is held, no sweep takes the fork away."""
-        return self.root / "lease"
-
-    @property
-    def asked_dir(self) -> Path:
-        """Files for agents that are at work: a prompt, a schema; a directory for each attempt."""
-        return self.root / "asked"
-
-    @property
-    def artifacts_dir(self) -> Path:
-        return self.root / "artifacts"
-
-    @property
-    def agents_dir(self) -> Path:
-        """What agents that were started without a run have reported, one file a conversation."""
-        return self.root / "agents"
-
-    @property
-    def port(self) -> Path:
-        """The number of the first port of the task's block."""
-        return self.root / "port"
-
-    @property
-    def lock(self) -> Path:
-        """The lock of whoever records or changes the task's state; no program runs under it."""
-        return self.root / "lock"
-
-    @property
-    def sandbox_lock(self) -> Path:
-        """The lock of the sandboxed run that works on a copy of the workspace's git directory."""
-        return self.root / "sandbox.lock"
-
-    @property
-    def sandbox_dir(self) -> Path:
-        """What git writes during sandboxed runs: objects, branches, a copy of the git directory."""
-        return self.root / "sandbox"
-
-    @property
-    def sandboxed_json(self) -> Path:
-        """Since when the task has had sandboxed runs; missing if it had none."""
-        return self.root / "sandboxed.json"
-
-    @property
-    def traps_json(self) -> Path:
-        """What sandboxed runs left where no snapshot looks; missing if there was none."""
-        return self.root / "traps.json"
-
-    @property
-    def turn_lock(self) -> Path:
-        """The lock of the agent of a workflow that has the workspace to itself, for its turn."""
-        return self.root / "turn.lock"
+    task_json = Below("task.json")
+    ledger_jsonl = Below("ledger.jsonl")
+    # The acts that have begun and are not in the ledger yet, one file each.
+    intents_dir = Below("intents")
+    # The one act that an earlier version began and did not finish.
+    running_json = Below("running.json")
+    runs_dir = Below("runs")  # the runs that live, one record each
+    # The entry of the workspace of a task of a group; other tasks have it in the registry.
+    workspace_json = Below("workspace.json")
+    # The lock of whoever works with a fork: while it is held, no sweep takes the fork away.
+    lease = Below("lease")
+    # Files for agents that are at work: a prompt, a schema; a directory for each attempt.
+    asked_dir = Below("asked")
+    artifacts_dir = Below("artifacts")
+    # What agents that were started without a run have reported, one file a conversation.
+    agents_dir = Below("agents")
+    port = Below("port")  # the number of the first port of the task's block
+    # The lock of whoever records or changes the task's state; no program runs under it.
+    lock = Below("lock")
+    # The lock of the sandboxed run that works on a copy of the workspace's git directory.
+    sandbox_lock = Below("sandbox.lock")
+    # What git writes during sandboxed runs: objects, branches, a copy of the git directory.
+    sandbox_dir = Below("sandbox")
+    # Since when the task has had sandboxed runs; missing if it had none.
+    sandboxed_json = Below("sandboxed.json")
+    # What sandboxed runs left where no snapshot looks; missing if there was none.
+    traps_json = Below("traps.json")
+    # The lock of the agent of a workflow that has the workspace to itself, for its turn.
+    turn_lock = Below("turn.lock")
 
     def artifact(self, step: int | str, suffix: str) -> Path:
         """Return ``artifacts/0001.patch`` for step 1 and ``patch`` (or ``.patch``).
@@ -111,40 +74,19 @@ class TaskLayout(NamedTuple):
         return self.artifacts_dir / checked_name(f"{stem}.{suffix.removeprefix('.')}")
 
 
-class ForkLayout(NamedTuple):
+class ForkLayout(_Layout):
     """Where a project has its forks and views, and the worktrees that wait for the next ones."""
 
-    root: Path
+    __slots__ = ()
 
-    @property
-    def tasks_dir(self) -> Path:
-        """The tasks of groups, one directory each, as in ``tasks/``."""
-        return self.root / "tasks"
-
-    @property
-    def workspaces_dir(self) -> Path:
-        """The worktrees of the pool: those that wait, and those that a fork or a view has."""
-        return self.root / "workspaces"
-
-    @property
-    def free_dir(self) -> Path:
-        """A document for each worktree that waits."""
-        return self.root / "free"
-
-    @property
-    def used_dir(self) -> Path:
-        """A document for each worktree that a fork or a view has."""
-        return self.root / "used"
-
-    @property
-    def locks_dir(self) -> Path:
-        """A lock for each worktree: of whoever makes, takes or returns it."""
-        return self.root / "locks"
-
-    @property
-    def views_dir(self) -> Path:
-        """A directory for each view: its document, its lock, and the leases of its readers."""
-        return self.root / "views"
+    tasks_dir = Below("tasks")  # the tasks of groups, one directory each, as in ``tasks/``
+    # The worktrees of the pool: those that wait, and those that a fork or a view has.
+    workspaces_dir = Below("workspaces")
+    free_dir = Below("free")  # a document for each worktree that waits
+    used_dir = Below("used")  # a document for each worktree that a fork or a view has
+    locks_dir = Below("locks")  # a lock for each worktree: of whoever makes, takes or returns it
+    # A directory for each view: its document, its lock, and the leases of its readers.
+    views_dir = Below("views")
 
     def workspace(self, slot: str) -> Path:
         return self.workspaces_dir / checked_name(slot)
@@ -156,93 +98,34 @@ class ForkLayout(NamedTuple):
         return self.views_dir / checked_name(name)
 
 
-class ProjectLayout(NamedTuple):
+class ProjectLayout(_Layout):
     """One project's directory."""
 
-    root: Path
+    __slots__ = ()
 
-    @property
-    def project_json(self) -> Path:
-        return self.root / "project.json"
-
-    @property
-    def config_yaml(self) -> Path:
-        return self.root / "config.yaml"
-
-    @property
-    def agent_json(self) -> Path:
-        """What the person has answered about the built-in agent, for this project."""
-        return self.root / "agent.json"
-
-    @property
-    def state_json(self) -> Path:
-        return self.root / "state.json"
-
-    @property
-    def events_jsonl(self) -> Path:
-        return self.root / "events.jsonl"
-
-    @property
-    def worktrees_json(self) -> Path:
-        return self.root / "worktrees.json"
-
-    @property
-    def snapshots_git(self) -> Path:
-        return self.root / "snapshots.git"
-
-    @property
-    def freed_jsonl(self) -> Path:
-        """The journal of freed snapshots."""
-        return self.root / "freed.jsonl"
-
-    @property
-    def gc_json(self) -> Path:
-        """When the project was freed last."""
-        return self.root / "gc.json"
-
-    @property
-    def freed_head(self) -> Path:
-        """The anchor of that journal, which does not lie beside it."""
-        return self.snapshots_git / "freed-head"
-
-    @property
-    def tasks_dir(self) -> Path:
-        return self.root / "tasks"
-
-    @property
-    def workspaces_dir(self) -> Path:
-        return self.root / "workspaces"
-
-    @property
-    def trash_dir(self) -> Path:
-        """Where removed things are kept until they are deleted for good.
-
-        It is on the file system of the workspaces, so that moving there is a rename.
-        """
-        return self.root / "trash"
-
-    @property
-    def locks_dir(self) -> Path:
-        return self.root / "locks"
-
-    @property
-    def decisions_dir(self) -> Path:
-        return self.root / "decisions"
-
-    @property
-    def checkouts_dir(self) -> Path:
-        """The turns of integrated agents in checkouts, one directory each."""
-        return self.root / "checkouts"
-
-    @property
-    def workflow_runs_dir(self) -> Path:
-        """The runs of workflows, one directory each."""
-        return self.root / "workflow-runs"
-
-    @property
-    def terminals_dir(self) -> Path:
-        """Which task each terminal is about, one file each."""
-        return self.root / "terminals"
+    project_json = Below("project.json")
+    config_yaml = Below("config.yaml")
+    # What the person has answered about the built-in agent, for this project.
+    agent_json = Below("agent.json")
+    state_json = Below("state.json")
+    events_jsonl = Below("events.jsonl")
+    worktrees_json = Below("worktrees.json")
+    snapshots_git = Below("snapshots.git")
+    freed_jsonl = Below("freed.jsonl")  # the journal of freed snapshots
+    gc_json = Below("gc.json")  # when the project was freed last
+    # The anchor of that journal, which does not lie beside it.
+    freed_head = Below("snapshots.git/freed-head")
+    tasks_dir = Below("tasks")
+    workspaces_dir = Below("workspaces")
+    # Where removed things are kept until they are deleted for good.  It is on the file system of
+    # the workspaces, so that moving there is a rename.
+    trash_dir = Below("trash")
+    locks_dir = Below("locks")
+    decisions_dir = Below("decisions")
+    # The turns of integrated agents in checkouts, one directory each.
+    checkouts_dir = Below("checkouts")
+    workflow_runs_dir = Below("workflow-runs")  # the runs of workflows, one directory each
+    terminals_dir = Below("terminals")  # which task each terminal is about, one file each
 
     def terminal(self, leader: int) -> Path:
         """Return the file of the terminal whose session this process leads."""
@@ -263,43 +146,21 @@ class ProjectLayout(NamedTuple):
         return self.locks_dir / checked_name(name)
 
 
-class Home(NamedTuple):
+class Home(_Layout):
     """Siding's home: the data of all projects of one user."""
 
-    root: Path
+    __slots__ = ()
 
-    @property
-    def config_path(self) -> Path:
-        return self.root / "config.yaml"
-
-    @property
-    def guard_json(self) -> Path:
-        """What the person has answered about how agents run."""
-        return self.root / "guard.json"
-
-    @property
-    def agent_json(self) -> Path:
-        """What the person has answered about the built-in agent, for all projects."""
-        return self.root / "agent.json"
-
-    @property
-    def projects_dir(self) -> Path:
-        return self.root / "projects"
-
-    @property
-    def devices_dir(self) -> Path:
-        """The paired devices, and the certificate of a dashboard that is served to them."""
-        return self.root / "devices"
-
-    @property
-    def ports_dir(self) -> Path:
-        """Which task has which block of ports, in all projects."""
-        return self.root / "ports"
-
-    @property
-    def session_caches_dir(self) -> Path:
-        """Caches of what is found in the homes of agents; they can be deleted at any time."""
-        return self.root / "cache" / "sessions"
+    config_path = Below("config.yaml")
+    guard_json = Below("guard.json")  # what the person has answered about how agents run
+    # What the person has answered about the built-in agent, for all projects.
+    agent_json = Below("agent.json")
+    projects_dir = Below("projects")
+    # The paired devices, and the certificate of a dashboard that is served to them.
+    devices_dir = Below("devices")
+    ports_dir = Below("ports")  # which task has which block of ports, in all projects
+    # Caches of what is found in the homes of agents; they can be deleted at any time.
+    session_caches_dir = Below("cache/sessions")
 
     def project(self, name: str) -> ProjectLayout:
         """Return the layout of the project directory of this name (see `project_dir_name`)."""

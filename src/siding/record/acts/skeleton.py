@@ -23,7 +23,6 @@ from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction
 from siding.record.recording.opening import open_anywhere, open_recorder
 from siding.record.recording.recorder import Recorder
-from siding.record.runs.left import LeftFiles
 from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_if_cut_off
 
@@ -177,7 +176,7 @@ def _has_something_beside(recorder: Recorder, how: BesideRuns) -> bool:
     """
     if recorder.runs.live():
         return True
-    if how.takes_last or not LeftFiles(recorder.layout).numbers():
+    if how.takes_last or not recorder.runs.has_left():
         return False
     from siding.record.unfinished.left_running import to_pause
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from shlex import join
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mappings, said, text, text_or_none, whole_or_none
@@ -12,6 +12,10 @@ from siding.record.ledger.reports import PolicyEvent
 
 if TYPE_CHECKING:
     from siding.record.ledger.details import Detail
+    from siding.record.ledger.details.apply import ApplyDetail
+    from siding.record.ledger.details.checkpoint import CheckpointDetail
+    from siding.record.ledger.details.rollback import RollbackDetail
+    from siding.record.ledger.details.run import RunDetail
 
 
 class Draft(NamedTuple):
@@ -74,13 +78,30 @@ class Draft(NamedTuple):
         return self.detail.kind
 
     @property
+    def as_run(self) -> "RunDetail | None":
+        """The detail of a run; None for an act of another kind."""
+        return cast("RunDetail", self.detail) if self.kind == StepKind.RUN else None
+
+    @property
+    def as_apply(self) -> "ApplyDetail | None":
+        """The detail of an apply; None for an act of another kind."""
+        return cast("ApplyDetail", self.detail) if self.kind == StepKind.APPLY else None
+
+    @property
+    def as_rollback(self) -> "RollbackDetail | None":
+        """The detail of an act that replaces the content of the workspace; None for another."""
+        return cast("RollbackDetail", self.detail) if self.kind == StepKind.ROLLBACK else None
+
+    @property
+    def as_checkpoint(self) -> "CheckpointDetail | None":
+        """The detail of a checkpoint or a turn; None for an act of another kind."""
+        return cast("CheckpointDetail", self.detail) if self.kind == StepKind.CHECKPOINT else None
+
+    @property
     def title(self) -> str:
         """The command that runs, quoted so that it can be typed again; "" for other kinds."""
-        if self.kind != StepKind.RUN:
-            return ""
-        from siding.record.ledger.details.run import RunDetail
-
-        return join(self.detail.cmd) if isinstance(self.detail, RunDetail) else ""
+        run = self.as_run
+        return "" if run is None else join(run.cmd)
 
     def completed(self) -> "Draft":
         """Return the draft with the status "completed"."""

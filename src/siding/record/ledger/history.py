@@ -14,9 +14,25 @@ redo of the same step continues it.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import assert_never
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.step import Step, StepKind, StepStatus
+from siding.record.ledger.step import (
+    ApplyRedoStep,
+    ApplyStep,
+    ApplyUndoStep,
+    CheckpointStep,
+    ForeignStep,
+    MergeStep,
+    PhaseStep,
+    RedoStep,
+    RollbackStep,
+    RunStep,
+    Step,
+    StepStatus,
+    TurnStep,
+    UndoStep,
+)
 
 
 class PastAct(NamedTuple):
@@ -86,7 +102,7 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
         redoable=tuple(redoable),
         attempt=attempt,
         since=since,
-        passed=tuple(each for each in passed if each.kind == StepKind.RUN),
+        passed=tuple(each for each in passed if isinstance(each, RunStep)),
     )
 
 
@@ -128,12 +144,11 @@ def _pass_on(source: list[PastAct], target: list[PastAct], named: str, by: Step)
 
 def _completes_retry(step: Step, undoable: list[PastAct]) -> bool:
     """Tell whether a run is one act with the newest one, which went back to do it again."""
-    if step.kind != StepKind.RUN or not step.retries or not step.returns or not undoable:
+    if not isinstance(step, RunStep) or not step.retries or not step.returns or not undoable:
         return False
     before = undoable[-1].step
     return (
-        before is not None
-        and before.kind == StepKind.ROLLBACK
+        isinstance(before, RollbackStep)
         and before.retries == step.retries
         and before.parent == step.returns
     )
@@ -153,22 +168,30 @@ def _does_nothing(step: Step) -> bool:
     A rollback is an act even then, so that the next undo takes it back and not an older act. An
     apply and a phase move change what lies outside the workspace.
     """
-    changeless = step.kind in (StepKind.CHECKPOINT, StepKind.RUN)
-    return changeless and step.parent is not None and step.snapshot == step.parent
+    match step:
+        case RunStep() | TurnStep() | CheckpointStep():
+            return step.parent is not None and step.snapshot == step.parent
+        case RollbackStep() | UndoStep() | RedoStep() | MergeStep():
+            return False
+        case ApplyStep() | ApplyUndoStep() | ApplyRedoStep() | PhaseStep() | ForeignStep():
+            return False
+        case _:
+            assert_never(step)
 
 
 def _is_act(step: Step) -> bool:
-    match step.kind:
-        case StepKind.APPLY:
+    """Tell whether a person asked for what the step did, so that an undo takes it back."""
+    match step:
+        case ApplyStep() | ApplyUndoStep() | ApplyRedoStep():
             return step.status == StepStatus.COMPLETED
-        case StepKind.RUN | StepKind.PHASE:
+        case RunStep() | PhaseStep() | TurnStep():
             return step.parent is not None and step.snapshot is not None
-        case StepKind.CHECKPOINT:
-            return bool(step.turn_of and step.parent and step.snapshot)
-        case StepKind.ROLLBACK:
+        case RollbackStep() | UndoStep() | RedoStep() | MergeStep():
             return step.parent is not None and step.status in (
                 StepStatus.COMPLETED,
                 StepStatus.INTERRUPTED,
             )
-        case _:
+        case CheckpointStep() | ForeignStep():
             return False
+        case _:
+            assert_never(step)

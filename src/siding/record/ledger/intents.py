@@ -14,19 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.ground.files.durable import make_dirs, remove_file
-from siding.ground.ids import is_act_id
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.errors import DamagedFile
 from siding.ground.storage.fields import whole_or_none
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
+from siding.record.ledger.intent_files import SUFFIX, intent_paths
 
 if TYPE_CHECKING:  # imported in `_read`: most commands find no intent and never need it
     from siding.record.ledger.draft import Draft
 
 INTENT_VERSION = 1
-_SUFFIX = ".json"
 
 
 class Intent(NamedTuple):
@@ -45,6 +44,12 @@ class Intent(NamedTuple):
     def title(self) -> str:
         """The command, quoted so that it can be typed into a shell; "" for other kinds."""
         return self.draft.title
+
+    @property
+    def run(self) -> str:
+        """The id of the run that has begun; "" for an act of another kind."""
+        run = self.draft.as_run
+        return "" if run is None else run.run
 
     @property
     def stem(self) -> str:
@@ -141,34 +146,12 @@ class Intents:
         """Return the path of the intent's file."""
         if not intent.act:
             return self._layout.running_json
-        return self._layout.intents_dir / f"{intent.act}{_SUFFIX}"
+        return self._layout.intents_dir / f"{intent.act}{SUFFIX}"
 
     def _lock(self, intent: Intent) -> FileLock:
         if not intent.act:
             return FileLock(self._layout.lock)
         return FileLock(self.path(intent).with_suffix(".lock"))
-
-
-def has_intents(task_directory: str) -> bool:
-    """Return whether a task has an intent; this lists one directory and reads no file."""
-    return bool(intent_paths(TaskLayout(Path(task_directory))))
-
-
-def intent_paths(layout: TaskLayout) -> list[Path]:
-    """Return the paths of a task's intents; usually there are none."""
-    directory = os.fspath(layout.intents_dir)
-    try:
-        names = os.listdir(directory)
-    except FileNotFoundError:
-        names = []
-    found = [Path(directory, name) for name in names if is_intent(name)]
-    old = layout.running_json
-    return [*found, old] if os.path.lexists(old) else found
-
-
-def is_intent(name: str) -> bool:
-    """Tell whether a file name is that of an intent, and not of a lock or somebody's file."""
-    return name.endswith(_SUFFIX) and is_act_id(name.removesuffix(_SUFFIX))
 
 
 def _is_text(value: object) -> bool:

@@ -1,19 +1,32 @@
-"""The fixed sets of words in a ledger line."""
+"""The fixed sets of words in a ledger line, and the step that another one reverses."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
+
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.fields import said, text_or_none
 
 BASE = "base"  # what the first step of a task stands on
 ALL_PARTS = "all"  # `parts` of a rollback that took all parts of the state along
 
 
 class StepKind(StrEnum):
-    """What kind of act a step records. A merge is recorded as a rollback."""
+    """The words for the kinds of acts; `siding.record.ledger.step` tells more kinds apart."""
 
     RUN = "run"
     APPLY = "apply"
     ROLLBACK = "rollback"
     CHECKPOINT = "checkpoint"
     PHASE = "phase"
+
+
+_KINDS = {kind.value: kind for kind in StepKind}
+
+
+def known_kind(word: str) -> StepKind | None:
+    """Return the kind that a line's word is for; None for one that a newer version wrote."""
+    return _KINDS.get(word)
 
 
 class StepStatus(StrEnum):
@@ -24,3 +37,22 @@ class StepStatus(StrEnum):
     INTERRUPTED = "interrupted"
     TIMEOUT = "timeout"
     BLOCKED = "blocked"
+
+
+class Reversal(NamedTuple):
+    """The step that another step undoes or redoes; at most one of the two is set."""
+
+    undoes: str | None = None  # the id of the step that is undone
+    redoes: str | None = None  # the id of the step that is done again
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Reversal":
+        return cls(text_or_none(record.get("undoes")), text_or_none(record.get("redoes")))
+
+    @property
+    def of(self) -> str | None:
+        """Return the id of the step that is undone or redone; None if this is neither."""
+        return self.undoes or self.redoes
+
+    def as_record(self) -> dict[str, Any]:
+        return said(undoes=self.undoes, redoes=self.redoes)

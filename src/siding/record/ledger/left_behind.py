@@ -41,7 +41,7 @@ def returns_in(steps: Iterable[Step], base_snapshot: str) -> list[Return]:
         act = step.reversal.of or ""
         completed = step.status == StepStatus.COMPLETED
         back = step.as_rollback
-        if back and step.goes_back:
+        if back is not None and step.goes_back:
             limited = bool(back.paths)
             found.append(
                 Return(

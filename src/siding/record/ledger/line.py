@@ -1,16 +1,15 @@
 """A ledger line before it is written: all fields except its number and ``prev``."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.figures import DiffFigures, ModeFigures
 from siding.record.ledger.intents import Intent
-from siding.record.ledger.kinds import StepKind, StepStatus
+from siding.record.ledger.kinds import StepStatus
 from siding.record.ledger.traps import Trap, traps_record
 from siding.record.snapshots.coverage import Coverage
 
 if TYPE_CHECKING:
-    from siding.record.ledger.details.apply import ApplyDetail
     from siding.record.ledger.figures import RunTurns
 
 
@@ -39,8 +38,8 @@ class LedgerLine(NamedTuple):
         """Return the fields of the line. Fields that every line has are present even if empty."""
         intent = self.intent
         # An apply changes its target and not the workspace; readers look for its figures here.
-        is_apply = intent.kind == StepKind.APPLY
-        applied = cast("ApplyDetail", intent.draft.detail).applied if is_apply else None
+        moved = intent.draft.as_apply
+        applied = None if moved is None else moved.applied
         record: dict[str, Any] = {
             "kind": intent.kind,
             "policy_events": [],

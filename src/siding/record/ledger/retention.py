@@ -16,11 +16,24 @@ The base is no step, so it is never freed. A line of a kind that is not known st
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, assert_never
 
-from siding.record.ledger.kinds import StepKind
 from siding.record.ledger.present_line import present_line
-from siding.record.ledger.step import Step
+from siding.record.ledger.step import (
+    ApplyRedoStep,
+    ApplyStep,
+    ApplyUndoStep,
+    CheckpointStep,
+    ForeignStep,
+    MergeStep,
+    PhaseStep,
+    RedoStep,
+    RollbackStep,
+    RunStep,
+    Step,
+    TurnStep,
+    UndoStep,
+)
 
 OUTSIDE = "outside"  # the origin of a checkpoint that nobody asked for
 _OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -77,12 +90,24 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _stays_whole(step: Step, before: datetime) -> bool:
-    if step.kind == StepKind.APPLY or step.kind not in set(StepKind) or step.merges:
+    if _stays_at_any_age(step):
         return True
     try:
         return datetime.fromisoformat(step.ended_at or step.started_at) >= before
     except (ValueError, TypeError):  # TypeError: the time was written without its offset
         return True  # it is not known how old it is
+
+
+def _stays_at_any_age(step: Step) -> bool:
+    match step:
+        case ApplyStep() | ApplyUndoStep() | ApplyRedoStep() | MergeStep() | ForeignStep():
+            return True
+        case RunStep() | TurnStep() | CheckpointStep() | PhaseStep():
+            return False
+        case RollbackStep() | UndoStep() | RedoStep():
+            return False
+        case _:
+            assert_never(step)
 
 
 def _is_between(step: Step) -> bool:

@@ -1,5 +1,13 @@
 """A step: one recorded act in a task, read from a line of ``ledger.jsonl``.
 
+`Step` is a closed union with a class for each kind of act; `step_from` chooses the class, once for
+each line that is looked at. An undo, a redo, a merge and a turn are kinds of their own, whatever
+their line is called. Code that does something for each kind uses ``match`` and ``assert_never``, so
+that mypy shows every such place to whoever adds a kind. Code that asks for one kind uses the
+properties `as_run`, `goes_back` and the like: for a step of any other kind they are None, false or
+empty, and that stays true whatever kinds are added. `kind_shown` and `detail` have no such default:
+a new kind without them is an error wherever they are read.
+
 Other tools write ``run``, ``apply`` and ``rollback`` lines of the same shape. Siding adds ``v``,
 ``prev`` (the hash of the line before), ``snapshot`` and ``parent`` (the workspace after and before
 the step), ``coverage`` and ``status``. `Step.line` is the unchanged line, so fields of newer
@@ -7,220 +15,70 @@ versions and of other tools are passed on. Code outside this package must not re
 """
 
 from collections.abc import Mapping
-from shlex import join
-from typing import TYPE_CHECKING, Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, assert_never, final
 
-from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.fields import (
-    mapping,
-    mappings,
-    strings,
-    text,
-    text_or_none,
-    whole,
-    words,
-)
-from siding.record.ledger.kinds import ALL_PARTS, StepKind, StepStatus
+from siding.ground.storage.fields import mapping, strings, text, text_or_none, whole, words
+from siding.record.ledger.details import ForeignDetail
+from siding.record.ledger.kinds import StepKind, StepStatus, known_kind
+from siding.record.ledger.step_fields import StepFields, stat_of
 
-# Details and reports are imported by the properties that return them. A status or a board needs
-# none of them, and importing all of these modules takes longer than reading a ledger.
+# Details are imported by the properties that return them: a status or a board needs none of them.
 if TYPE_CHECKING:
-    from siding.record.ledger.details import Detail
     from siding.record.ledger.details.apply import ApplyDetail
     from siding.record.ledger.details.checkpoint import CheckpointDetail
-    from siding.record.ledger.details.reversal import Reversal
-    from siding.record.ledger.details.rollback import RollbackDetail
+    from siding.record.ledger.details.phase import PhaseDetail
+    from siding.record.ledger.details.rollback import MergedBranch, RollbackDetail
     from siding.record.ledger.details.run import RunDetail
-    from siding.record.ledger.figures import DiffFigures, RunTurns
-    from siding.record.ledger.reports import IsolationReport, PolicyEvent
-    from siding.record.ledger.traps import Trap
-    from siding.record.snapshots.coverage import Coverage
+    from siding.record.ledger.figures import RunTurns
+    from siding.record.ledger.usage import Usage
+    from siding.record.ledger.wire import WireReport
 
 STEP_VERSION = 1
 
 
-class Step(NamedTuple):
-    """The fields that steps of every kind have. Fields of one kind only are in `detail`."""
+@final
+class RunStep(StepFields):
+    """A command that ran in the workspace."""
 
-    number: int
-    kind: str  # a StepKind, or another word that a newer version wrote
-    status: str  # a StepStatus, or another word that a newer version wrote
-    started_at: str
-    ended_at: str
-    duration_ms: int
-    exit_code: int | None
-    cmd: tuple[str, ...]
-    message: str
-    snapshot: str | None  # a commit in the snapshot store: the workspace after the step
-    parent: str | None  # the same for the workspace before the step
-    files: int
-    additions: int
-    deletions: int
-    modes: int  # paths whose permissions changed
-    complete: bool  # everything in the workspace was captured
-    line: Mapping[str, Any]
+    kind_shown = "run"
+
+    @cached_property
+    def detail(self) -> "RunDetail":
+        from siding.record.ledger.details.run import RunDetail
+
+        return RunDetail.from_record(self.line)
 
     @property
-    def id(self) -> str:
-        return f"{self.number:04d}"
+    def as_run(self) -> "RunDetail":
+        return self.detail
 
     @property
-    def act(self) -> str:
-        """The id of the act that the step records; "" in lines of other tools and old versions."""
-        return text(self.line.get("act"))
+    def usage(self) -> "Usage":
+        found = self.line.get("usage")
+        if not found:  # as of most steps: what reads it is not loaded then
+            return {}
+        from siding.record.ledger.usage import usage_from
+
+        return usage_from(found)
 
     @property
-    def recovered(self) -> bool:
-        """Whether the process of the step died, and a later command recorded the step."""
-        return bool(self.line.get("recovered"))
-
-    @property
-    def detail(self) -> "Detail":
-        """The fields of this kind of step; parsed from the line at each access."""
-        from siding.record.ledger.details import detail_from
-
-        return detail_from(self.kind, self.line)
-
-    @property
-    def as_run(self) -> "RunDetail | None":
-        """The detail of a run; None for a step of another kind."""
-        return cast("RunDetail", self.detail) if self.kind == StepKind.RUN else None
-
-    @property
-    def as_apply(self) -> "ApplyDetail | None":
-        """The detail of an apply; None for a step of another kind."""
-        return cast("ApplyDetail", self.detail) if self.kind == StepKind.APPLY else None
-
-    @property
-    def as_rollback(self) -> "RollbackDetail | None":
-        """The detail of a rollback, an undo or a merge; None for a step of another kind."""
-        return cast("RollbackDetail", self.detail) if self.kind == StepKind.ROLLBACK else None
-
-    @property
-    def as_checkpoint(self) -> "CheckpointDetail | None":
-        """The detail of a checkpoint; None for a step of another kind."""
-        return cast("CheckpointDetail", self.detail) if self.kind == StepKind.CHECKPOINT else None
-
-    @property
-    def merges(self) -> bool:
-        """Whether the step merged a branch into the workspace.
-
-        The ledger records a merge as a rollback, because both replace the content of the
-        workspace.
-        """
-        return self.kind == StepKind.ROLLBACK and isinstance(self.line.get("merged"), dict)
-
-    @property
-    def syncs(self) -> bool:
-        """Whether the step brought the moved base branch in, with HEAD and the index."""
-        return self.merges and bool(self.line["merged"].get("base"))
-
-    @property
-    def goes_back(self) -> bool:
-        """Whether the step restored an earlier state of the workspace."""
-        return self.kind == StepKind.ROLLBACK and not self.merges
-
-    @property
-    def reversal(self) -> "Reversal":
-        """The step that this one undoes or redoes; both fields are None if it does neither."""
-        from siding.record.ledger.details.reversal import Reversal
-
-        return Reversal.from_record(self.line)
-
-    @property
-    def returns(self) -> str | None:
-        """The snapshot that an undo of this step restores, if it is not `parent`."""
-        return text_or_none(self.line.get("returns"))
-
-    @property
-    def on(self) -> str:
-        """The id of the step that this one stands on, or "base"; "" in lines of old versions."""
-        return text(self.line.get("on"))
-
-    @property
-    def took_all_parts(self) -> bool:
-        """Whether a rollback took HEAD, the branch, the index and the phases along."""
-        return self.line.get("parts") == ALL_PARTS
-
-    @property
-    def retries(self) -> str:
-        """The id of the step that this one does again, or goes back to do again; "" if none."""
-        return text(self.line.get("retries"))
-
-    @property
-    def kind_shown(self) -> str:
-        """The kind as it is shown to a person."""
-        if self.merges:
-            return "sync" if self.syncs else "merge"
-        if self.turn_of:
-            return "call" if self.line.get("moment") == "call" else "turn"
-        undoes, redoes = self.reversal
-        return "undo" if undoes else "redo" if redoes else self.kind
-
-    @property
-    def title(self) -> str:
-        """One line that says what the step did."""
-        if self.cmd:
-            return join(self.cmd)  # quoted, so that it can be typed again
-        return self.message or text(self.line.get("target") or self.line.get("mode"))
+    def wire(self) -> "WireReport | None":
+        return self.detail.wire if "wire" in self.line else None
 
     @property
     def heading(self) -> str:
-        """The title; of a run that a program called, its name and what its agent was asked."""
-        prompt = text(self.line.get("prompt")) if self.kind == StepKind.RUN else ""
-        if not prompt.strip():
+        prompt = text(self.line.get("prompt")).strip()
+        if not prompt:
             return self.title
-        return f"{text(self.line.get('name'))}: {prompt.strip().splitlines()[0]}".removeprefix(": ")
-
-    @property
-    def reason(self) -> str:
-        """Why the step was blocked, stopped or could not start; "" if none of this happened."""
-        return text(self.line.get("reason"))
-
-    @property
-    def agent(self) -> str:
-        """The name of the agent that ran; "" for any other command."""
-        return text(self.line.get("agent"))
+        return f"{text(self.line.get('name'))}: {prompt.splitlines()[0]}".removeprefix(": ")
 
     @property
     def run(self) -> str:
-        """The id of the run that the step records; "" for other steps and old lines."""
-        return text(self.line.get("run")) if self.kind == StepKind.RUN else ""
-
-    @property
-    def was_stopped(self) -> bool:
-        """Whether the step is a run that was ended on request."""
-        return text(self.line.get("ending")) == "stopped"
-
-    @property
-    def turn_of(self) -> str:
-        """The id of the run whose turn the step is; "" if it is no turn.
-
-        Of an agent that was started without one, it is the agent's own id of the conversation.
-        """
-        if self.kind != StepKind.CHECKPOINT:
-            return ""
-        return text(self.line.get("run")) or (self.agent and text(self.line.get("session")))
-
-    @property
-    def run_of_turn(self) -> str:
-        """The id of the run that the step is a turn of: it says so, or this run alone lived
-        meanwhile."""
-        if self.turn_of:
-            return self.turn_of
-        detail = self.as_checkpoint
-        is_of_one = detail is not None and detail.origin == "running" and len(self.beside) == 1
-        return self.beside[0] if is_of_one else ""
-
-    @property
-    def turn(self) -> str:
-        """The agent's own id of the prompt whose turn, or a part of it, the step is; "" if none."""
-        return text(self.line.get("turn")) if self.turn_of else ""
+        return text(self.line.get("run"))
 
     @property
     def turns(self) -> "RunTurns | None":
-        """What the turns of a run changed, whose line this is; None if it had none, or an earlier
-        version recorded it."""
         if not (self.run and self.line.get("turns")):
             return None
         from siding.record.ledger.figures import RunTurns
@@ -229,102 +87,225 @@ class Step(NamedTuple):
 
     @property
     def run_name(self) -> str:
-        """The name that the run was given; "" for none."""
         return text(self.line.get("name")) if self.run else ""
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """The ids of the other runs that lived when the step ended: changes may be theirs."""
-        return strings(self.line.get("beside"))
+    def since(self) -> str:
+        return text(self.line.get("since"))
+
+
+class _CheckpointFields(StepFields):
+    """What a checkpoint and a turn have; both are called ``checkpoint`` in the ledger."""
+
+    @cached_property
+    def detail(self) -> "CheckpointDetail":
+        from siding.record.ledger.details.checkpoint import CheckpointDetail
+
+        return CheckpointDetail.from_record(self.line)
 
     @property
-    def links(self) -> int:
-        """How many files are linked to others than before."""
-        return whole(self.line.get("link_count"))
+    def as_checkpoint(self) -> "CheckpointDetail":
+        return self.detail
 
     @property
-    def directories(self) -> int:
-        """How many directories are empty that were not, or were and are not."""
-        return whole(self.line.get("directory_count"))
+    def usage(self) -> "Usage":
+        found = self.line.get("usage")
+        if not found:  # as of most steps: what reads it is not loaded then
+            return {}
+        from siding.record.ledger.usage import usage_from
+
+        return usage_from(found)
 
     @property
-    def commits(self) -> tuple[str, ...]:
-        """The commits that the step made."""
-        return strings(self.line.get("commits"))
+    def wire(self) -> "WireReport | None":
+        return self.detail.wire if "wire" in self.line else None
+
+
+@final
+class CheckpointStep(_CheckpointFields):
+    """The workspace was recorded: on request, or because it changed since the last step."""
+
+    kind_shown = "checkpoint"
 
     @property
-    def coverage(self) -> "Coverage | None":
-        """What the snapshot after the step contains and lacks; None if the line does not say."""
-        from siding.record.snapshots.coverage import Coverage
+    def run_of_turn(self) -> str:
+        is_of_one = self.line.get("origin") == "running" and len(self.beside) == 1
+        return self.beside[0] if is_of_one else ""
 
-        report = self.line.get("coverage")
-        return Coverage.from_record(report) if isinstance(report, dict) else None
 
-    @property
-    def policy_events(self) -> "tuple[PolicyEvent, ...]":
-        """The rules of the policy that the command matched."""
-        found = mappings(self.line.get("policy_events"))
-        if not found:
-            return ()
-        from siding.record.ledger.reports import PolicyEvent
-
-        return tuple(PolicyEvent.from_record(each) for each in found)
+@final
+class TurnStep(_CheckpointFields):
+    """A turn of an agent, or a part of one: the line names its run or the agent's conversation."""
 
     @property
-    def isolation(self) -> "IsolationReport | None":
-        """The changes outside the workspace during the step; None if none are known."""
-        report = self.line.get("isolation")
-        if not isinstance(report, dict) or not report.get("changes"):
-            return None
-        from siding.record.ledger.reports import IsolationReport
-
-        return IsolationReport.from_record(report)
+    def kind_shown(self) -> str:
+        return "call" if self.line.get("moment") == "call" else "turn"
 
     @property
-    def traps(self) -> "tuple[Trap, ...]":
-        """The files that the step left, which a program outside runs later: the first of them."""
-        found = mappings(self.line.get("traps"))
-        if not found:
-            return ()
-        from siding.record.ledger.traps import Trap
-
-        return tuple(Trap.from_record(each) for each in found)
+    def turn_of(self) -> str:
+        return _turn_of(self.line)
 
     @property
-    def trap_count(self) -> int:
-        """How many such files the step left."""
-        return whole(self.line.get("trap_count")) or len(mappings(self.line.get("traps")))
+    def run_of_turn(self) -> str:
+        return self.turn_of
 
     @property
-    def diff_stat(self) -> "DiffFigures":
-        """The figures of the change, and the changed paths: of an apply those of its target."""
-        from siding.record.ledger.figures import DiffFigures
+    def turn(self) -> str:
+        return text(self.line.get("turn"))
 
-        return DiffFigures.from_record(_stat_of(self.line))
 
-    @property
-    def artifacts(self) -> Mapping[str, str]:
-        """The step's files, ``patch`` and ``output``, as paths relative to the task's directory."""
-        found = mapping(self.line.get("artifacts"))
-        return {kind: text(name) for kind, name in found.items()}
+class _ApplyFields(StepFields):
+    """What an apply has, and the undo and redo of one: a target was moved, not the workspace."""
 
-    @property
-    def patch_sha256(self) -> str | None:
-        """The SHA-256 of the patch; None if there is no patch."""
-        return text_or_none(self.line.get("patch_sha256"))
+    @cached_property
+    def detail(self) -> "ApplyDetail":
+        from siding.record.ledger.details.apply import ApplyDetail
+
+        return ApplyDetail.from_record(self.line)
 
     @property
-    def is_chained(self) -> bool:
-        """Whether the line has the hash of the line before it; lines of other tools have none."""
-        return bool(self.line.get("prev"))
+    def as_apply(self) -> "ApplyDetail":
+        return self.detail
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return strings(self.line.get("kept"))
+
+
+@final
+class ApplyStep(_ApplyFields):
+    """The task's change was put onto a target: a branch, or the files of a checkout."""
+
+    kind_shown = "apply"
+
+
+@final
+class ApplyUndoStep(_ApplyFields):
+    """An apply was taken back from its target."""
+
+    kind_shown = "undo"
+
+
+@final
+class ApplyRedoStep(_ApplyFields):
+    """An apply that was taken back was put onto its target again."""
+
+    kind_shown = "redo"
+
+
+class _RollbackFields(StepFields):
+    """What every step has that replaced the content of the workspace: ``rollback`` in the ledger,
+    also where it was no rollback."""
+
+    @cached_property
+    def detail(self) -> "RollbackDetail":
+        from siding.record.ledger.details.rollback import RollbackDetail
+
+        return RollbackDetail.from_record(self.line)
+
+    @property
+    def as_rollback(self) -> "RollbackDetail":
+        return self.detail
+
+    @property
+    def goes_back(self) -> bool:
+        return True
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return strings(self.line.get("kept"))
+
+
+@final
+class RollbackStep(_RollbackFields):
+    """The workspace went to a recorded state that a person named."""
+
+    kind_shown = "rollback"
+
+
+@final
+class UndoStep(_RollbackFields):
+    """The workspace went back to the state before an act."""
+
+    kind_shown = "undo"
+
+
+@final
+class RedoStep(_RollbackFields):
+    """The workspace went to the state after an act that was undone."""
+
+    kind_shown = "redo"
+
+
+@final
+class MergeStep(_RollbackFields):
+    """A branch was merged into the workspace, perhaps with conflicts; or the base was (a sync)."""
+
+    @property
+    def kind_shown(self) -> str:
+        return "sync" if self.syncs else "merge"
+
+    @property
+    def goes_back(self) -> bool:
+        return False
+
+    @property
+    def merged(self) -> "MergedBranch | None":
+        return self.detail.merged
+
+    @property
+    def syncs(self) -> bool:
+        return bool(self.line["merged"].get("base"))
+
+
+@final
+class PhaseStep(StepFields):
+    """The task was moved to a phase, with a commit on its branch."""
+
+    kind_shown = "phase"
+
+    @cached_property
+    def detail(self) -> "PhaseDetail":
+        from siding.record.ledger.details.phase import PhaseDetail
+
+        return PhaseDetail.from_record(self.line)
+
+
+@final
+class ForeignStep(StepFields):
+    """An act of a kind that this version does not know: it is shown, and never taken back."""
+
+    @property
+    def kind_shown(self) -> str:
+        return self.kind
+
+    @property
+    def detail(self) -> ForeignDetail:
+        return ForeignDetail(self.kind)
+
+
+Step = (
+    RunStep
+    | TurnStep
+    | CheckpointStep
+    | ApplyStep
+    | ApplyUndoStep
+    | ApplyRedoStep
+    | RollbackStep
+    | UndoStep
+    | RedoStep
+    | MergeStep
+    | PhaseStep
+    | ForeignStep
+)
 
 
 def step_from(line: Mapping[str, Any]) -> Step:
     """Return the step in a ledger line; raise ValueError if the line is not a step."""
     number, kind = number_of(line), str(line["kind"])
     exit_code = line.get("exit_code")
-    stat = _stat_of(line)
-    return Step(
+    stat = stat_of(line)
+    return _class_of(kind, line)(
         number=number,
         kind=kind,
         status=str(line.get("status") or _status_of_old_line(exit_code)),
@@ -345,10 +326,35 @@ def step_from(line: Mapping[str, Any]) -> Step:
     )
 
 
-def _stat_of(line: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the figures of a line. Earlier versions wrote those of an apply in `applied` only."""
-    applied = mapping(line.get("applied")) if line.get("kind") == StepKind.APPLY else {}
-    return applied or mapping(line.get("diff_stat"))
+def _class_of(kind: str, line: Mapping[str, Any]) -> type[Step]:
+    """Return the class for a line, whose word for its kind is `kind`."""
+    known = known_kind(kind)
+    match known:
+        case None:
+            return ForeignStep
+        case StepKind.RUN:
+            return RunStep
+        case StepKind.CHECKPOINT:
+            return TurnStep if _turn_of(line) else CheckpointStep
+        case StepKind.ROLLBACK if isinstance(line.get("merged"), dict):
+            return MergeStep
+        case StepKind.ROLLBACK if text_or_none(line.get("undoes")):
+            return UndoStep
+        case StepKind.ROLLBACK:
+            return RedoStep if text_or_none(line.get("redoes")) else RollbackStep
+        case StepKind.APPLY if text_or_none(line.get("undoes")):
+            return ApplyUndoStep
+        case StepKind.APPLY:
+            return ApplyRedoStep if text_or_none(line.get("redoes")) else ApplyStep
+        case StepKind.PHASE:
+            return PhaseStep
+        case _:
+            assert_never(known)
+
+
+def _turn_of(line: Mapping[str, Any]) -> str:
+    """Return what the turn in a checkpoint's line is of; "" if it is no turn."""
+    return text(line.get("run")) or (text(line.get("agent")) and text(line.get("session")))
 
 
 def number_of(record: Mapping[str, Any]) -> int:

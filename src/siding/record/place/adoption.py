@@ -10,22 +10,17 @@ from siding.ground.git.discovery import RepositoryPaths
 from siding.ground.storage.documents import migrate_document
 from siding.ground.storage.layout import ProjectLayout
 from siding.ground.storage.locks import FileLock, Holder
+from siding.record.place.lost_projects import all_places, is_gone
+from siding.record.place.project_ids import give_id, is_empty, set_id, write_place
+from siding.record.place.project_of_repository import candidates, look
 from siding.record.place.project_places import (
     PROJECT_MIGRATIONS,
     PROJECT_VERSION,
     ProjectPlace,
     Relation,
     Seen,
-    all_places,
-    candidates,
-    give_id,
-    is_empty,
-    is_gone,
-    look,
     place_of,
     repository_id,
-    set_id,
-    write_place,
 )
 from siding.record.place.wiring import App
 from siding.record.runs.store import is_at_work

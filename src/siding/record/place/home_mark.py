@@ -20,15 +20,11 @@ from siding.ground.errors import SidingError
 from siding.ground.git.discovery import RepositoryPaths
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import Home
-from siding.record.place.project_places import (
-    ProjectPlace,
-    all_places,
-    home_lines,
-    home_of,
-    write_home_lines,
-)
+from siding.record.place.lost_projects import all_places
+from siding.record.place.project_ids import write_home_lines
+from siding.record.place.project_places import ProjectPlace, home_lines, home_of
 from siding.record.place.wiring import App
-from siding.record.tasks.registry import Registry
+from siding.record.tasks.registry_file import Registry
 from siding.record.tasks.states import WorkspaceState
 
 

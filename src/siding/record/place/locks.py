@@ -134,12 +134,14 @@ def _without_runs(
     """
     runs = Runs(project.task_layout(task_id))
     while live := runs.live():
+        from siding.record.runs.live_run import RunRecords
+
         refuse_inside(project, task_id, live)
         if not wait:
             raise _busy_with_runs(task_id, live, can_wait=wait is not None)
         lock.release()
         for run in live:
-            runs.wait(run)
+            RunRecords(project.task_layout(task_id)).wait(run)
         lock.acquire(timeout_s=None, holder=holder)
 
 

@@ -16,7 +16,7 @@ from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha, TaskId
 from siding.ground.storage.documents import read_document
 from siding.ground.storage.layout import ProjectLayout
-from siding.record.tasks.registry import MOVED_TO, Workspace
+from siding.record.tasks.registry import MOVED_TO, REBUILT, Workspace
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.store import TaskStore
 from siding.record.tasks.task import TASK_VERSION, Task, task_from
@@ -24,8 +24,6 @@ from siding.record.tasks.task import TASK_VERSION, Task, task_from
 if TYPE_CHECKING:
     from siding.ground.git.repository import Repository
     from siding.record.snapshots.store import SnapshotStore
-
-REBUILT = "rebuilt"  # marks an entry that was reconstructed
 
 
 class LostWorkspaces:

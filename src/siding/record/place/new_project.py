@@ -7,15 +7,14 @@ from siding.ground.git.discovery import RepositoryPaths
 from siding.ground.storage.documents import write_document
 from siding.ground.storage.filesystem import unsupported_reason
 from siding.ground.storage.layout import ProjectLayout
+from siding.record.place.project_ids import give_id, set_id
+from siding.record.place.project_of_repository import candidates
 from siding.record.place.project_places import (
     PROJECT_VERSION,
     ProjectPlace,
     Relation,
     Seen,
-    candidates,
-    give_id,
     place_of,
-    set_id,
 )
 from siding.record.place.settings import DEFAULT_TEXT
 from siding.record.place.wiring import App

@@ -16,7 +16,7 @@ from siding.record.tasks.task import Task
 
 def workspace_of(project: Project, task: Task) -> Workspace | None:
     """Return a task's workspace, from the registry or as another tool made it; None if none."""
-    entered = project.registry.of_task(task.id)
+    entered = project.workspaces.of_task(task.id)
     if entered is not None or not task.branch or task.worktree:
         return entered  # `worktree` is set: Siding made the workspace, so the registry is complete
     path = _place(project, task)

@@ -3,7 +3,7 @@
 from siding.ground.namedtuples import NamedTuple
 from siding.record.phases.plan import PhasePlan
 from siding.record.place.project import Project
-from siding.record.place.settings import phases_in
+from siding.record.place.settings_files import phases_in
 
 
 class Configured(NamedTuple):

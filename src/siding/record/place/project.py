@@ -8,46 +8,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.ground.errors import NotInitialised, SidingError, UsageError
-from siding.ground.files.durable import make_dirs
 from siding.ground.git.discovery import RepositoryPaths, find_repository, is_linked
 from siding.ground.git.errors import GitError, NotARepository
-from siding.ground.git.refs import check_ref_part
 from siding.ground.ids import TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.layout import ProjectLayout, TaskLayout
-from siding.ground.storage.locks import FileLock, Holder
-from siding.record.ledger.store import Ledger
-from siding.record.place.event_log import EventLog
-from siding.record.place.lost_workspaces import LostWorkspaces
+from siding.record.place.project_of_repository import look
 from siding.record.place.project_places import (
     ProjectPlace,
     Relation,
     Seen,
-    give_id,
     home_lines,
     home_of,
-    is_gone,
-    look,
-    named_place,
     place_of,
     repository_id,
 )
-from siding.record.place.redaction import Redaction
-from siding.record.place.sandbox_inside import HomeHidden, home_hidden, home_is_hidden
-from siding.record.place.settings import Settings, read_settings, redaction_in
+from siding.record.place.sandbox_inside import home_hidden, home_is_hidden
+from siding.record.place.settings import Settings
+from siding.record.place.settings_files import read_settings, redaction_in
 from siding.record.place.wiring import App, hide_from_git
-from siding.record.tasks.registry import Registry
 from siding.record.tasks.store import TaskStore
 
 if TYPE_CHECKING:
     from siding.ground.git.command import Git
     from siding.ground.git.repository import Repository
     from siding.ground.git.settings import UserSettings
+    from siding.record.ledger.store import Ledger
+    from siding.record.place.event_log import EventLog
+    from siding.record.place.lost_workspaces import LostWorkspaces
+    from siding.record.place.redaction import Redaction
     from siding.record.snapshots.store import SnapshotStore
+    from siding.record.tasks.registry import Workspaces
+    from siding.record.tasks.registry_file import Registry
 
-# The git modules are imported on first use: `log` and `task list` do not need them, and importing
-# them takes 15 ms of the 42 ms that a reading command may take (measured).
+# Stores are made on first use, and their modules imported then: most commands need few of them.
 
 STATE_VERSION = 1
 TRUST_VERSION, DRIVERS = 1, "drivers"  # of `trust.json`, and a section of it
@@ -76,15 +71,43 @@ class Project:
         self.paths = paths
         self._is_own_home = False
         self.tasks = TaskStore(layout)
-        lost = LostWorkspaces(
-            layout,
-            app.home.root,
+
+    @cached_property
+    def workspaces(self) -> "Workspaces":
+        """The entries of the registry, one by one."""
+        from siding.record.tasks.registry import Workspaces
+
+        return Workspaces(self.layout.worktrees_json, elsewhere=self._lost_workspaces)
+
+    @cached_property
+    def registry(self) -> "Registry":
+        """The registry of workspaces as a whole, and its changes."""
+        from siding.record.tasks.registry_file import Registry
+
+        path = self.layout.worktrees_json
+        return Registry(path, elsewhere=self._lost_workspaces, say=self.app.warn)
+
+    def _lost_workspaces(self) -> "LostWorkspaces":
+        """Return what finds the entries that the registry lacks."""
+        from siding.record.place.lost_workspaces import LostWorkspaces
+
+        return LostWorkspaces(
+            self.layout,
+            self.app.home.root,
             self.tasks,
             repository=lambda: self.repository,
             snapshots=lambda: self.snapshots,
         )
-        self.registry = Registry(layout.worktrees_json, elsewhere=lost, say=app.warn)
-        self.events = EventLog(layout, app.clock, app.listeners, redact=self._redacted)
+
+    @cached_property
+    def events(self) -> "EventLog":
+        """The journal of what happens in the project."""
+        from siding.record.place.event_log import EventLog
+
+        def redacted(record: Any) -> Any:
+            return self.redaction.record(record)  # `redaction` reads the settings on first use
+
+        return EventLog(self.layout, self.app.clock, self.app.listeners, redact=redacted)
 
     @property
     def has_repository(self) -> bool:
@@ -92,8 +115,7 @@ class Project:
         return self.paths.common_dir.is_dir()
 
     def require_repository(self) -> None:
-        """Raise RepositoryGone if there is no repository; what is recorded can be read all the
-        same."""
+        """Raise RepositoryGone if there is no repository: only what is recorded can be read."""
         if not self.has_repository:
             raise RepositoryGone(
                 f"the repository of project {self.layout.root.name} is gone",
@@ -101,17 +123,16 @@ class Project:
                 "any siding command in it, where it is now, takes the project along",
             )
 
-    def _redacted(self, record: Any) -> Any:
-        return self.redaction.record(record)  # `redaction` reads the settings on first use
-
     @cached_property
     def settings(self) -> Settings:
         """The settings of this project; raises UsageError for a mistake in a file."""
         return read_settings(self.layout.config_yaml, self.app.home.config_path)
 
     @cached_property
-    def redaction(self) -> Redaction:
+    def redaction(self) -> "Redaction":
         """The redaction that keeps secrets out of records."""
+        from siding.record.place.redaction import Redaction
+
         settings = self.settings.redaction.over(redaction_in(self.app.home.config_path))
         return Redaction(
             self.app.env,
@@ -191,7 +212,7 @@ class Project:
         if here.is_relative_to(workspaces) and here != workspaces:
             name = here.relative_to(workspaces).parts[0]
             # The registry has the paths as the layout writes them, with the links in them.
-            found = self.registry.around(str(self.layout.workspaces_dir / name))
+            found = self.workspaces.around(str(self.layout.workspaces_dir / name))
             return TaskId(name) if found is None else found.task_id
         pool = Path(os.path.realpath(self.layout.forks.workspaces_dir))
         if here.is_relative_to(pool) and here != pool:
@@ -199,11 +220,12 @@ class Project:
 
             used = SlotBooks(self.layout.forks).is_used(here.relative_to(pool).parts[0])
             return TaskId(used.owner) if used is not None and is_fork(used.owner) else None
-        found = self.registry.around(str(here)) if linked else None
+        found = self.workspaces.around(str(here)) if linked else None
         return None if found is None else found.task_id
 
     def branch_for(self, name: str, task_id: str) -> str:
         """Return the name of a new branch of a task; UsageError if the setting allows for none."""
+        from siding.ground.git.refs import check_ref_part
         from siding.record.tasks.names import branch_name
 
         wanted = branch_name(self.settings.branch_prefix, name, task_id)
@@ -229,8 +251,10 @@ class Project:
         """Return the paths of a task's files."""
         return self.layout.task(task_id)
 
-    def ledger(self, task_id: TaskId) -> Ledger:
+    def ledger(self, task_id: TaskId) -> "Ledger":
         """Return a task's ledger."""
+        from siding.record.ledger.store import Ledger
+
         return Ledger(self.layout.task(task_id).ledger_jsonl)
 
     @cached_property
@@ -285,6 +309,9 @@ class Project:
 
     @contextmanager
     def _changing(self, what: str) -> Iterator[None]:
+        from siding.ground.files.durable import make_dirs
+        from siding.ground.storage.locks import FileLock, Holder
+
         holder = Holder(pid=self.app.pid, since=self.app.now(), what=what)
         if not self.layout.locks_dir.is_dir():  # another tool made this home, without locks
             make_dirs(self.layout.locks_dir)
@@ -326,7 +353,7 @@ def find_project(app: App) -> Project | None:
     """
     if app.project:
         return named_project(app)
-    return _found(app, _repository_around(app))[0]
+    return project_of(app, _repository_around(app))[0]
 
 
 def require_project(app: App) -> Project:
@@ -336,7 +363,7 @@ def require_project(app: App) -> Project:
     """
     if app.project:
         return named_project(app)
-    project, seen = _found(app, _repository_around(app))
+    project, seen = project_of(app, _repository_around(app))
     if project is None:
         if home_is_hidden(app):
             raise home_hidden()
@@ -359,7 +386,7 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     if app.project:
         return named_project(app), False
     paths = _repository_around(app)
-    project, seen = _found(app, paths)
+    project, seen = project_of(app, paths)
     if project is None:
         if home_is_hidden(app):
             raise home_hidden()  # a project that is made in the sandbox would be lost with it
@@ -371,21 +398,10 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     hide_from_git(app.home.root)
     place = place_of(project.layout)
     if place is not None and (place.id is None or repository_id(paths) is None):
+        from siding.record.place.project_ids import give_id
+
         give_id(app, place, paths)
     return project, False
-
-
-def project_for_people(app: App, *, make: bool) -> Project:
-    """Return the project of the working directory; with `make`, make it if there is none.
-
-    Raises HomeHidden in a sandbox, because a project that is made there would be lost.
-    """
-    if home_is_hidden(app) and find_project(app) is None:
-        raise HomeHidden(
-            "this step runs in a sandbox that hides Siding's home, so nobody would see this",
-            hint="end with the question as your output, or have the step run without --sandbox",
-        )
-    return ensure_project(app)[0] if make else require_project(app)
 
 
 def named_project(app: App) -> Project:
@@ -394,13 +410,15 @@ def named_project(app: App) -> Project:
     If its repository is gone, or another one is at its path, what was recorded can still be read:
     then the project's repository is a path at which there is nothing. Raises NotFound.
     """
+    from siding.record.place.lost_projects import is_gone, named_place
+
     place = named_place(app, app.project)
     there = Path(place.root) if place.root else place.layout.root / "no-repository"
     inside = app._replace(project="", cwd=there)
     try:
         paths = find_repository(there)
         if paths.root == there and not is_gone(place):
-            project, _seen = _found(inside, paths)
+            project, _seen = project_of(inside, paths)
             if project is not None and project.layout.root == place.layout.root:
                 return project
     except (NotARepository, OSError):
@@ -425,17 +443,14 @@ def named_project(app: App) -> Project:
 def _repository_around(app: App) -> RepositoryPaths:
     try:
         found = find_repository(app.cwd)
-    except NotARepository:
+    except NotARepository as error:
         from siding.record.place.trash import in_trash
         from siding.record.place.workspace_links import repository_of_workspace
 
         known = repository_of_workspace(app, None)
         if known is not None:
             return known
-        gone = in_trash(app)
-        if gone is None:
-            raise
-        raise gone from None
+        raise (in_trash(app) or error) from None
     here = Path(os.path.realpath(app.cwd))
     if not here.is_relative_to(os.path.realpath(app.home.root)):
         return found
@@ -446,7 +461,8 @@ def _repository_around(app: App) -> RepositoryPaths:
     return repository_of_workspace(app, found) or found
 
 
-def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:
+def project_of(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:
+    """Return the project of a repository, None if it has none, and what was found."""
     seen = look(app, paths)
     if seen.place is None or seen.how in (Relation.COPY, Relation.NONE):
         return None, seen

@@ -1,4 +1,4 @@
-"""Open every project of the home, independent of the working directory."""
+"""Open every project of the home, independent of the working directory; one, for people."""
 
 import re
 from collections.abc import Iterator
@@ -9,9 +9,17 @@ from siding.ground.git.discovery import find_repository
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import listed_ids, read_document_or_none
 from siding.ground.storage.layout import ProjectLayout
-from siding.record.place.project import Project
-from siding.record.place.project_places import PROJECT_MIGRATIONS, PROJECT_VERSION
-from siding.record.place.sandbox_inside import home_hidden, home_is_hidden
+from siding.record.place.project import (
+    Project,
+    ensure_project,
+    find_project,
+    require_project,
+)
+from siding.record.place.project_places import (
+    PROJECT_MIGRATIONS,
+    PROJECT_VERSION,
+)
+from siding.record.place.sandbox_inside import HomeHidden, home_hidden, home_is_hidden
 from siding.record.place.wiring import App
 
 _NAME = re.compile(r".-[0-9a-f]{4,64}\Z")
@@ -65,3 +73,16 @@ def _names(app: App) -> list[str]:
         if home_is_hidden(app):
             return []
         raise
+
+
+def project_for_people(app: App, *, make: bool) -> Project:
+    """Return the project of the working directory; with `make`, make it if there is none.
+
+    Raises HomeHidden in a sandbox, because a project that is made there would be lost.
+    """
+    if home_is_hidden(app) and find_project(app) is None:
+        raise HomeHidden(
+            "this step runs in a sandbox that hides Siding's home, so nobody would see this",
+            hint="end with the question as your output, or have the step run without --sandbox",
+        )
+    return ensure_project(app)[0] if make else require_project(app)

@@ -1,7 +1,6 @@
 """Detect that this command runs inside a step, or in a sandbox, where Siding's home is hidden."""
 
 from siding.ground.errors import SidingError
-from siding.ground.process.command import step_marks
 from siding.record.place.wiring import App
 
 
@@ -13,6 +12,8 @@ class HomeHidden(SidingError):
 
 def is_in_step(app: App) -> bool:
     """Return whether the environment says that this command runs inside a step."""
+    from siding.ground.process.command import step_marks
+
     return bool(step_marks(app.env))
 
 

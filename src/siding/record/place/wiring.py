@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from siding.ground.clock import Clock, SystemClock, iso
-from siding.ground.files.durable import create_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import Home
 from siding.record.place.listeners import Listeners
@@ -66,6 +65,8 @@ def hide_from_git(home: Path) -> None:
     A file that is there is the person's, also an empty one. In a home that is a repository itself
     it would hide what the person keeps there.
     """
+    from siding.ground.files.durable import create_bytes
+
     ignores = home / ".gitignore"
     if os.path.lexists(ignores) or os.path.lexists(home / ".git"):
         return

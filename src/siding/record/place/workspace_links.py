@@ -17,7 +17,8 @@ from siding.ground.ids import TaskId, is_fork
 from siding.ground.storage.layout import ProjectLayout
 from siding.record.place.project_places import place_of
 from siding.record.place.wiring import App
-from siding.record.tasks.registry import Registry, Workspace
+from siding.record.tasks.registry import Workspace
+from siding.record.tasks.registry_file import Registry
 from siding.record.tasks.slots import SlotBooks
 from siding.record.tasks.states import WorkspaceState
 from siding.record.worktrees.moving import repair_links

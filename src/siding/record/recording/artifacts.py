@@ -2,17 +2,18 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.ground.files.durable import flush, flush_dir, make_dirs, remove_file
 from siding.ground.hashing import sha256_of_file
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.intents import Intent
-from siding.record.ledger.kinds import StepKind
 from siding.record.ledger.step import Step
 from siding.record.recording.snapshots import TaskSnapshots
-from siding.record.snapshots.patches import DiffStat
+
+if TYPE_CHECKING:
+    from siding.record.snapshots.patches import DiffStat
 
 
 class WrittenPatch(NamedTuple):
@@ -20,7 +21,7 @@ class WrittenPatch(NamedTuple):
 
     path: Path | None
     sha256: str
-    stat: DiffStat | None
+    stat: "DiffStat | None"
 
 
 def write_patch(
@@ -54,7 +55,7 @@ def name_artifacts(
         named = layout.artifact(number, "patch")
         patch.path.replace(named)
         names["patch"] = f"artifacts/{named.name}"
-    if intent.kind == StepKind.RUN:
+    if intent.draft.as_run is not None:
         from siding.record.recording.run_outputs import name_output  # 4 ms, for runs only
 
         if output := name_output(layout, intent, number):
@@ -69,7 +70,8 @@ def name_artifacts(
 
 
 def _name_requests(layout: TaskLayout, intent: Intent, number: int) -> str:
-    if not isinstance(intent.draft.detail, RunDetail) or intent.draft.detail.requests is None:
+    ran = intent.draft.as_run
+    if ran is None or ran.requests is None:
         return ""
     from siding.record.runs.requests import name_requests  # few runs ask anything
 
@@ -77,12 +79,12 @@ def _name_requests(layout: TaskLayout, intent: Intent, number: int) -> str:
 
 
 def _name_wire(layout: TaskLayout, intent: Intent, number: int) -> str:
-    detail = intent.draft.detail
-    if not isinstance(detail, RunDetail) or detail.wire is None or not detail.run:
+    ran = intent.draft.as_run
+    if ran is None or ran.wire is None or not ran.run:
         return ""
     from siding.record.wire.journal import name_wire  # few runs have a proxy
 
-    return name_wire(layout, detail.run, number)
+    return name_wire(layout, ran.run, number)
 
 
 def join_output(layout: TaskLayout, step: Step) -> None:
@@ -90,7 +92,7 @@ def join_output(layout: TaskLayout, step: Step) -> None:
 
     That is so if the disk had no room for it then.
     """
-    if step.kind == StepKind.RUN:
+    if step.as_run is not None:
         from siding.record.recording.run_outputs import join_streams  # as above
 
         join_streams(layout, step)

@@ -11,7 +11,6 @@ from siding.ground.git.errors import NotARepository
 from siding.ground.ids import step_id
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import is_marked, step_marks
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.intents import Intent, Intents
 from siding.record.place.project import Project, find_project
 from siding.record.place.wiring import App
@@ -67,8 +66,7 @@ def _under_way(project: Project) -> list[tuple[CallingStep, Intent]]:
 
 
 def _name(intent: Intent) -> str:
-    detail = intent.draft.detail
-    run = detail.run if isinstance(detail, RunDetail) else ""
+    run = intent.run
     return run or step_id(intent.number)
 
 

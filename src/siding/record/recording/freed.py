@@ -3,13 +3,16 @@
 This is the one place that words it.
 """
 
-from collections.abc import Sequence
-from typing import Any
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from siding.ground.errors import SidingError
-from siding.record.ledger.freed import FreedJournal, FreedRecord
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
+
+if TYPE_CHECKING:  # most projects have freed nothing, and never need it
+    from siding.record.ledger.freed import FreedJournal, FreedRecord
 
 FIELD = "snapshot_freed"  # in a step that is given as JSON; no ledger has it
 PATCH_FIELD = "patch_freed"  # as above
@@ -27,20 +30,33 @@ class PatchFreed(SidingError):
     code = "patch_freed"
 
 
-def freed_journal(project: Project) -> FreedJournal:
+def freed_journal(project: Project) -> "FreedJournal":
     """Return the journal of freed snapshots, whether it is there or not."""
+    from siding.record.ledger.freed import FreedJournal
+
     return FreedJournal(project.layout.freed_jsonl, project.layout.freed_head)
 
 
-def freed_record(project: Project) -> FreedRecord:
+def freed_record(project: Project) -> "FreedRecord":
     """Return which snapshots were freed. Takes no lock."""
     return freed_journal(project).read()
 
 
+def freed_snapshots(project: Project) -> Mapping[str, str]:
+    """Return when each snapshot of any task was freed."""
+    return freed_record(project).of_all() if _has_freed(project) else {}
+
+
+def _has_freed(project: Project) -> bool:
+    """Tell whether anything was ever freed; without both files nothing was."""
+    layout = project.layout
+    return os.path.lexists(layout.freed_jsonl) or os.path.lexists(layout.freed_head)
+
+
 def freed_at(project: Project, *snapshots: str | None) -> str | None:
     """Return when the first of these snapshots that was freed was freed; None if none was."""
-    found = freed_record(project).of_all()
-    return next((found[each] for each in snapshots if each in found), None)
+    found = freed_snapshots(project)
+    return next((found[each] for each in snapshots if each and each in found), None)
 
 
 def freed_words(at: str) -> str:
@@ -50,6 +66,8 @@ def freed_words(at: str) -> str:
 
 def freed_note(project: Project, task_id: str, step: Step) -> str | None:
     """Return the sentence about the step if its snapshot, its patch or both were freed."""
+    if not _has_freed(project):
+        return None
     record = freed_record(project)
     snapshot, patch = record.of_all().get(step.snapshot or ""), _patch_freed(record, task_id, step)
     if snapshot and patch and snapshot[:10] == patch[:10]:
@@ -60,11 +78,11 @@ def freed_note(project: Project, task_id: str, step: Step) -> str | None:
 
 def patch_note(project: Project, task_id: str, step: Step) -> str | None:
     """Return the sentence about the step if its patch was freed, else None."""
-    at = _patch_freed(freed_record(project), task_id, step)
+    at = _patch_freed(freed_record(project), task_id, step) if _has_freed(project) else None
     return None if at is None else _patch_words(at)
 
 
-def _patch_freed(record: FreedRecord, task_id: str, step: Step) -> str | None:
+def _patch_freed(record: "FreedRecord", task_id: str, step: Step) -> str | None:
     return record.patches_of(task_id).get(step.id) if step.patch_sha256 else None
 
 
@@ -102,6 +120,8 @@ def marked(project: Project, task_id: str, steps: Sequence[Step]) -> list[dict[s
     """Return the lines of steps of a task; one whose snapshot or patch was freed says when, in
     `snapshot_freed` and `patch_freed`.
     """
+    if not _has_freed(project):
+        return [dict(step.line) for step in steps]
     record = freed_record(project)
     found, patches = record.of_all(), record.patches_of(task_id)
     return [

@@ -38,7 +38,7 @@ def inherit_mark(project: Project, taker: TaskId, base: Sha, start: Sha) -> None
 def _marked(project: Project, taker: TaskId) -> Iterator[Workspace]:
     for task_id in project.tasks.ids():
         if task_id != taker and project.task_layout(task_id).sandboxed_json.exists():
-            workspace = project.registry.of_task(task_id)
+            workspace = project.workspaces.of_task(task_id)
             if workspace is not None and workspace.base_commit:
                 yield workspace
 

@@ -2,12 +2,11 @@
 
 import sys
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from siding.ground.git.paths import is_under, unquote_path
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.details.run import BASE
-from siding.record.ledger.graph import Drawn, drawn
-from siding.record.ledger.kinds import StepStatus
+from siding.record.ledger.kinds import BASE, StepStatus
 from siding.record.ledger.present_line import PresentLine, present_line
 from siding.record.ledger.step import Step
 from siding.record.ledger.store import Tail
@@ -16,8 +15,10 @@ from siding.record.place.selection import select
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
 
+if TYPE_CHECKING:
+    from siding.record.ledger.graph import Drawn
+
 __all__ = [
-    "Drawn",
     "Folded",
     "Logged",
     "PresentLine",
@@ -124,9 +125,15 @@ def logged_folded(
 
 def _began_within(tail: Tail, step: Step) -> bool:
     """Tell whether the steps read reach back to where a run began."""
-    detail = step.as_run
-    since = detail.since.replace(BASE, "0") if detail is not None else ""
+    since = step.since.replace(BASE, "0")
     return not since.isdecimal() or int(since) >= tail.steps[0].number - 1
+
+
+def drawn(line: PresentLine, steps: Sequence[Step]) -> "list[Drawn]":
+    """Return the rows of a graph of the steps, oldest first."""
+    from siding.record.ledger.graph import drawn as draw  # few look at the graph
+
+    return draw(line, steps)
 
 
 def has_failed(step: Step) -> bool:

@@ -7,7 +7,6 @@ from siding.ground.git.discovery import common_directory, is_linked, is_same
 from siding.ground.git.roots import current_root
 from siding.ground.ids import Sha
 from siding.record.place.locks import Hold
-from siding.record.place.lost_workspaces import REBUILT
 from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction
 from siding.record.place.task_workspace import NoWorkspace, require_workspace
@@ -15,7 +14,7 @@ from siding.record.recording.recorder import BaseUnknown, Recorder
 from siding.record.recording.snapshots import root_of
 from siding.record.snapshots.capture import Capture
 from siding.record.snapshots.coverage import Coverage
-from siding.record.tasks.registry import Workspace
+from siding.record.tasks.registry import REBUILT, Workspace
 from siding.record.tasks.task import Task
 
 
@@ -38,7 +37,7 @@ def open_recorder(
 
         mend_if_possible(project, task, workspace)
     workspace = _with_its_numbers(project, workspace)
-    if project.registry.of_task(task.id) is None:
+    if project.workspaces.of_task(task.id) is None:
         # Only for tasks that another tool began: they are not in the registry.
         from siding.record.place.take_over import take_over
 
@@ -48,7 +47,7 @@ def open_recorder(
         if workspace.rest.get(REBUILT):
             raise BaseUnknown(task)
         workspace = take_base_snapshot(project, task, workspace, hold)
-    if project.registry.lacks(task.id):
+    if project.workspaces.lacks(task.id):
         with project.changing(f"writing down the workspace of task {task.id}"):
             project.registry.mend()
     return Recorder(project, task, workspace, hold, redaction=redaction)
@@ -93,7 +92,7 @@ def has_link(project: Project, workspace: Workspace) -> bool:
 
 
 def _without_workspace(project: Project, task: Task, hold: Hold) -> Recorder:
-    workspace = project.registry.of_task(task.id)
+    workspace = project.workspaces.of_task(task.id)
     last = project.ledger(task.id).last()
     snapshot = (last and last.snapshot) or (workspace and workspace.base_snapshot)
     if workspace is None or not snapshot:

@@ -21,11 +21,9 @@ from siding.ground.ids import Sha, new_act_id, step_id
 from siding.ground.storage.locks import Holder
 from siding.record.ledger.damage import highest_number
 from siding.record.ledger.details.checkpoint import CheckpointDetail
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.figures import DiffFigures, ModeFigure
 from siding.record.ledger.intents import Intent
-from siding.record.ledger.kinds import StepKind
 from siding.record.ledger.line import LedgerLine
 from siding.record.ledger.step import Step
 from siding.record.place.locks import Hold
@@ -41,12 +39,10 @@ from siding.record.recording.artifacts import (
 )
 from siding.record.recording.line_base import kept_by, line_base
 from siding.record.recording.snapshots import TaskSnapshots, tidy_store
-from siding.record.runs.left import LeftFiles
 from siding.record.runs.store import Runs
 from siding.record.snapshots.capture import Capture
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
-from siding.record.unfinished.by_kind import recovered
 
 if TYPE_CHECKING:
     from siding.record.ledger.figures import RunTurns
@@ -218,15 +214,16 @@ class Recorder:
         cut_off = self.runs.cut_off()
         if not cut_off:
             return
+        from siding.record.runs.live_run import RunRecords
         from siding.record.unfinished.runs import end_what_is_left
 
         for run in cut_off:
-            if self.runs.forget(run):
+            if RunRecords(self.layout).forget(run):
                 end_what_is_left(run)
 
     def _forget_what_ended(self) -> None:
         """Remove what names processes that runs left running, if none of them lives any more."""
-        if LeftFiles(self.layout).numbers():
+        if self.runs.has_left():
             from siding.record.unfinished.left_running import forget_what_ended
 
             forget_what_ended(self.layout)
@@ -364,6 +361,8 @@ class Recorder:
 
     def _finish_interrupted(self, intent: Intent) -> Step:
         """Record an act whose process died, with the output and changes that it left."""
+        from siding.record.unfinished.by_kind import recovered
+
         draft = recovered(self.project, self.layout, self.workspace, intent)
         newest = self.ledger.last()
         if intent.act and newest is not None and newest.number >= intent.number:
@@ -409,16 +408,16 @@ class Recorder:
         return step
 
     def _turns(self, intent: Intent) -> "RunTurns | None":
-        detail = intent.draft.detail
-        if not isinstance(detail, RunDetail) or not detail.run or not detail.since:
+        ran = intent.draft.as_run
+        if ran is None or not ran.run or not ran.since:
             return None
         from siding.record.ledger.run_turns import turns_of_run
 
-        return turns_of_run(self.ledger, detail.run, detail.since)
+        return turns_of_run(self.ledger, ran.run, ran.since)
 
     def _traps(self, intent: Intent, stat: "DiffStat | None") -> "tuple[Trap, ...]":
         # An apply leaves nothing in the workspace.
-        if stat is None or intent.kind == StepKind.APPLY:
+        if stat is None or intent.draft.as_apply is not None:
             return ()
         from siding.record.traps.finding import traps_of_step  # 5 ms, where something changed
 
@@ -440,9 +439,7 @@ class Recorder:
 
     def _beside(self, intent: Intent) -> tuple[str, ...]:
         """Return the ids of the runs that live, without that of the act itself."""
-        detail = intent.draft.detail
-        own = detail.run if isinstance(detail, RunDetail) else ""
-        return tuple(run.id for run in self.runs.live() if run.id != own)
+        return tuple(run.id for run in self.runs.live() if run.id != intent.run)
 
 
 def _is_line_of(step: Step, intent: Intent) -> bool:

@@ -1,16 +1,15 @@
 """The output of a run, where its step is recorded. Loaded for runs only."""
 
-from siding.ground.process.output.files import recover_output, rename_output, settle_output
+from siding.ground.process.output.files import rename_output, settle_output
 from siding.ground.storage.layout import TaskLayout
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.step import Step
 
 
 def name_output(layout: TaskLayout, intent: Intent, number: int) -> str:
     """Give the output of a run the number of its step; return its name, "" if there is none."""
-    run = intent.draft.detail
-    assert isinstance(run, RunDetail)
+    run = intent.draft.as_run
+    assert run is not None
     counted = run.output.stdout_bytes if run.output else None
     own, named = layout.artifact(intent.stem, "output"), layout.artifact(number, "output")
     return named.name if rename_output(own, named, counted) else ""
@@ -24,5 +23,7 @@ def join_streams(layout: TaskLayout, step: Step) -> None:
         return
     output = layout.artifact(step.number, "output")
     if not settle_output(output, told.stdout_bytes):
+        from siding.ground.process.output.reading import recover_output
+
         recover_output(output)
         settle_output(output, told.stdout_bytes)

@@ -1,9 +1,8 @@
 """Take, compare and verify the snapshots of one task."""
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -11,42 +10,21 @@ from siding.ground.errors import SidingError
 from siding.ground.git.errors import CommandFailed, not_comparable
 from siding.ground.git.roots import WorktreeRoot
 from siding.ground.ids import Sha
-from siding.ground.storage.locks import FileLock, LockBusy
-from siding.record.ledger.figures import ModeFigures
-from siding.record.phases.documents import read_documents
-from siding.record.recording.freed import refuse_freed
-from siding.record.snapshots.capture import (
-    Capture,
-    CaptureRequest,
-    capture,
-    changed_count,
-    is_in_state,
-)
 from siding.record.snapshots.changes import CaptureLimits
-from siding.record.snapshots.git_state import GitState
-from siding.record.snapshots.modes import (
-    ModeChange,
-    Modes,
-    TreeState,
-    bare_changes,
-    link_changes,
-    mode_changes,
-    state_of,
-)
-from siding.record.snapshots.patches import (
-    DiffPart,
-    DiffStat,
-    diff_stat,
-    write_patch,
-    write_patch_counted,
-)
+from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore
-from siding.record.snapshots.submodules import filled_between
 from siding.record.tasks.registry import Workspace
 
 if TYPE_CHECKING:
+    from siding.record.ledger.figures import ModeFigures
     from siding.record.place.locks import Hold
     from siding.record.place.project import Project
+    from siding.record.snapshots.capture import Capture
+    from siding.record.snapshots.expected_tree import ExpectedTree
+    from siding.record.snapshots.git_state import GitState
+    from siding.record.snapshots.mode_changes import ModeChange
+    from siding.record.snapshots.modes import Modes
+    from siding.record.snapshots.patches import DiffPart, DiffStat
     from siding.record.snapshots.peek import Peek
 
 
@@ -74,6 +52,7 @@ class TaskSnapshots:
         self._workspace = workspace
         self._hold = hold
         self._store: SnapshotStore = project.snapshots
+        self.expected: ExpectedTree | None = None  # what the next capture finds, most likely
 
     @property
     def store(self) -> SnapshotStore:
@@ -94,29 +73,40 @@ class TaskSnapshots:
         """Return the newest snapshot; None if there is none."""
         return self._store.tip(self._workspace.task_id)
 
-    def capture(self, *, step: str, kind: str, keep: Sequence[Sha] = ()) -> Capture:
+    def capture(self, *, step: str, kind: str, keep: Sequence[Sha] = ()) -> "Capture":
         """Take a snapshot of the workspace. The caller holds the task's lock.
 
         The commits `keep` of the store live as long as it.
         """
-        request = self._request(step=step, kind=kind)
-        return capture(self._store, request._replace(keep=keep))
+        from siding.record.snapshots.capture import capture
 
-    def is_in_state(self, state: GitState) -> bool:
+        request = self._request(step=step, kind=kind)
+        expected, self.expected = self.expected, None
+        return capture(self._store, request._replace(keep=keep, expected=expected))
+
+    def is_in_state(self, state: "GitState") -> bool:
         """Return whether HEAD, the branch, the index and git's small files are as in `state`."""
+        from siding.record.snapshots.capture import is_in_state
+
         return is_in_state(self._store, self._request(step="", kind="look"), state)
 
-    def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
+    def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> "DiffStat":
         """Return the figures of the difference between two snapshots, file by file."""
+        from siding.record.snapshots.patches import diff_stat
+
         with self._told(before, after):
             return diff_stat(self._store, self._parts(before, after), paths=paths)
 
     def write_patch(self, before: str, after: str, fd: int, paths: Sequence[bytes] = ()) -> None:
         """Write the patch between two snapshots to the file descriptor `fd`, byte for byte."""
+        from siding.record.snapshots.patches import write_patch
+
         with self._told(before, after):
             write_patch(self._store, self._parts(before, after), fd, paths=paths)
 
-    def mode_changes(self, before: str, after: str, modes: Modes | None = None) -> list[ModeChange]:
+    def mode_changes(
+        self, before: str, after: str, modes: "Modes | None" = None
+    ) -> "list[ModeChange]":
         """Return the paths whose permissions differ between two snapshots.
 
         `modes` are the permissions of `after`, if they are known; then `after` may be a tree.
@@ -124,16 +114,24 @@ class TaskSnapshots:
         new = Sha(after)
         if before == after:
             return []
+        from siding.record.snapshots.mode_changes import mode_changes
+        from siding.record.snapshots.recorded_modes import TreeState, state_of
+
         now = TreeState(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
         return mode_changes(self._store, state_of(self._store, Sha(before)), now)
 
-    def mode_figures(self, before: str, after: str, modes: Modes | None) -> ModeFigures:
+    def mode_figures(self, before: str, after: str, modes: "Modes | None") -> "ModeFigures":
         """Return the figures of what differs between two snapshots besides the files' content.
 
         `modes` are the permissions of `after`, if they are known.
         """
+        from siding.record.ledger.figures import ModeFigures
+
         if before == after:
             return ModeFigures()
+        from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
+        from siding.record.snapshots.recorded_modes import TreeState, state_of
+
         new = Sha(after)
         now = TreeState(new, modes) if modes is not None else state_of(self._store, new)
         then = state_of(self._store, Sha(before))
@@ -144,21 +142,28 @@ class TaskSnapshots:
         )
 
     def link_changes(
-        self, before: str, after: str, modes: Modes | None = None
+        self, before: str, after: str, modes: "Modes | None" = None
     ) -> dict[bytes, tuple[bytes, ...]]:
         """Return the files that are linked to others than before, with their group after it."""
         if before == after:
             return {}
+        from siding.record.snapshots.mode_changes import link_changes
+        from siding.record.snapshots.recorded_modes import state_of
+
         now = modes if modes is not None else state_of(self._store, Sha(after)).modes
         return link_changes(state_of(self._store, Sha(before)).modes, now)
 
     def changed_count(self) -> int:
         """Return how many files in the workspace differ from the newest snapshot; write nothing."""
+        from siding.record.snapshots.status_look import changed_count
+
         self._project.require_repository()
         return changed_count(self._store, self._request(step="", kind="look"))
 
-    def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
+    def write_patch_counted(self, before: str, after: str, fd: int) -> "DiffStat":
         """Write the patch between two snapshots to the file descriptor `fd`; return its figures."""
+        from siding.record.snapshots.patches import write_patch_counted
+
         with self._told(before, after):
             return write_patch_counted(self._store, self._parts(before, after), fd)
 
@@ -208,14 +213,19 @@ class TaskSnapshots:
         try:
             yield
         except CommandFailed as error:
+            from siding.record.recording.freed import refuse_freed
+
             refuse_freed(self._project, "one of the two states", before, after)
             raise not_comparable(before, after, error.message) from error
 
-    def _parts(self, before: str, after: str) -> list[DiffPart]:
+    def _parts(self, before: str, after: str) -> "list[DiffPart]":
         """Return the parts of a comparison.
 
         A submodule that was checked out between the two snapshots is a part of its own.
         """
+        from siding.record.snapshots.patches import DiffPart
+        from siding.record.snapshots.submodules import filled_between
+
         workspace = self._workspace
         git_dir = Path(workspace.git_dir) if workspace.git_dir else None
         root = Path(workspace.path)
@@ -237,10 +247,16 @@ class TaskSnapshots:
             kind=kind,
             at=int(self._project.app.clock.now().timestamp()),
             limits=CaptureLimits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
-            documents=partial(read_documents, self._project.task_layout(task_id).root),
+            documents=self._documents,
             keep_fds=self.keep_fds,
             of_sandbox=self._of_sandbox(),
         )
+
+    def _documents(self) -> Mapping[str, bytes]:
+        """Return the task's documents that go with its state, by their names."""
+        from siding.record.phases.documents import read_documents
+
+        return read_documents(self._project.task_layout(self._workspace.task_id).root)
 
     def _of_sandbox(self) -> Path | None:
         """Return the git directory of a sandboxed run that lives in the workspace."""
@@ -255,13 +271,18 @@ class TaskSnapshots:
 
 def tidy_store(project: "Project") -> None:
     """Join the packs of the snapshot store if there are many, one command at a time."""
+    if not project.snapshots.has_many_packs():
+        return
+    from siding.ground.storage.locks import FileLock, LockBusy
+    from siding.record.snapshots.store_upkeep import tidy
+
     lock = FileLock(project.layout.lock("snapshots"))
     try:
         lock.acquire(timeout_s=0)
     except LockBusy:
         return  # another command is joining them
     try:
-        project.snapshots.tidy()
+        tidy(project.snapshots)
     except SidingError:
         return  # many packs are only slower; the next step tries again
     finally:

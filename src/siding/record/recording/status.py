@@ -1,9 +1,11 @@
 """The status of a task."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.ground.errors import SidingError, UnreadableFile
 from siding.ground.git.errors import CommandFailed, GitError
+from siding.ground.git.refs import check_ref_part, read_ref
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, Holder
@@ -11,14 +13,18 @@ from siding.record.ledger.step import Step
 from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
 from siding.record.place.selection import select
+from siding.record.recording.damaged_steps import ledger_problems
+from siding.record.recording.in_progress import InProgress, in_progress
 from siding.record.recording.line_base import line_base
 from siding.record.recording.snapshots import TaskSnapshots
-from siding.record.recording.steps import InProgress, in_progress, ledger_problems
+from siding.record.runs.store import Runs
 from siding.record.tasks.ports import ports_of
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import WorkspaceState
 from siding.record.tasks.task import Task
-from siding.record.unfinished.left_running import StillThere, left_in
+
+if TYPE_CHECKING:
+    from siding.record.unfinished.left_running import StillThere
 
 __all__ = ["TaskStatus", "status"]
 
@@ -38,7 +44,7 @@ class TaskStatus(NamedTuple):
     holder: Holder | None  # the process that holds the task's lock
     problems: tuple[str, ...] = ()  # sentences about what is lost or damaged
     ports: range = range(0)  # the task's own; none before its first run
-    left: tuple[StillThere, ...] = ()  # what runs that have ended left running
+    left: "tuple[StillThere, ...]" = ()  # what runs that have ended left running
     untold: str = ""  # why git cannot say what changed since the last step; "" if it can
 
 
@@ -82,7 +88,7 @@ def status(project: Project, named: str | None) -> TaskStatus:
         holder=holder,
         problems=tuple(problems),
         ports=ports,
-        left=tuple(left_in(project, task.id)),
+        left=tuple(_left_in(project, task)),
         untold=untold,
     )
 
@@ -93,7 +99,22 @@ def _has_moved(project: Project, task: Task, base: Sha) -> bool:
     Reads one file: counting the commits would start git in each `siding status`.
     """
     try:
-        at = project.repository.branch(task.base_ref.removeprefix("refs/heads/"))
+        at = _tip_of(project, task.base_ref.removeprefix("refs/heads/"))
     except GitError:  # it started from a tag or a commit
         return False
     return bool(base) and at is not None and at != base
+
+
+def _tip_of(project: Project, branch: str) -> Sha | None:
+    if project.paths.ref_format != "files":
+        return project.repository.branch(branch)
+    return read_ref(project.paths.common_dir, f"refs/heads/{check_ref_part(branch)}")
+
+
+def _left_in(project: Project, task: Task) -> "list[StillThere]":
+    """Return what runs that have ended left running; most leave nothing."""
+    if not Runs(project.task_layout(task.id)).has_left():
+        return []
+    from siding.record.unfinished.left_running import left_in
+
+    return left_in(project, task.id)

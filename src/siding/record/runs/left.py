@@ -18,11 +18,11 @@ from siding.ground.storage.codec import encode_document
 from siding.ground.storage.documents import NewerVersion, read_document_or_none
 from siding.ground.storage.fields import mappings, said, text, words
 from siding.ground.storage.layout import TaskLayout
+from siding.record.runs.file_names import LEFT
 from siding.record.runs.run import ProcessMark, run_number
 from siding.record.runs.small_files import remove_small, replace_small
 
 LEFT_VERSION = 1
-_SUFFIX = ".left"
 _SHORT = 200  # signs of a command line that are kept
 
 
@@ -107,9 +107,9 @@ class LeftFiles:
             return []
         found = []
         for name in names:
-            if name.endswith(_SUFFIX):
+            if name.endswith(LEFT):
                 with suppress(ValueError):
-                    found.append(run_number(name.removesuffix(_SUFFIX)))
+                    found.append(run_number(name.removesuffix(LEFT)))
         return sorted(found)
 
     def read(self, number: int) -> LeftRunning | None:
@@ -133,7 +133,7 @@ class LeftFiles:
             remove_small(self._path(number))
 
     def _path(self, number: int) -> Path:
-        return self._directory / f"r{number}{_SUFFIX}"
+        return self._directory / f"r{number}{LEFT}"
 
 
 def shortened(argv: list[str]) -> tuple[str, ...]:

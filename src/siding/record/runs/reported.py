@@ -15,8 +15,8 @@ from siding.ground.storage.codec import encode_document
 from siding.ground.storage.documents import read_document_or_none
 from siding.ground.storage.fields import mapping, said, text, whole, words
 from siding.ground.storage.layout import TaskLayout
+from siding.record.runs.file_names import AGENT
 from siding.record.runs.small_files import replace_small
-from siding.record.runs.store import AGENT
 
 _VERSION = 1
 _LONGEST_TITLE = 72

@@ -16,7 +16,7 @@ from siding.ground.git.status import StatusEntry, parse
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import Completed
 from siding.record.snapshots.directory_scan import Scan
-from siding.record.snapshots.private_index import PrivateIndex
+from siding.record.snapshots.task_index import TaskIndex
 
 _LOOKING = "looking for changes"
 
@@ -31,7 +31,7 @@ class Look(NamedTuple):
 
 
 def look_through(
-    index: PrivateIndex, place: Place, arguments: Sequence[str], done: Completed, scan: Scan
+    index: TaskIndex, place: Place, arguments: Sequence[str], done: Completed, scan: Scan
 ) -> Look:
     """Return what a finished `git status` printed; git looks once more if it lacks files.
 
@@ -63,11 +63,11 @@ def _has_warned(stderr: bytes) -> bool:
     return any(b"deprecated" not in line for line in stderr.splitlines())
 
 
-def _still_there(index: PrivateIndex, paths: list[bytes]) -> tuple[bytes, ...]:
+def _still_there(index: TaskIndex, paths: list[bytes]) -> tuple[bytes, ...]:
     return tuple(path for path in paths if os.path.lexists(join(index.root, path)))
 
 
-def _unlisted(index: PrivateIndex, scan: Scan, look: Look) -> list[bytes]:
+def _unlisted(index: TaskIndex, scan: Scan, look: Look) -> list[bytes]:
     """Return the files in directories that the scan has read which git does not name.
 
     An index that cannot be read here (another version of its form) says nothing.

@@ -15,12 +15,13 @@ from siding.ground.git.errors import CommandFailed, SnapshotFailed
 from siding.ground.git.roots import check_root
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.snapshots.capture import CaptureRequest, CaptureWork
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.room import NO_ROOM, elsewhere, has_room, nowhere, place_for
 from siding.record.snapshots.scratch import scratch
+from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import PEEKS, SnapshotStore, TaskDirectory
+from siding.record.snapshots.tree_look import TreeLook
 
 _COPIED = ("HEAD", "base", "excludes", "gitlinks", "sparse", "index", "modes")
 
@@ -86,7 +87,7 @@ def _look(stack: ExitStack, store: SnapshotStore, request: CaptureRequest, direc
         except FileNotFoundError:
             continue  # the first capture makes it
     (place / "commondir").write_bytes(os.fsencode(store.root) + b"\n")
-    work = CaptureWork(store, request, task=own)
+    work = TreeLook(store, request, task=own)
     try:
         tree = work.present_tree()
     except CommandFailed:  # a power cut may have torn the index: it can be made again

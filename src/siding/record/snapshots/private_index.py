@@ -5,77 +5,38 @@ again from the last snapshot, at the price of reading every file. Objects made o
 a directory of their own (`incoming`), from which a capture puts them into the store.
 """
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from siding.ground.files.durable import replace_bytes
-from siding.ground.files.regular import read_small
 from siding.ground.git import objects
 from siding.ground.git.command import Place, output_of
-from siding.ground.git.excludes import renewed
-from siding.ground.git.index_file import read_gitlinks
 from siding.ground.git.paths import is_under, join, quote_path
 from siding.ground.ids import Sha
 from siding.record.snapshots.changes import IndexPlan
 from siding.record.snapshots.coverage import Skipped
 from siding.record.snapshots.directory_scan import unreadable
-from siding.record.snapshots.seeding import include_present, leave_out_sparse, read_tree
 from siding.record.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
+from siding.record.snapshots.task_index import TaskIndex
 
-_INDEX_LIMIT = 2 << 30
 _PLACEHOLDER = b".siding-placeholder"  # never on disk: makes git look into a nested repository
-_WRITING = (
-    "core.bigFileThreshold=32m",  # larger files are streamed into a pack, never read whole
-    "core.looseCompression=0",  # loose objects live until the pack is made: a moment
-    "pack.compression=1",
-)
 # What goes into the directory of incoming objects need not be flushed: the pack made of it is.
 # The index has to be, once: a torn one might be taken for a whole one.
 _FLUSH_NOTHING = ("core.fsync=none", "core.fsyncObjectFiles=false")
 _FLUSH_INDEX = ("core.fsync=index", "core.fsyncObjectFiles=false")
 
 
-class PrivateIndex:
-    """One task's index, with the worktree it stands for. The caller holds the task's lock."""
+class PrivateIndex(TaskIndex):
+    """The same index, and what changes it. The caller holds the task's lock."""
 
     def __init__(
         self, store: SnapshotStore, task: TaskDirectory, root: Path, keep_fds: Sequence[int]
     ) -> None:
-        self.store = store
-        self.git = store.git
-        self.task = task
-        self.root = os.fsencode(root)
+        super().__init__(store, task, root)
         self.keep_fds = keep_fds
-        self.sparse = bool(read_small(task.sparse, 100))
-        self._work_tree = root
-
-    def place(self, **more: object) -> Place:
-        """Return how git works on this index: all that can be read is read."""
-        alternates = [self.store.repository.objects]
-        if self.task.incoming.is_dir():
-            alternates.append(self.task.incoming)
-        settings = [*self.store.place().settings, f"core.excludesFile={self.task.excludes}"]
-        if self.sparse:
-            settings.append("core.sparseCheckout=true")
-        place = self.store.place(
-            self.task,
-            work_tree=self._work_tree,
-            alternates=tuple(alternates),
-            settings=(*settings, *_WRITING),
-            locks=True,
-        )
-        return place._replace(**more)  # type: ignore[arg-type]
 
     def run(self, place: Place, arguments: Sequence[str], doing: str, stdin: bytes = b"") -> bytes:
         """Run a command that writes; raises CommandFailed."""
         return self.git.run(place, arguments, doing=doing, stdin=stdin, keep_fds=self.keep_fds)
-
-    def renew_excludes(self) -> None:
-        """Bring the patterns up to date with the files that they were copied from."""
-        copy = read_small(self.task.excludes)
-        if copy is not None and (now := renewed(copy)) != copy:
-            replace_bytes(self.task.excludes, now)  # also beside another command
 
     def sweep(self) -> None:
         """Remove the locks of a git that died: we hold the task's lock, and so would it."""
@@ -90,6 +51,8 @@ class PrivateIndex:
 
     def start_over(self, tree: Sha, git_dir: Path | None) -> None:
         """Make the index again from a tree, with nothing known of the disk."""
+        from siding.record.snapshots.seeding import leave_out_sparse, read_tree
+
         self.discard()
         read_tree(self.store, self.task, tree, keep_fds=self.keep_fds)
         if self.sparse:
@@ -100,15 +63,9 @@ class PrivateIndex:
         if not self.task.index_file.exists():
             self.start_over(tree, git_dir)
         if self.sparse and self.git.version() < (2, 36):
+            from siding.record.snapshots.seeding import include_present
+
             include_present(self.store, self.task, self.root, keep_fds=self.keep_fds)
-
-    def data(self) -> bytes:
-        """Return the bytes of the index file. git replaces the file as a whole."""
-        return read_small(self.task.index_file, _INDEX_LIMIT) or b""
-
-    def gitlinks(self) -> dict[bytes, str]:
-        """Return the entries that stand for submodules, with the commit each names."""
-        return read_gitlinks(self.data(), self.store.repository.hash_size // 2)
 
     def open_nested(self, paths: Iterable[bytes]) -> None:
         """Put a file that is not there into each: git then takes it for a plain directory.

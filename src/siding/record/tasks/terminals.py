@@ -13,10 +13,8 @@ from contextlib import suppress
 from typing import Any
 
 from siding.ground.errors import SidingError
-from siding.ground.files.durable import make_dirs
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.identity import boot_id, started_of
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.fields import text, whole
 from siding.ground.storage.layout import ProjectLayout
@@ -54,6 +52,9 @@ class Terminals:
 
         Bindings of terminals that are gone are removed on the way.
         """
+        from siding.ground.files.durable import make_dirs
+        from siding.ground.process.identity import boot_id, started_of
+
         make_dirs(self._layout.terminals_dir)
         self._sweep()
         document = {
@@ -81,6 +82,8 @@ class Terminals:
 
 def _is_of(document: Mapping[str, Any], leader: int) -> bool:
     """Tell whether a binding was made in this boot, by the process that has this number now."""
+    from siding.ground.process.identity import boot_id, started_of
+
     if document.get("boot") != boot_id():
         return False
     started = whole(document.get("started"))

@@ -12,8 +12,10 @@ from siding.record.ledger.details.phase import PhaseDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.moving.move import Move
+from siding.record.moving.model import (
+    CheckoutPlace,
+    Move,
+)
 from siding.record.moving.worktree_commits import agree_index, has_happened
 from siding.record.phases.store import PhaseStore
 from siding.record.place.project import WAIT_FOR_PROJECT_S, Project
@@ -76,7 +78,7 @@ def settle_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
     intent = store.cut_off()
     if intent is None:
         return
-    workspace = project.registry.of_task(task.id)
+    workspace = project.workspaces.of_task(task.id)
     git_dir = Path(workspace.git_dir) if workspace and workspace.git_dir else Path("/nowhere")
     place = CheckoutPlace(root=Path(workspace.path if workspace else "/nowhere"), git_dir=git_dir)
     step = Move(intent.branch, Sha(intent.old), Sha(intent.new), place, intent.token)

@@ -1,27 +1,26 @@
 """Finish a run that was cut off: end its processes, recover its output and its commits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from siding.ground.process.command import Ending, ProcessInfo
+from siding.ground.process.command import Ending
+from siding.ground.process.ender import end_token, orphans_in
 from siding.ground.process.identity import await_end, boot_id
-from siding.ground.process.output.files import (
-    RecoveredOutput,
-    has_output,
-    recover_output,
-    rename_output,
-)
-from siding.ground.process.tree import EndedProcesses, end_token, orphans_in
+from siding.ground.process.output.files import rename_output
+from siding.ground.process.output.reading import RecoveredOutput, has_output, recover_output
+from siding.ground.process.tree import EndedProcesses
 from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.details.run import BASE, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
-from siding.record.ledger.reports import LeftProcess, OutputReport, ProcessReport, RequestsReport
+from siding.record.ledger.reports import OutputReport, ProcessReport, RequestsReport, as_left
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.wire import WireReport
+from siding.record.runs.file_names import WIRE
+from siding.record.runs.live_run import RunRecords
 from siding.record.runs.run import Run
-from siding.record.runs.store import WIRE, Runs
+from siding.record.runs.store import Runs
 from siding.record.unfinished.ground import Ground
 
 ALONE = "the run survived its host, which was killed; what it printed since then is not recorded"
@@ -34,15 +33,15 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
     run = _run_of(ground.layout, draft)
     left = end_token(intent.token, command=_command_of(run)) if intent.token else None
     await_keeper(run)
-    if run is not None and (fate := Runs(ground.layout).fate(run)) is not None:
+    if run is not None and (fate := RunRecords(ground.layout).fate(run)) is not None:
         draft = _without_host(draft, fate)
     if left is not None and run is not None and run.boot == boot_id():
         escaped = orphans_in(Path(ground.workspace.path), since=run.command.started)
         left = left._replace(survivors=(*left.survivors, *escaped))
     if draft.exit_code is None and not draft.status:
         draft = draft._replace(exit_code=-1)
-    detail = draft.detail
-    if not isinstance(detail, RunDetail):
+    detail = draft.as_run
+    if detail is None:
         return draft
     found = recover_output(_own_output(ground.layout, intent, detail))
     if detail.sandbox is not None:  # commits made inside are not in the repository yet
@@ -76,8 +75,8 @@ def _without_host(draft: Draft, fate: int) -> Draft:
 
 
 def _run_of(layout: TaskLayout, draft: Draft) -> Run | None:
-    detail = draft.detail
-    return Runs(layout).find(detail.run) if isinstance(detail, RunDetail) else None
+    ran = draft.as_run
+    return None if ran is None else Runs(layout).find(ran.run)
 
 
 def end_what_is_left(run: Run) -> None:
@@ -154,11 +153,6 @@ def _without_a_step(
         if is_there(named) and (number >= end or ledger.find(number) is None):
             return named
     return None
-
-
-def as_left(processes: Sequence[ProcessInfo]) -> tuple[LeftProcess, ...]:
-    """Return processes as a line holds them."""
-    return tuple(LeftProcess(*each) for each in processes)
 
 
 def _with_what_was_left(

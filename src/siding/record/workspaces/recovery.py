@@ -18,6 +18,8 @@ def recover_cut_off(project: Project) -> None:
     Acts in progress are left alone. If an act cannot be recovered, this only warns, because the
     failure must not stop work in other tasks; `siding doctor` gives the details.
     """
+    if not project.workspaces.may_be_cut_off():
+        return
     for workspace in project.registry.cut_off():
         if FileLock(project.task_layout(workspace.task_id).lock).is_locked():
             continue
@@ -38,7 +40,7 @@ def recover_if_cut_off(project: Project, task_id: TaskId) -> str | None:
 
     The caller holds the task's lock.
     """
-    workspace = project.registry.of_task(task_id)
+    workspace = project.workspaces.of_task(task_id)
     if workspace is None or workspace.intent is None:
         return None
     from siding.record.workspaces.workspaces import recover  # 5 ms, and hardly ever needed

@@ -9,7 +9,7 @@ import errno
 import os
 import struct
 
-from siding.sandbox.engines.landlock import PathRules
+from siding.ground.namedtuples import NamedTuple
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH = 1, 1
@@ -18,9 +18,20 @@ _FILTER, _AMBIENT_CLEAR = 2, 4
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _CAP_VERSION = 0x20080522
 _LAST_CAPABILITY = 63
-
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+
+
+class PathRules(NamedTuple):
+    """A Landlock domain: masks of the rights it handles, and (path, allowed rights) pairs.
+
+    A handled right is denied everywhere but below the paths that allow it.
+    """
+
+    handled_fs: int
+    handled_net: int
+    scoped: int
+    paths: tuple[tuple[str, int], ...]
 
 
 def landlock_version() -> int:

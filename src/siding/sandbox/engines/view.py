@@ -10,7 +10,7 @@ home and the person's main checkout are empty, but for what is listed. Rules:
 import os
 from collections.abc import Callable, Iterable
 
-from siding.agents.sandbox_homes import GIT_SETTINGS, TOOLS, AgentPlaces
+from siding.agents.places import GIT_SETTINGS, TOOLS, AgentPlaces
 from siding.ground.namedtuples import NamedTuple
 from siding.sandbox.engines.values import (
     BindMount,

@@ -13,7 +13,7 @@ from siding.record.wire.journal import WireJournal
 from siding.sandbox.wire.heads import BadHead
 from siding.sandbox.wire.hosts import HostList, address_in, plain_name
 from siding.sandbox.wire.reaching import Reach, Server, Unreachable
-from siding.sandbox.wire.via import CannotGoVia, via_for
+from siding.sandbox.wire.spec import CannotGoVia, via_for
 
 HTTP_PORT = 80
 _MOST_ADDRESSES = 4  # that are tried

@@ -1,16 +1,20 @@
 """Read the copy of an answer as its pieces come: tokens, model, error, and whether it is whole.
 
 Most of a stream is text that nobody here looks at: only events that can say something that counts
-are parsed. Nothing of an answer is kept but these few values.
+are parsed. Nothing of an answer is kept but these few values. The compression
+of a body is undone for whoever reads the copy.
 """
 
 import json
+import zlib
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from siding.ground.storage.fields import mapping
 from siding.record.wire.tokens import Said, said_in
-from siding.sandbox.wire.decoding import NotDecodable, decoder_of
 
+Decode = Callable[[bytes], bytes]
 LONGEST = 32 << 20  # bytes of an event, or of an answer that is one object
 # Of the Responses API every event is a `response.`, and most of them are text.
 _MARKS = (
@@ -19,6 +23,45 @@ _MARKS = (
 )
 _STREAM, _JSON = "text/event-stream", "json"
 _DONE = b"[DONE]"
+
+
+class NotDecodable(Exception):
+    """A body is encoded in a way that nobody here can undo; the message names the encoding."""
+
+
+def decoder_of(encoding: str) -> Decode:
+    """Return what decodes the pieces of a body one after the other. Raises NotDecodable.
+
+    What it returns raises ValueError for bytes that are not so encoded.
+    """
+    name = encoding.strip().lower()
+    if name in ("", "identity"):
+        return bytes
+    if name in ("gzip", "x-gzip", "deflate"):
+        return _guarded(zlib.decompressobj(wbits=zlib.MAX_WBITS | 32).decompress)
+    if name == "br":
+        return _guarded(_library("brotli", name).Decompressor().process)
+    if name == "zstd":
+        return _guarded(_library("zstandard", name).ZstdDecompressor().decompressobj().decompress)
+    raise NotDecodable(name[:40])
+
+
+def _library(module: str, encoding: str) -> Any:
+    """Return a library that is not installed everywhere (``pip install 'siding[meter]'``)."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise NotDecodable(encoding) from None
+
+
+def _guarded(decode: Decode) -> Decode:
+    def decoded(data: bytes) -> bytes:
+        try:
+            return decode(data)
+        except Exception as error:
+            raise ValueError(f"it is not encoded as it says: {error}") from error
+
+    return decoded
 
 
 class AnswerReader:

@@ -17,11 +17,11 @@ from siding.sandbox.wire.heads import (
     RequestHead,
     RequestReader,
     ResponseReader,
+    plain_answer,
     without_hops,
 )
 from siding.sandbox.wire.hello import hello_in
 from siding.sandbox.wire.hosts import TLS_PORT, address_in, plain_name
-from siding.sandbox.wire.plain import plain_answer
 from siding.sandbox.wire.reaching import Unreachable
 
 PATIENCE_S = 30.0  # for a head, or for the first message of TLS

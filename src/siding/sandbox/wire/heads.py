@@ -3,9 +3,13 @@
 The parser is h11, which refuses what two programs could read in two ways (two lengths, spaces
 before a colon). It reads a copy: what is passed on is the bytes that came, but for the two places
 of a request's head that name the proxy instead of the server.
+
+Beside them: the answer that the proxy gives by itself.
 """
 
+import json
 import re
+from http import HTTPStatus
 
 import h11
 
@@ -190,3 +194,15 @@ class ResponseReader:
 
 def _named(event: "h11.Response | h11.InformationalResponse") -> dict[str, str]:
     return {k.decode("latin-1"): v.decode("latin-1") for k, v in event.headers}
+
+
+def plain_answer(status: int, why: str) -> bytes:
+    """Return a whole answer, in the form of errors that clients of models can read."""
+    phrase = HTTPStatus(status).phrase
+    error = {"type": "siding_proxy", "message": f"siding: {why}"}
+    body = json.dumps({"type": "error", "error": error}).encode()
+    head = (
+        f"HTTP/1.1 {status} {phrase}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body

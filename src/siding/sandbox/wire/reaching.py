@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from siding.ground.namedtuples import NamedTuple
-from siding.sandbox.wire.via import Via
+from siding.sandbox.wire.spec import Via
 
 if TYPE_CHECKING:
     import ssl

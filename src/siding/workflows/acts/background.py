@@ -1,13 +1,21 @@
-"""Work on a run in the background: the process goes on when the command line has ended."""
+"""Work on a run in the background, and tell the person that it has ended.
+
+The process goes on when the command line has ended.
+"""
 
 from collections.abc import Callable
 
+from siding.asking.entries import Waits
+from siding.asking.notifications import notify
+from siding.ground.errors import SidingError
 from siding.ground.process.detach import Background, Begun, in_background
 from siding.record.place.project import Project
-from siding.workflows.acts.notifying import tell_ended
-from siding.workflows.acts.running import MakeAgents, Prepared, carry_out
+from siding.workflows.acts.run import MakeAgents, Prepared, carry_out, folders
+from siding.workflows.display import summary_of, workflow_entry
 from siding.workflows.events import Event
-from siding.workflows.state import RunState
+from siding.workflows.state import RunState, RunStatus
+
+LONG_MS = 60_000  # whoever began a shorter run in a terminal still looks at it
 
 
 def carry_out_detached(
@@ -48,3 +56,22 @@ class _Once:
         if not self._is_done:
             self._is_done = True
             self._act()
+
+
+def tell_ended(project: Project, run_id: str, *, detached: bool) -> None:
+    """Call the person in the ways that are set. Raises nothing: the run has ended either way."""
+    try:
+        state = folders(project).find(run_id).state()
+        if state is None or state.status not in (RunStatus.COMPLETED, RunStatus.FAILED):
+            return  # whoever killed it knows
+        run = summary_of(state)
+        if not detached and run.took_ms < LONG_MS:
+            return
+        names: dict[str, str] = {task.id: task.name for task in project.tasks.readable()}
+        kind = Waits.WORKFLOW if run.has_failed else Waits.DONE
+        failed = notify(project, workflow_entry(project, names.get(run.task, ""), run, kind))
+    except (SidingError, OSError) as error:
+        project.app.warn(f"nobody was told that the run has ended: {error}")
+        return
+    for hook in failed:
+        project.app.warn(f"notify hook {hook.command!r} ended with {hook.exit_code}: {hook.output}")

@@ -6,18 +6,40 @@ inside it the process has no network, sees no home and can write nothing but its
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import siding
 from siding.ground.process.programs.linked import LinkedProgram, start_linked
 from siding.record.place.project import Project
 from siding.sandbox.engines.bwrap import arguments
 from siding.sandbox.engines.values import BindMount, Engine, Kind, Network, View, is_within
 from siding.sandbox.launch import engine_here
-from siding.workflows.start_script import SCRIPT_ENVIRONMENT, package_root, script_argv
 
+# No site packages and no user's directory; `-I` would also ignore PYTHONHASHSEED, which is needed:
+# with it a set of texts has the same order in each process.
+_CODE = (
+    "import sys; sys.path[:0] = [sys.argv[1]];"
+    " from siding.workflows.child.main import main; main(0, 1)"
+)
+SCRIPT_ENVIRONMENT: Mapping[str, str] = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONUTF8": "1",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+}
 _HIDDEN = ("/home", "/root", "/tmp", "/run", "/var", "/srv", "/mnt", "/media", "/opt")
 _DEVICES = "/dev"  # a new one in every sandbox, also where /dev/shm has files of people
+
+
+def package_root() -> Path:
+    """Return the directory from which the process imports this package; it reads nothing else."""
+    return Path(siding.__file__).resolve().parent.parent
+
+
+def script_argv() -> tuple[str, ...]:
+    """Return the command that runs a script."""
+    return (sys.executable, "-s", "-S", "-P", "-W", "ignore", "-c", _CODE, str(package_root()))
 
 
 def starter(project: Project) -> Callable[[], LinkedProgram]:

@@ -1,19 +1,25 @@
-"""Workflows and their runs as front ends show them."""
+"""Workflows, their runs and how a race came out, as front ends show them."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.fields import mapping, mappings, text, whole
 from siding.record.place.project import Project
-from siding.workflows.acts.finding import FoundScript, Origin, listed, predecessors
-from siding.workflows.acts.running import folders
-from siding.workflows.acts.trusting import is_trusted
+from siding.workflows.acts.run import folders
+from siding.workflows.acts.scripts import FoundScript, Origin, listed, predecessors
+from siding.workflows.acts.trust import is_trusted
 from siding.workflows.display import (
     PhaseRow,
+    RunSummary,
     format_dollars,
     format_duration,
     format_token_count,
     merge_phases,
+    summary_of,
 )
-from siding.workflows.errors import ScriptError, WorkflowNotFound
+from siding.workflows.errors import Problem, ScriptError, WorkflowNotFound
 from siding.workflows.events import (
     AgentDone,
     AgentProgress,
@@ -28,12 +34,9 @@ from siding.workflows.events import (
     RunDone,
     RunStarted,
 )
-from siding.workflows.names import is_run_id
 from siding.workflows.outcome import Dead, Done, Skipped
-from siding.workflows.problems import Problem
 from siding.workflows.state import AgentState, RunState, RunStatus
-from siding.workflows.store import RunFolder, RunRecord
-from siding.workflows.summary import RunSummary, summary_of
+from siding.workflows.store import RunFolder, RunRecord, is_run_id
 
 __all__ = [
     "AgentDone",
@@ -75,6 +78,7 @@ __all__ = [
     "way_on",
     "workflow_views",
 ]
+CHOICES = ("smallest", "judge", "ask", "none")
 
 
 class WorkflowView(NamedTuple):
@@ -186,3 +190,45 @@ def way_on(state: RunState) -> str:
             "and run it again (`siding workflow run --help` says how arguments are given)"
         )
     return ""
+
+
+class Entrant(NamedTuple):
+    """One agent of a race. `passed` is None if nothing was checked."""
+
+    agent: str
+    fork: str
+    passed: bool | None
+    files: int
+    additions: int
+    deletions: int
+
+
+class RaceResult(NamedTuple):
+    """How a race came out; `winner` is "" if nothing was brought back."""
+
+    winner: str
+    why: str
+    step: str
+    entrants: tuple[Entrant, ...]
+
+
+def race_result(value: Mapping[str, Any]) -> RaceResult:
+    """Read what the script returned."""
+    return RaceResult(
+        winner="" if value.get("conflicts") else text(value.get("winner")),
+        why=text(value.get("why")),
+        step=text(value.get("step")),
+        entrants=tuple(map(_entrant, mappings(value.get("entries")))),
+    )
+
+
+def _entrant(entry: Mapping[str, Any]) -> Entrant:
+    changed, passed = mapping(entry.get("changed")), entry.get("passed")
+    return Entrant(
+        agent=text(entry.get("agent")),
+        fork=text(entry.get("fork")),
+        passed=passed if isinstance(passed, bool) else None,
+        files=whole(changed.get("files")),
+        additions=whole(changed.get("additions")),
+        deletions=whole(changed.get("deletions")),
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.headless.port import CUT_OFF, Ask, Invocation, Level, Seen
-from siding.agents.siding_agent import PROGRAM, program_for
+from siding.agents.own.hooks import PROGRAM, program_for
 from siding.agents.table import ANY
 from siding.ground.git.errors import GitError
 from siding.ground.ids import TaskId
@@ -20,14 +20,12 @@ from siding.record.place.project import Project
 from siding.record.snapshots.room import has_room
 from siding.running.request import RunRequest, RunResult
 from siding.sandbox.sandbox import SandboxRequest
-from siding.workflows.agents.asked_files import asked_files
 from siding.workflows.agents.hop import Bell, hosted, in_thread
 from siding.workflows.agents.judging import Facts, is_answered, is_without_session, judged
+from siding.workflows.agents.progress import Pricing, Watching, used_by
 from siding.workflows.agents.routing import Route, Routing
 from siding.workflows.agents.settings import NEVER, WorkflowAgents, workflow_agents
-from siding.workflows.agents.used import Pricing, used_by
-from siding.workflows.agents.watching import Watching
-from siding.workflows.agents.workplaces import NoPlace, Workplace, Workplaces
+from siding.workflows.agents.workplaces import NoPlace, Workplace, Workplaces, asked_files
 from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.ports import Agents, CannotRecord, Report
 from siding.workflows.outcome import Dead, DeadReason, Outcome, Used, Work

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.headless.faults import fault_of
+from siding.agents.headless.output import fault_of
 from siding.agents.headless.port import Fault, Headless, Seen
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Ending, Outcome

@@ -4,13 +4,10 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from siding.agents.headless import scripted
-from siding.agents.headless.acp import AcpHeadless
 from siding.agents.headless.command import HEADLESS as OF_COMMAND
-from siding.agents.headless.command import WITH_EVENTS
-from siding.agents.headless.known import KNOWN, OF_MODEL, headless_of
-from siding.agents.headless.port import Headless
-from siding.agents.siding_agent import NAME as OWN
-from siding.agents.table import BY_NAME, behind_acp
+from siding.agents.headless.command import WITH_EVENTS, AcpHeadless, behind_acp
+from siding.agents.headless.port import HEADLESS, Headless
+from siding.agents.table import AGENTS, BY_NAME, OWN
 from siding.ground.namedtuples import NamedTuple
 from siding.workflows.agents.settings import (
     ACP,
@@ -22,6 +19,12 @@ from siding.workflows.agents.settings import (
 )
 from siding.workflows.calls import AgentCall
 from siding.workflows.engine.ports import AgentUnavailable
+
+# The agents that can be given one prompt. Looked for first are those that go on with conversations;
+# Siding's own, which is always there, is the last one.
+KNOWN = tuple(sorted(HEADLESS.agents, key=lambda name: (name == OWN, not BY_NAME[name].resumes)))
+# Which agent a model is for, by how its name begins.
+OF_MODEL = {start: agent.name for agent in AGENTS for start in agent.models}
 
 _WHERE = "`workflows.agents` in the settings; docs/workflow-agents.md"
 
@@ -109,8 +112,9 @@ class Routing:
 
     def _headless(self, settings: AgentSettings) -> Headless:
         kind = settings.agent
-        if kind in KNOWN:
-            return headless_of(kind)
+        known = HEADLESS.of(kind)
+        if known is not None:
+            return known
         if kind == SCRIPTED:
             return scripted.HEADLESS
         if kind == COMMAND:

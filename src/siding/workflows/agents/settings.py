@@ -28,7 +28,7 @@ class Prints(StrEnum):
     """What a program of a person's own prints."""
 
     TEXT = "text"  # its result
-    EVENTS = "events"  # lines of JSON (`agents.headless.events`)
+    EVENTS = "events"  # lines of JSON (`agents.headless.output`)
 
 
 class AgentSettings(NamedTuple):

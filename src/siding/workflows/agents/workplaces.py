@@ -4,11 +4,13 @@
 turn      the workspace, one agent at a time, also if several workflows ask for it
 read      a view of the present state, which nobody may write
 worktree  a fork of the present state; what it has changed is brought back onto the task
+
+For one attempt it gets files there: a prompt that is no argument, a schema.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,12 +21,14 @@ from siding.forks.forks import Fork, ForkInUse, ForkRequest, drop, fork, reopene
 from siding.forks.state import recorded
 from siding.forks.views import View, view
 from siding.ground.errors import SidingError
+from siding.ground.files.durable import create_bytes
 from siding.ground.ids import TaskId
 from siding.ground.storage.fields import said
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import NoWorkspace
 from siding.record.recording.snapshots import TaskSnapshots
+from siding.record.snapshots.scratch import scratch
 from siding.record.tasks.names import name_after_command
 from siding.workflows.agents.hop import in_thread
 from siding.workflows.calls import AgentCall, Attempt
@@ -33,6 +37,22 @@ from siding.workflows.outcome import Dead, DeadReason, Done, Outcome
 
 KNOWN = ("", "turn", "read", "worktree")
 _LOOK_AGAIN_S = 0.1
+Made = TypeVar("Made")
+
+
+@contextmanager
+def asked_files(directory: Path, files: Mapping[str, str]) -> Iterator[None]:
+    """Have the files in the directory, which goes afterwards; none at all without files.
+
+    If this process is killed first, `siding gc` finds that nobody holds the directory any more.
+    """
+    if not files:
+        yield
+        return
+    with scratch(directory):
+        for name, content in files.items():
+            create_bytes(directory / name, content.encode("utf-8", "surrogateescape"))
+        yield
 
 
 class NoPlace(Exception):
@@ -143,9 +163,6 @@ class Workplaces:
     def _own_project(self) -> Project:
         """Return the project with stores of its own: they are of one thread."""
         return Project(self._project.app, self._project.layout, self._project.paths)
-
-
-Made = TypeVar("Made")
 
 
 async def _made(make: Callable[[], Made], undo: Callable[[Made], object]) -> Made:

@@ -1,16 +1,45 @@
-"""The built-in names of a script: Python's, without those that are not pure."""
+"""The built-in names of a script: Python's, without those that are not pure.
+
+`format` of texts reads no attribute that leads out of the script.
+"""
 
 import builtins
+import re
+import string
 from collections.abc import Callable
 from itertools import count
 from typing import Any
 
 from siding.workflows.allowed import NAMEDTUPLE_ATTRIBUTES, REFUSED_NAMES, refused_attribute
 from siding.workflows.child.body import FORMAT_OF, FORMATS
-from siding.workflows.child.formats import format_of
 
+_ATTRIBUTE = re.compile(r"\.([^.\[]+)")
+_parse = string.Formatter().parse
 MODULE = "workflow"  # what the classes of a script say they are of
 _NOT_OURS = {"copyright", "credits", "license", "print", "__debug__", "__doc__", "__name__"}
+_numbers = count(1)
+_numbered: dict[int, tuple[int, object]] = {}  # by address; whoever is in it stays alive
+
+
+def format_of(value: Any, name: str) -> Any:
+    """Return ``value.format`` or ``value.format_map``; if it is a text's, for fields that may be.
+
+    Raises AttributeError for others.
+    """
+    if isinstance(value, str):
+        _refuse_fields(value)
+    elif isinstance(value, type) and issubclass(value, str):
+        return lambda text, *words, **names: format_of(text, name)(*words, **names)
+    return getattr(value, name)
+
+
+def _refuse_fields(text: str) -> None:
+    for _literal, field, spec, _conversion in _parse(text):
+        for attribute in _ATTRIBUTE.findall(field or ""):
+            if attribute.startswith("_"):
+                raise AttributeError(f"a format in a workflow has no attribute {attribute!r}")
+        if spec:
+            _refuse_fields(spec)
 
 
 def names_for(import_: Callable[..., Any], log: Callable[..., None]) -> dict[str, Any]:
@@ -55,10 +84,6 @@ class _Object:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} #{_number_of(self)}>"
-
-
-_numbers = count(1)
-_numbered: dict[int, tuple[int, object]] = {}  # by address; whoever is in it stays alive
 
 
 def _number_of(thing: object) -> int:

@@ -6,11 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from siding.workflows.child.errors import CAP, CONFIG, WorkflowError
-from siding.workflows.child.fingerprint import fingerprint, is_same
-from siding.workflows.child.lanes import Lane
-from siding.workflows.child.past import DEAD, EDITED, OK, REFUSED, Past, Record, Selection
-from siding.workflows.child.scheduler import Future, Scheduler
-from siding.workflows.child.values import has_address
+from siding.workflows.child.past import (
+    DEAD,
+    EDITED,
+    OK,
+    REFUSED,
+    Past,
+    Record,
+    Selection,
+    fingerprint,
+    is_same,
+)
+from siding.workflows.child.scheduler import Future, Lane, Scheduler
+from siding.workflows.child.wire import has_address
 
 # Why a call is made again whose result is compared with the one that is recorded.
 _COMPARED = frozenset({"dead", "refused", "selected", "cut off again"})

@@ -1,20 +1,49 @@
-"""What a script may call: `agent`, `parallel`, `pipeline`, `workflow`, `ask` and the others."""
+"""What a script may call: `agent`, `parallel`, `pipeline`, `workflow`, `ask` and the others.
+
+What it asks of a call is checked here, where it asks it.
+"""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from inspect import isawaitable, signature
 from itertools import islice
-from types import CoroutineType, FunctionType
+from math import inf
+from types import CoroutineType, FunctionType, SimpleNamespace
 from typing import Any
 
 from siding.workflows.child.calls import Calls
 from siding.workflows.child.errors import CAP, CONFIG, NESTING, WorkflowError
-from siding.workflows.child.lanes import Lane
-from siding.workflows.child.options import agent_request, ask_request, sleep_request
-from siding.workflows.child.scheduler import Future, Scheduler
+from siding.workflows.child.scheduler import Future, Lane, Scheduler
 
 MAX_ITEMS = 4096  # of one `parallel` or `pipeline`
 MAX_LOG_LINES = 10_000
 MAX_LOG_LENGTH = 10_000
+MAX_PROMPT_BYTES = 4 << 20
+ISOLATIONS = ("turn", "read", "worktree")
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+# name -> the type that its value has; None is always taken as not given.
+AGENT_OPTIONS: dict[str, tuple[type, ...]] = {
+    "schema": (dict,),
+    "model": (str,),
+    "max_tokens": (int,),
+    "agent_type": (str,),
+    "isolation": (str,),
+    "allowed_tools": (list, tuple),
+    "label": (str,),
+    "phase": (str,),
+    "timeout": (int, float),
+    "effort": (str,),
+    "retries": (int,),
+    "bring_back": (bool,),
+    "details": (bool,),
+}
+_CHOICES = {"isolation": ISOLATIONS, "effort": EFFORTS}
+_ASK_OPTIONS: dict[str, tuple[type, ...]] = {
+    "options": (list, tuple),
+    "context": (str,),
+    "recommend": (str,),
+    "multiple": (bool,),
+    "timeout": (int, float),
+}
 
 
 class Hooks:
@@ -126,6 +155,40 @@ class Hooks:
         lane = self._scheduler.lane
         return self._calls.call("sleep", lane.take(), lane, sleep_request(seconds))
 
+    def run(
+        self,
+        command: Any,
+        *,
+        fork: str | None = None,
+        timeout: float | None = None,
+        label: str | None = None,
+    ) -> Future:
+        """Run a shell command as a step, in the run's workspace or in a fork.
+
+        Await ``{"exit": 0, "passed": True, "output": "…", "step": "0007"}``.
+        """
+        if not isinstance(command, str) or not command.strip():
+            raise WorkflowError("run() takes a shell command", CONFIG)
+        if timeout is not None and not timeout > 0:
+            raise WorkflowError(f"run(timeout={timeout!r}): it is more than 0", CONFIG)
+        given = {"fork": fork, "timeout": timeout, "label": label}
+        asked = {name: value for name, value in given.items() if value is not None}
+        return self._call("run", {"command": command, **asked})
+
+    def bring_back(self, fork: Any) -> Future:
+        """Bring what a fork has changed onto the run's workspace, as a step.
+
+        Await ``{"step": "0008", "conflicts": [], "kept": []}``; with conflicts nothing was changed.
+        `kept` are the files that hold what other programs wrote meanwhile.
+        """
+        if not isinstance(fork, str) or not fork:
+            raise WorkflowError("bring_back() takes the id of a fork", CONFIG)
+        return self._call("bring_back", {"fork": fork})
+
+    def _call(self, kind: str, asked: dict[str, Any]) -> Future:
+        lane = self._scheduler.lane
+        return self._calls.call(kind, lane.take(), lane, asked)
+
     def _start(self, coroutine: Coroutine[Any, Any, Any], call: str, key: int) -> "_Started":
         lane = self._scheduler.lane.open(call, key)
         return _Started(lane, self._scheduler.start(coroutine, lane))
@@ -222,3 +285,90 @@ def _parameters(stage: Callable[..., Any]) -> int:
         if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD}
     ]
     return min(3, len(positional))
+
+
+def budget_for(calls: Calls, total: int | None) -> SimpleNamespace:
+    """Return what the agents of the run may use, in tokens: `total`, `spent()`, `remaining()`.
+
+    `total` is None and `remaining()` infinite if there is no limit. What is read is recorded: it is
+    a result. The functions are no methods, so that they do not lead to the calls.
+    """
+
+    def spent() -> int:
+        value: int = calls.read("spent", calls.tokens)
+        return value
+
+    def remaining() -> float:
+        if total is None:
+            return inf
+        value: int = calls.read("remaining", max(0, total - calls.tokens))
+        return value
+
+    functions: dict[str, Callable[[], float]] = {"spent": spent, "remaining": remaining}
+    return SimpleNamespace(total=total, **functions)
+
+
+def agent_request(prompt: Any, options: dict[str, Any], phase: str) -> dict[str, Any]:
+    """Return what `agent` is to do, with the phase that is open. Raises WorkflowError."""
+    if not isinstance(prompt, str):
+        raise WorkflowError(f"agent() takes a text to begin with, not {_kind(prompt)}", CONFIG)
+    asked = _checked("agent", options, AGENT_OPTIONS)
+    if problem := _unsendable(prompt):
+        raise WorkflowError(f"agent(): the prompt cannot be sent: {problem}", CONFIG)
+    for name, choices in _CHOICES.items():
+        if name in asked and asked[name] not in choices:
+            raise WorkflowError(
+                f"agent({name}={asked[name]!r}): it is one of {', '.join(choices)}", CONFIG
+            )
+    for name in ("max_tokens", "timeout"):
+        if name in asked and asked[name] <= 0:
+            raise WorkflowError(f"agent({name}={asked[name]!r}): it is more than 0", CONFIG)
+    if phase and "phase" not in asked:
+        asked["phase"] = phase
+    return {"prompt": prompt, **asked}
+
+
+def ask_request(question: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what `ask` is to ask. Raises WorkflowError."""
+    if not isinstance(question, str) or not question.strip():
+        raise WorkflowError("ask() takes a question", CONFIG)
+    asked = _checked("ask", options, _ASK_OPTIONS)
+    if "options" in asked:
+        asked["options"] = [str(option) for option in asked["options"]]
+    return {"question": question, **asked}
+
+
+def sleep_request(seconds: Any) -> dict[str, Any]:
+    """Return how long `sleep` is to wait. Raises WorkflowError."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
+        raise WorkflowError(f"sleep() takes seconds, 0 or more, not {seconds!r}", CONFIG)
+    return {"seconds": seconds}
+
+
+def _checked(
+    function: str, options: dict[str, Any], known: dict[str, tuple[type, ...]]
+) -> dict[str, Any]:
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if name not in known:
+            raise WorkflowError(
+                f"{function}() has no option {name!r}; it has {', '.join(known)}", CONFIG
+            )
+        types = known[name]
+        is_wrong = not isinstance(value, types) or (isinstance(value, bool) and bool not in types)
+        if is_wrong:
+            wanted = " or ".join(kind.__name__ for kind in types)
+            raise WorkflowError(f"{function}({name}=…): it is {wanted}, not {_kind(value)}", CONFIG)
+    return given
+
+
+def _unsendable(text: str) -> str:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        return f"its letter {error.start + 1} is half of one (a lone surrogate)"
+    return f"it has {size:,} bytes" if size > MAX_PROMPT_BYTES else ""
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else type(value).__name__

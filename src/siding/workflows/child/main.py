@@ -10,12 +10,10 @@ import gc
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from siding.workflows.allowed import MEMORY_BYTES
+from siding.workflows.allowed import MEMORY_BYTES, PRIMITIVES
 from siding.workflows.child.body import body_of, compile_body
-from siding.workflows.child.budget import budget_for
 from siding.workflows.child.builtins import names_for
 from siding.workflows.child.calls import Calls
-from siding.workflows.child.commands import Commands
 from siding.workflows.child.containment import (
     Forbidden,
     private_pipes,
@@ -29,12 +27,11 @@ from siding.workflows.child.errors import (
     NotDeterministic,
     WorkflowError,
 )
-from siding.workflows.child.hooks import Hooks
+from siding.workflows.child.hooks import Hooks, budget_for
 from siding.workflows.child.modules import Modules
 from siding.workflows.child.past import Past, Selection
 from siding.workflows.child.scheduler import Future, Scheduler
-from siding.workflows.child.values import finite, has_infinite, problem_of
-from siding.workflows.child.wire import Wire
+from siding.workflows.child.wire import Wire, finite, has_infinite, problem_of
 
 _SCRIPT = "<workflow>"
 _MOST_TOLD = 10_000  # letters of an error
@@ -79,23 +76,13 @@ def _run(wire: Wire, scheduler: Scheduler, calls: Calls, start: dict[str, Any]) 
         return await prepare(source, args)()
 
     hooks = Hooks(scheduler, calls, run_child)
-    commands = Commands(scheduler, calls)
     modules = Modules(hooks.gather, hooks.sleep)
 
     def prepare(source: str, args: Any) -> Callable[[], Coroutine[Any, Any, Any]]:
         names = {
             "__builtins__": names_for(modules.import_, hooks.log),
             "__name__": "workflow",
-            "agent": hooks.agent,
-            "parallel": hooks.parallel,
-            "pipeline": hooks.pipeline,
-            "phase": hooks.phase,
-            "log": hooks.log,
-            "workflow": hooks.workflow,
-            "ask": hooks.ask,
-            "sleep": hooks.sleep,
-            "run": commands.run,
-            "bring_back": commands.bring_back,
+            **{name: getattr(hooks, name) for name in PRIMITIVES},
             "args": args,
             "budget": budget,
         }

@@ -5,12 +5,11 @@ from collections.abc import Callable
 
 from siding.workflows.budget import Budget, Reservation
 from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.controls import Control, Running
+from siding.workflows.engine.controls import Control, Reports, Running, Taken
 from siding.workflows.engine.ports import Agents, AgentUnavailable, CannotRecord
-from siding.workflows.engine.reports import Reports, Taken
 from siding.workflows.events import AgentRetry, AgentStarted, Emit, Logged
+from siding.workflows.limits import Retrying
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome, Skipped, Used, Work
-from siding.workflows.retrying import Retrying
 from siding.workflows.structured import correction, misfits
 
 _DETAIL = 300  # characters of a reason that are shown

@@ -9,14 +9,12 @@ from siding.workflows.allowed import CPU_S
 from siding.workflows.budget import Account, Budget
 from siding.workflows.child.errors import FORBIDDEN, SCRIPT, SILENT
 from siding.workflows.engine.agent_run import AgentRuns
-from siding.workflows.engine.answers import Answers
 from siding.workflows.engine.calls import Calls
 from siding.workflows.engine.controls import Control
-from siding.workflows.engine.link import Link
+from siding.workflows.engine.link import Link, Silence
 from siding.workflows.engine.plan import Ports, RunPlan
 from siding.workflows.engine.ports import CannotRecord
-from siding.workflows.engine.record import RunRecord
-from siding.workflows.engine.silence import Silence
+from siding.workflows.engine.record import Answers, RunRecord
 from siding.workflows.events import Logged, PhaseDone, PhaseStarted, Resumable, RunDone
 from siding.workflows.journal.store import JournalWriter, Recorded
 

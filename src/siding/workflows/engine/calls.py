@@ -8,8 +8,7 @@ from typing import Any
 from siding.ground.storage.errors import NotStorable
 from siding.workflows.calls import AgentCall, agent_call, command_call, question
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
-from siding.workflows.engine.edited import EDITED, source_of
-from siding.workflows.engine.plan import Ports
+from siding.workflows.engine.plan import EDITED, Ports, source_of
 from siding.workflows.engine.ports import AgentUnavailable, Cancelled, Refused
 from siding.workflows.engine.record import RunRecord
 from siding.workflows.errors import ScriptError
@@ -54,6 +53,8 @@ class Calls:
                 self._workflow(message)
             case "run" | "bring_back":
                 await self._in_workspace(message)
+            case kind:
+                raise ValueError(f"the script asks for {kind!r}, which nobody knows")
 
     async def _agent(self, message: Mapping[str, Any]) -> None:
         call = agent_call(message["id"], message["path"], message["asked"])

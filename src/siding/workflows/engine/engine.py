@@ -2,8 +2,7 @@
 
 from siding.workflows.engine.attempt import GONE, ScriptAttempt
 from siding.workflows.engine.controls import Control
-from siding.workflows.engine.edited import without_edited
-from siding.workflows.engine.plan import Ports, RunPlan
+from siding.workflows.engine.plan import Ports, RunPlan, without_edited
 from siding.workflows.errors import RERUN_LOST, BadResume, DamagedJournal
 from siding.workflows.events import Logged, RunDone, RunStarted
 from siding.workflows.journal.records import AttemptLine

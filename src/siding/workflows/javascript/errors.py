@@ -1,7 +1,6 @@
 """What keeps a JavaScript source from being read or written as Python."""
 
-from siding.workflows.errors import ScriptError
-from siding.workflows.problems import Problem
+from siding.workflows.errors import Problem, ScriptError
 
 
 class JavaScriptError(ScriptError):

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from siding.workflows.problems import Problem
+from siding.workflows.errors import Problem
 
 RAISE = "by hand: "  # how the message of the error begins that stands in for a statement
 

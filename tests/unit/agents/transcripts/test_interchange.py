@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.agents.transcripts.clients import codex, gemini
-from siding.agents.transcripts.clients.foreign import bytes_of
-from siding.agents.transcripts.clients.interchange import bring_in, form_of, give_out
-from siding.agents.transcripts.forms import Form
+from siding.agents.codex import interchange as codex
+from siding.agents.gemini import interchange as gemini
+from siding.agents.transcripts.foreign import bytes_of
+from siding.agents.transcripts.interchange import bring_in, form_of, give_out
 from siding.agents.transcripts.messages import text_of, tool_results, tool_uses
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.reading.views import wire
@@ -118,10 +118,10 @@ def brought(tmp_path: Path, data: bytes, name: str = SESSION) -> tuple[SessionSt
 
 
 @pytest.mark.parametrize(
-    ("form", "lines"), [(Form.CODEX, ROLLOUT), (Form.GEMINI, CHAT)], ids=["codex", "gemini"]
+    ("form", "lines"), [("codex", ROLLOUT), ("gemini", CHAT)], ids=["codex", "gemini"]
 )
 def test_in_and_out_again_is_the_same_file(
-    tmp_path: Path, form: Form, lines: list[dict[str, Any]]
+    tmp_path: Path, form: str, lines: list[dict[str, Any]]
 ) -> None:
     data = data_of(lines) + b"{broken\n\xff\xfe\n"
     store, source = brought(tmp_path, data)
@@ -183,12 +183,12 @@ def test_an_old_gemini_document_comes_back_whole(tmp_path: Path) -> None:
     document = {**CHAT[0], "messages": [CHAT[1], CHAT[3], CHAT[-1]]}
     data = json.dumps(document, indent=2).encode() + b"\n"
     store, source = brought(tmp_path, data)
-    bring_in(store, source, form=Form.GEMINI)
-    (path,) = give_out(store, SESSION, Form.GEMINI, tmp_path / "out")
+    bring_in(store, source, form="gemini")
+    (path,) = give_out(store, SESSION, "gemini", tmp_path / "out")
     assert path.read_bytes() == data
     with writer_of(store) as writer:
         writer.append([{"type": "user", "message": {"role": "user", "content": "more"}}])
-    (path,) = give_out(store, SESSION, Form.GEMINI, tmp_path / "out")
+    (path,) = give_out(store, SESSION, "gemini", tmp_path / "out")
     texts = [json.loads(each) for each in path.read_text().splitlines()]
     assert [each.get("type") for each in texts] == [None, "user", "gemini", "user", "user"]
 
@@ -199,7 +199,7 @@ def test_what_was_said_here_goes_out_behind_what_came_in(tmp_path: Path) -> None
     with writer_of(store) as writer:
         writer.append([said("x1", None, 900), called("x2", None, 901, "t9")])
         writer.append([result("x3", None, 902, "t9", "out")])
-    (path,) = give_out(store, SESSION, Form.CODEX, tmp_path / "out")
+    (path,) = give_out(store, SESSION, "codex", tmp_path / "out")
     lines = path.read_bytes().splitlines()
     assert b"".join(each + b"\n" for each in lines[: len(ROLLOUT)]) == data_of(ROLLOUT)
     kinds = [json.loads(each)["payload"]["type"] for each in lines[len(ROLLOUT) :]]
@@ -210,15 +210,15 @@ def test_what_was_said_here_goes_out_behind_what_came_in(tmp_path: Path) -> None
     assert bring_in(store, source, session_id="other").session_id == "other"
 
 
-@pytest.mark.parametrize("form", [Form.CODEX, Form.GEMINI])
-def test_a_session_of_ours_goes_out_in_every_form(tmp_path: Path, form: Form) -> None:
+@pytest.mark.parametrize("form", ["codex", "gemini"])
+def test_a_session_of_ours_goes_out_in_every_form(tmp_path: Path, form: str) -> None:
     store = SessionStore(tmp_path / "sessions")
     with writer_of(store) as writer:
         writer.append([said("u1", None, 1), called("a1", None, 2, "t1")])
         writer.append([result("r1", None, 3, "t1"), said("a2", None, 4, "assistant")])
     (path,) = give_out(store, SESSION, form, tmp_path / "out")
     assert form_of(path) is form
-    module = codex if form is Form.CODEX else gemini
+    module = codex if form == "codex" else gemini
     back = module.imported(path.read_bytes(), session_id="x")
     assert back.session_id == SESSION
     said_back = [text_of(each) for each in back.records if "message" in each]
@@ -246,8 +246,8 @@ def test_claudes_files_come_with_their_subagents_and_go_out_the_same(tmp_path: P
     (root / SESSION / "remote-agents" / "remote-agent-1.meta.json").write_bytes(b"{}")
     store = SessionStore(tmp_path / "sessions")
     arrival = bring_in(store, root / f"{SESSION}.jsonl")
-    assert (arrival.form, arrival.lines, arrival.agents) == (Form.CLAUDE, 5, 2)
-    give_out(store, SESSION, Form.CLAUDE, tmp_path / "out")
+    assert (arrival.form, arrival.lines, arrival.agents) == ("claude", 5, 2)
+    give_out(store, SESSION, "claude", tmp_path / "out")
 
     def tree(top: Path) -> dict[str, bytes]:
         files = (each for each in top.rglob("*") if each.is_file())
@@ -267,7 +267,7 @@ def test_withdrawn_messages_do_not_go_out(tmp_path: Path) -> None:
     with writer_of(store) as writer:
         writer.append([said("u1", None, 1), said("a1", None, 2, "assistant")])
         writer.withdraw("a1")
-    (path,) = give_out(store, SESSION, Form.CLAUDE, tmp_path / "out")
+    (path,) = give_out(store, SESSION, "claude", tmp_path / "out")
     assert [json.loads(each).get("uuid") for each in path.read_bytes().splitlines()] == ["u1"]
 
 
@@ -333,7 +333,7 @@ def test_whatever_the_lines_claudes_come_back_as_they_were(
     whole = [encode_line(said("u1", None, 1)), *(line for line in lines if line.strip())]
     data = b"".join(line + b"\n" for line in whole)
     store, source = brought(tmp_path, data)
-    bring_in(store, source, form=Form.CLAUDE)
+    bring_in(store, source, form="claude")
     assert store.layout(SESSION).transcript.read_bytes() == data
-    (path,) = give_out(store, SESSION, Form.CLAUDE, tmp_path / "out")
+    (path,) = give_out(store, SESSION, "claude", tmp_path / "out")
     assert path.read_bytes() == data

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from siding.agents.transcripts.clients.interchange import bring_in, give_out
-from siding.agents.transcripts.forms import Form
+from siding.agents.transcripts.interchange import bring_in, give_out
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.store import SessionStore, rewind_session
 from siding.agents.transcripts.writing.compaction import Making, full
@@ -46,7 +45,7 @@ def incoming(directory: Path, records: list[Record], name: str = SESSION) -> Pat
 
 
 def out_of(store: SessionStore, directory: Path, session: str = SESSION) -> bytes:
-    (path,) = give_out(store, session, Form.CLAUDE, directory)
+    (path,) = give_out(store, session, "claude", directory)
     return path.read_bytes()
 
 
@@ -79,10 +78,10 @@ def test_a_line_type_of_another_program_is_not_taken_for_ours(
 
 @pytest.mark.parametrize(
     ("form", "lines", "marked"),
-    [(Form.CODEX, ROLLOUT, "codex"), (Form.GEMINI, CHAT, "gemini")],
+    [("codex", ROLLOUT, "codex"), ("gemini", CHAT, "gemini")],
 )
 def test_what_an_earlier_release_brought_in_goes_out_and_is_gone_on_with(
-    tmp_path: Path, store: SessionStore, form: Form, lines: list[dict[str, Any]], marked: str
+    tmp_path: Path, store: SessionStore, form: str, lines: list[dict[str, Any]], marked: str
 ) -> None:
     path = tmp_path / "in.jsonl"
     path.write_bytes(data_of(lines[:-1]))
@@ -94,7 +93,7 @@ def test_what_an_earlier_release_brought_in_goes_out_and_is_gone_on_with(
     assert bring_in(store, path, form=form, cwd="/w/task").lines == 1
     (file,) = give_out(store, SESSION, form, tmp_path / "out")
     assert file.read_bytes() == path.read_bytes()
-    (other,) = give_out(store, SESSION, Form.CLAUDE, tmp_path / "claude")
+    (other,) = give_out(store, SESSION, "claude", tmp_path / "claude")
     assert b"rigin" not in other.read_bytes()
 
 

@@ -10,8 +10,8 @@ import pytest
 from siding.agents.transcripts.context import Spoken
 from siding.agents.transcripts.reading.recovery import CUT_OFF_RESULT
 from siding.agents.transcripts.session import AnswerPart, Session, Source
+from siding.agents.transcripts.sinks import UnstoredLines
 from siding.agents.transcripts.store import SessionStore
-from siding.agents.transcripts.unstored import UnstoredLines
 from siding.agents.transcripts.writing.compaction import Trigger
 from siding.agents.transcripts.writing.writer import Stamp
 from siding.ground.errors import UsageError

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.asking.decisions.answers import Answer, answers_from, check_answers, document_of
-from siding.asking.decisions.checking import check_request
 from siding.asking.decisions.input_object import InvalidAnswer
-from siding.asking.decisions.request import Item, ItemKind
+from siding.asking.decisions.request import Item, ItemKind, check_request
 
 from .asking import LINE, requests, simple
 

@@ -9,10 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siding.asking.decisions.answers import check_answers
-from siding.asking.decisions.checking import check_request
 from siding.asking.decisions.input_object import InvalidRequest
-from siding.asking.decisions.record import Decision, Origin, open_document, record_document
-from siding.asking.decisions.states import DecisionState
+from siding.asking.decisions.record import (
+    Decision,
+    DecisionState,
+    Origin,
+    open_document,
+    record_document,
+)
+from siding.asking.decisions.request import check_request
 from siding.asking.decisions.store import DecisionStore
 from siding.ground.errors import SidingError
 from siding.record.phases.plan import BadPlan, plan_from

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from siding.asking.decisions.checking import check_request
 from siding.asking.decisions.input_object import InvalidRequest
 from siding.asking.decisions.request import (
     DecisionRequest,
@@ -12,11 +11,12 @@ from siding.asking.decisions.request import (
     ItemKind,
     Location,
     Option,
+    check_request,
     document_of,
 )
 
 from .asking import simple
-from .test_checking import changed
+from .test_request import changed
 
 LINE, TEXT = "x" * 2_000, "x" * 100_000
 

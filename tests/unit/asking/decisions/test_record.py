@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from siding.asking.decisions.answers import Answer
-from siding.asking.decisions.checking import check_request
 from siding.asking.decisions.record import (
     Decision,
+    DecisionState,
     Origin,
     decision_from_open,
     decision_from_record,
@@ -16,7 +16,7 @@ from siding.asking.decisions.record import (
     open_document,
     record_document,
 )
-from siding.asking.decisions.states import DecisionState
+from siding.asking.decisions.request import check_request
 
 from .asking import simple
 

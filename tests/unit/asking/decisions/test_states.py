@@ -2,7 +2,7 @@
 
 import pytest
 
-from siding.asking.decisions.states import (
+from siding.asking.decisions.record import (
     DECISION_MOVES,
     AlreadyClosed,
     DecisionMove,

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from siding.asking.decisions.answers import Answer
-from siding.asking.decisions.checking import check_request
-from siding.asking.decisions.record import Decision, Origin
-from siding.asking.decisions.states import AlreadyClosed, DecisionState
+from siding.asking.decisions.record import AlreadyClosed, Decision, DecisionState, Origin
+from siding.asking.decisions.request import check_request
 from siding.asking.decisions.store import DecisionStore
 from siding.ground.errors import NotFound
 from siding.ground.storage.errors import DamagedFile

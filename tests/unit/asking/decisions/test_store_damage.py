@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from siding.asking.decisions.record import Decision, Origin, open_document
-from siding.asking.decisions.states import AlreadyClosed, DecisionState
+from siding.asking.decisions.record import (
+    AlreadyClosed,
+    Decision,
+    DecisionState,
+    Origin,
+    open_document,
+)
 from siding.asking.decisions.store import DecisionStore, order
 from siding.ground.errors import NotFound
 from siding.ground.storage.errors import DamagedFile

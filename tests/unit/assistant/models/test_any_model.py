@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from siding.agents.providers import PROVIDERS
+from siding.agents.own.providers import PROVIDERS
 from siding.assistant.loop.messages import Usage
 from siding.assistant.loop.model import ModelError, Trouble
 from siding.assistant.models.any_model import AnyModel

@@ -81,6 +81,7 @@ def _restored() -> Iterator[None]:
     """Put the environment, the directory, the words, Ctrl-C and the collector back."""
     env, cwd, argv = dict(os.environ), Path.cwd(), sys.argv
     on_ctrl_c, collects = signal.getsignal(signal.SIGINT), gc.isenabled()
+    threshold = gc.get_threshold()
     try:
         yield
     finally:
@@ -90,6 +91,7 @@ def _restored() -> Iterator[None]:
         sys.argv = argv
         signal.signal(signal.SIGINT, on_ctrl_c)
         gc.unfreeze()
+        gc.set_threshold(*threshold)
         if collects:
             gc.enable()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.faces.web.markdown import markdown
+from siding.faces.web.syntax import markdown
 
 ALLOWED = re.compile(
     r"</?(?:p|em|strong|code|pre|ul|ol|li|blockquote|h[1-6]|hr|br|table|thead|tbody|tr|th|td|s)"

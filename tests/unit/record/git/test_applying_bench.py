@@ -13,9 +13,9 @@ from siding.applying.git.merging import Conflict, GitTooOld, merge_trees
 from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha
 from siding.record.moving.bench import Bench, Entries, TreeEntry, parse_tree, tree_body
-from siding.record.snapshots.capture import CaptureRequest
 from siding.record.snapshots.changes import CaptureLimits
 from siding.record.snapshots.peek import peek
+from siding.record.snapshots.status_look import CaptureRequest
 
 from .world import TASK, World, bytes_below, write
 

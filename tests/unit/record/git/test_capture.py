@@ -13,6 +13,7 @@ from siding.ground.git.command import Git, Place
 from siding.ground.git.errors import SnapshotDamaged, WorkspaceMissing, WorkspaceReplaced
 from siding.ground.process.capture import Running
 from siding.record.snapshots.coverage import Reason
+from siding.record.snapshots.store_upkeep import remove_task
 from siding.record.snapshots.verifying import verify_snapshots
 
 from .world import TASK, World, bytes_below, on_disk, write
@@ -441,8 +442,9 @@ def test_a_damaged_index_is_made_again(task: World, damage: str) -> None:
 
 def test_objects_lost_before_they_were_stored_are_read_again(task: World) -> None:
     """A capture died after the index was written: it names blobs that are nowhere."""
-    from siding.record.snapshots.capture import CaptureRequest, CaptureWork
+    from siding.record.snapshots.capture import CaptureWork
     from siding.record.snapshots.changes import CaptureLimits
+    from siding.record.snapshots.status_look import CaptureRequest
     from siding.record.snapshots.store import remove_tree
 
     write(task.worktree / "new", "x")
@@ -466,7 +468,7 @@ def test_objects_lost_before_they_were_stored_are_read_again(task: World) -> Non
 
 def test_a_task_that_was_never_begun(world: World) -> None:
     world.start()
-    world.store.remove_task(TASK)
+    remove_task(world.store, TASK)
     with pytest.raises(SnapshotDamaged):
         world.capture()
 
@@ -492,10 +494,10 @@ def test_odd_places(tmp_path: Path) -> None:
 
 
 def test_peeking_tells_and_leaves_no_trace(task: World) -> None:
-    from siding.record.snapshots.capture import CaptureRequest, changed_count
     from siding.record.snapshots.changes import CaptureLimits
     from siding.record.snapshots.patches import diff_trees
     from siding.record.snapshots.peek import peek
+    from siding.record.snapshots.status_look import CaptureRequest, changed_count
 
     tip = task.capture().snapshot
     write(task.worktree / "new", "x")

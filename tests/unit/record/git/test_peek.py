@@ -9,11 +9,12 @@ import pytest
 from siding.ground.git.errors import CommandFailed, SnapshotFailed, WorkspaceMissing
 from siding.ground.ids import Sha
 from siding.record.snapshots import peek as peeks
-from siding.record.snapshots.capture import CaptureRequest, CaptureWork
 from siding.record.snapshots.changes import CaptureLimits
 from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import diff_trees
 from siding.record.snapshots.room import NoRoom
+from siding.record.snapshots.status_look import CaptureRequest
+from siding.record.snapshots.tree_look import TreeLook
 
 from .world import MEGABYTE, TASK, World, bytes_below, write
 
@@ -92,15 +93,15 @@ def failing(task: World, monkeypatch: pytest.MonkeyPatch) -> Failing:
         *errors: Exception, room: bool = True, outside: Path | None = None, begins: bool = False
     ) -> list[Path]:
         left, places = list(errors), list[Path]()
-        really = CaptureWork.present_tree
+        really = TreeLook.present_tree
 
-        def present_tree(work: CaptureWork) -> Sha:
+        def present_tree(work: TreeLook) -> Sha:
             places.append(work.task.path)
             if left:
                 raise left.pop(0)
             return really(work)
 
-        monkeypatch.setattr(CaptureWork, "present_tree", present_tree)
+        monkeypatch.setattr(TreeLook, "present_tree", present_tree)
         monkeypatch.setattr(peeks, "has_room", lambda _root: room)
         monkeypatch.setattr(peeks, "elsewhere", lambda _store, _unique: outside)
         if begins:

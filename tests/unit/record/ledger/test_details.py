@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.record.ledger.details import detail_from
+from siding.record.ledger.details import ForeignDetail, detail_from
 from siding.record.ledger.details.apply import ApplyDetail, LeftCommit
 from siding.record.ledger.details.checkpoint import CheckpointDetail
-from siding.record.ledger.details.foreign import ForeignDetail
 from siding.record.ledger.details.phase import PhaseDetail
-from siding.record.ledger.details.reversal import Reversal
 from siding.record.ledger.details.rollback import (
     ConflictedPath,
     LeftAlone,
@@ -22,7 +20,7 @@ from siding.record.ledger.details.rollback import (
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.figures import DiffFigures
-from siding.record.ledger.kinds import StepKind, StepStatus
+from siding.record.ledger.kinds import Reversal, StepKind, StepStatus
 from siding.record.ledger.reports import (
     HookReport,
     IsolationReport,
@@ -221,9 +219,10 @@ def test_what_is_not_said_is_nothing() -> None:
 def test_a_merge_into_the_workspace_goes_back_nowhere() -> None:
     line = {"step_id": "0001", "kind": "rollback", "target": "merge"}
     merge = step_from({**line, "merged": {"branch": "main", "commit": "1"}})
-    assert (merge.merges, merge.goes_back, merge.kind_shown) == (True, False, "merge")
+    assert merge.merged is not None
+    assert (merge.goes_back, merge.kind_shown) == (False, "merge")
     back = step_from(line)
-    assert (back.merges, back.goes_back, back.kind_shown) == (False, True, "rollback")
+    assert (back.merged, back.goes_back, back.kind_shown) == (None, True, "rollback")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from siding.ground.storage.locks import FileLock, Holder
 from siding.record.ledger.details.checkpoint import CheckpointDetail
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
-from siding.record.ledger.intents import Intent, Intents, has_intents
+from siding.record.ledger.intent_files import has_intents
+from siding.record.ledger.intents import Intent, Intents
 
 HOLDER = Holder(pid=7, since="2026-01-01T00:00:00.000Z", what="run")
 

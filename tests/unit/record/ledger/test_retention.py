@@ -56,7 +56,7 @@ def test_what_must_stay_stays(steps: list[Step], is_open: bool) -> None:
     gone = freeable(steps, before=BEFORE, is_open=is_open)
     assert steps[-1].snapshot not in gone
     for step in steps:
-        if is_young(step) or step.kind in ("apply", "of a newer version") or step.merges:
+        if is_young(step) or step.kind in ("apply", "of a newer version") or step.merged:
             named = {step.snapshot, step.parent, step.returns, step.line.get("restored")}
             assert named.isdisjoint(gone), step
     for snapshot, of in gone.items():

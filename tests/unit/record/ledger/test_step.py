@@ -4,7 +4,25 @@ from typing import Any
 
 import pytest
 
-from siding.record.ledger.step import Step, StepKind, StepStatus, number_of, step_from
+from siding.record.ledger.step import (
+    ApplyRedoStep,
+    ApplyStep,
+    ApplyUndoStep,
+    CheckpointStep,
+    ForeignStep,
+    MergeStep,
+    PhaseStep,
+    RedoStep,
+    RollbackStep,
+    RunStep,
+    Step,
+    StepKind,
+    StepStatus,
+    TurnStep,
+    UndoStep,
+    number_of,
+    step_from,
+)
 
 
 def step(**fields: Any) -> Step:
@@ -13,7 +31,7 @@ def step(**fields: Any) -> Step:
 
 def test_a_line_that_says_little_is_a_step_all_the_same() -> None:
     bare = step()
-    assert bare == Step(
+    assert bare == RunStep(
         number=12,
         kind="run",
         status="completed",
@@ -134,11 +152,48 @@ def test_each_kind_has_what_only_it_has() -> None:
             StepKind.CHECKPOINT: found.as_checkpoint,
         }
         assert [each for each in parts if parts[each] is not None] == [kind] * (kind in parts)
-        assert (found.goes_back, found.merges) == (kind is StepKind.ROLLBACK, False)
-    merge = {"merged": {"branch": "main"}}
-    assert step(kind="rollback", **merge).merges
-    assert not step(kind="apply", **merge).merges
-    assert not step(kind="rollback", merged="main").merges
+        assert (found.goes_back, found.merged) == (kind is StepKind.ROLLBACK, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "shown"),
+    [
+        ({"kind": "run", "merged": {"branch": "b"}}, RunStep, "run"),
+        ({"kind": "checkpoint", "origin": "asked"}, CheckpointStep, "checkpoint"),
+        ({"kind": "checkpoint", "session": "s"}, CheckpointStep, "checkpoint"),
+        ({"kind": "checkpoint", "run": "r1"}, TurnStep, "turn"),
+        ({"kind": "checkpoint", "run": "r1", "moment": "call"}, TurnStep, "call"),
+        ({"kind": "checkpoint", "agent": "claude", "session": "s"}, TurnStep, "turn"),
+        ({"kind": "apply", "merged": {"branch": "b"}}, ApplyStep, "apply"),
+        ({"kind": "apply", "undoes": "0001"}, ApplyUndoStep, "undo"),
+        ({"kind": "apply", "redoes": "0001"}, ApplyRedoStep, "redo"),
+        ({"kind": "rollback", "merged": "main"}, RollbackStep, "rollback"),
+        ({"kind": "rollback", "undoes": ""}, RollbackStep, "rollback"),
+        ({"kind": "rollback", "undoes": "0001"}, UndoStep, "undo"),
+        ({"kind": "rollback", "redoes": "0001"}, RedoStep, "redo"),
+        ({"kind": "rollback", "merged": {"branch": "b"}}, MergeStep, "merge"),
+        ({"kind": "rollback", "merged": {"branch": "b", "base": "s"}}, MergeStep, "sync"),
+        ({"kind": "phase"}, PhaseStep, "phase"),
+        ({"kind": "dream"}, ForeignStep, "dream"),
+    ],
+)
+def test_a_line_becomes_a_step_of_its_kind(
+    line: dict[str, Any], kind: type[Step], shown: str
+) -> None:
+    found = step(**line)
+    assert type(found) is kind
+    assert found.kind_shown == shown
+    assert found.goes_back == (kind in (RollbackStep, UndoStep, RedoStep))
+    assert (found.merged is not None, found.syncs) == (kind is MergeStep, shown == "sync")
+
+
+def test_a_detail_is_parsed_once() -> None:
+    found = step(prompt="p", usage={"m": {"input": 3}}, since="0004", wire={})
+    assert found.detail is found.detail
+    assert found.as_run is found.detail
+    assert found._replace(number=1).as_run is not found.as_run
+    assert (found.usage, found.wire) == (found.as_run.usage, found.as_run.wire)
+    assert found.since == found.as_run.since
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.agents.sandbox_homes import AgentPlaces
+from siding.agents.places import AgentPlaces
 from siding.sandbox.engines.values import (
     BindMount,
     GitAccess,

@@ -8,8 +8,8 @@ import pytest
 
 from agents.sockets import frame, masked
 from siding.record.wire.call import Ending, Kind, Passed
+from siding.sandbox.wire.exchange import SocketCalls
 from siding.sandbox.wire.frames import LONGEST, FrameReader, MessageReader, NotFrames
-from siding.sandbox.wire.socket_calls import SocketCalls
 
 TEXTS = [b"a", b"b" * 125, b"c" * 126, b"d" * 70_000]
 TEXT, MORE, PING, LAST, DEFLATED = 1, 0, 9, 0x80, 0x40

@@ -2,7 +2,8 @@
 
 import pytest
 
-from siding.agents.wire.hosts import GROUPS, OF_AGENTS, expanded
+from siding.agents.places import HOSTS
+from siding.agents.wire.hosts import GROUPS, expanded
 from siding.sandbox.wire.hosts import BadEntry, HostList, rule_of
 
 LIST = HostList(
@@ -84,6 +85,6 @@ def test_names_are_compared_in_one_way() -> None:
 
 
 def test_groups_and_agents_have_good_entries() -> None:
-    entries = [*GROUPS, *(each for needed in OF_AGENTS.values() for each in needed)]
+    entries = [*GROUPS, *(each for agent in HOSTS.agents for each in HOSTS.of(agent) or ())]
     assert all(rule_of(each) for each in expanded(entries))
     assert expanded(("pip", "a.example")) == ("pypi.org", "files.pythonhosted.org", "a.example")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from siding.sandbox.wire.owners import is_ours, owner_of
+from siding.sandbox.wire.ends import is_ours, owner_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel of Linux")
 CONNECTS = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from siding.sandbox.wire.via import CannotGoVia, Via, variables_in, via_for
+from siding.sandbox.wire.spec import CannotGoVia, Via, variables_in, via_for
 
 ENV = {"HTTPS_PROXY": "http://u:p%40s@proxy.corp:3128", "no_proxy": "intern.corp, .example.org:443"}
 

@@ -8,11 +8,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from siding.agents.transcripts.counting.cache import CountedFile
+from siding.agents.table import OUR_FORM
 from siding.agents.transcripts.counting.calls import Call, Counted, Tokens
+from siding.agents.transcripts.counting.files import CountedFile, counting_of
+from siding.agents.transcripts.homes import KEPT_HERE
 from siding.ground.namedtuples import NamedTuple
 
-KEPT_HERE = "siding"  # the client of sessions that lie in the home of Siding
 _COPIED_WITHIN_MS = 2_000  # a fork's copies are written as it begins
 
 
@@ -59,12 +60,13 @@ def spent_in(files: Iterable[CountedFile]) -> list[Spent]:
     totals = _totals(conversations)
     for session, one in sorted(conversations.items(), key=lambda each: each[1].order):
         client = one.client
+        repeats_parent = counting_of(client).repeats_parent
         for part in one.parts:
-            if client == "codex":
+            if repeats_parent:
                 calls = _without_copies(part, totals)
                 unnamed += [Spent(client, session, call) for call in calls]
                 continue
-            kind = "claude" if client == KEPT_HERE else client
+            kind = OUR_FORM if client == KEPT_HERE else client
             for call in part.calls:
                 if client == KEPT_HERE and call.is_copy:
                     continue  # of a session here, or of one that its client has
@@ -104,7 +106,7 @@ def _totals(conversations: dict[str, _Conversation]) -> dict[str, set[str]]:
 
 
 def _without_copies(part: Counted, totals: dict[str, set[str]]) -> list[Call]:
-    """Return the calls that a fork of Codex does not have of its parent.
+    """Return the calls of a fork that it does not have of its parent.
 
     A copy has the same total, and was written as the fork began.
     """

@@ -12,36 +12,25 @@ happens and the paths are listed. A conflict leaves both sides as they were.
   siding apply --continue           apply what was resolved; --abort puts the workspace back
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
-from siding.applying.apply import (
-    Applied,
-    ApplyPlan,
-    ApplyRequest,
-    Conflicting,
-    Mode,
-    RawCommit,
-    apply,
-    named_in,
-    preview,
-    write_patch,
-)
-from siding.applying.resolve import abort, continued, resolve
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.asking import can_ask
-from siding.faces.cli.screen.pick import pick_paths
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import changes, counted, task_name, task_step
-from siding.faces.cli.telling.restorations import tell_kept
-from siding.faces.cli.telling.seeing import asked_of_person
-from siding.faces.cli.telling.traps import listed
 from siding.ground.errors import UsageError
-from siding.record.place.project import Project, require_project
-from siding.record.place.selection import select
-from siding.record.recording.held_traps import TrapsUnseen, see, ways_to_see
 
+if TYPE_CHECKING:
+    from siding.applying.apply import Applied, ApplyPlan, ApplyRequest, RawCommit
+    from siding.record.place.project import Project
+
+
+MODES = ("commit", "merge", "squash", "rebase", "patch")
 _NAMED = 20
 
 
@@ -49,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument(
         "--mode",
-        choices=[mode.value for mode in Mode],
+        choices=MODES,
         help="how it becomes part of the branch (default: commit; after a rollback of "
         "commits, squash)",
     )
@@ -97,10 +86,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.kept import tell_kept
+    from siding.record.place.project import require_project
+    from siding.record.place.selection import select
+
     project = require_project(context.app)
     request = _request(project, arguments)
     screen = context.screen
     if arguments.abort:
+        from siding.applying.resolve import abort
+
         task = select(project, arguments.task)
         step = abort(project, task.id)
         screen.note(f"{task_step(task.name, step.id)} · the workspace is as before the merge")
@@ -123,6 +118,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _request(project: Project, arguments: Namespace) -> ApplyRequest:
+    from siding.applying.apply import ApplyRequest, Mode, named_in
+
     mode = None if arguments.mode is None else Mode(arguments.mode)
     if arguments.output is not None and mode is not Mode.PATCH:
         raise UsageError("--output writes a patch", hint="add --mode patch")
@@ -149,8 +146,14 @@ def _request(project: Project, arguments: Namespace) -> ApplyRequest:
 
 
 def _apply(project: Project, screen: Screen, request: ApplyRequest, *, proceed: bool) -> Applied:
+    from siding.applying.apply import Conflicting, apply
+    from siding.faces.cli.telling.seeing import asked_of_person
+    from siding.record.recording.held_traps import TrapsUnseen, see
+
     try:
         if proceed:
+            from siding.applying.resolve import continued
+
             return continued(project, request)
         return apply(project, request)
     except Conflicting as conflict:
@@ -164,6 +167,8 @@ def _apply(project: Project, screen: Screen, request: ApplyRequest, *, proceed: 
 
 
 def _preview(project: Project, screen: Screen, request: ApplyRequest, *, as_json: bool) -> int:
+    from siding.applying.apply import preview
+
     with preview(project, request) as (task, plan, _bench):
         if as_json:
             print_json(screen, _plan_record(plan))
@@ -173,6 +178,9 @@ def _preview(project: Project, screen: Screen, request: ApplyRequest, *, as_json
 
 
 def _write_patch(project: Project, screen: Screen, request: ApplyRequest, file: str) -> int:
+    from siding.applying.apply import Conflicting, preview, write_patch
+    from siding.record.recording.held_traps import TrapsUnseen
+
     with preview(project, request) as (task, plan, bench):
         if plan.conflicts:
             raise Conflicting(plan)
@@ -189,11 +197,18 @@ def _write_patch(project: Project, screen: Screen, request: ApplyRequest, file: 
 
 
 def _picked(project: Project, screen: Screen, request: ApplyRequest) -> tuple[bytes, ...]:
+    from siding.applying.apply import preview
+    from siding.faces.cli.screen.pick import pick_paths
+
     with preview(project, request) as (_task, plan, _bench):
         return pick_paths(screen, plan.stat)
 
 
 def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
+    from siding.applying.resolve import resolve
+    from siding.faces.cli.telling.kept import tell_kept
+    from siding.record.place.selection import select
+
     task = select(project, request.task)
     resolution = resolve(project, request._replace(task=task.id))
     screen.note(
@@ -217,6 +232,9 @@ def _nothing(plan: ApplyPlan) -> str:
 
 
 def _show_plan(screen: Screen, task: str, plan: ApplyPlan) -> None:
+    from siding.faces.cli.telling.traps import listed
+    from siding.record.recording.held_traps import ways_to_see
+
     where = _where(plan)
     if plan.nothing_to_do:
         screen.print(_nothing(plan) if plan.unchanged else f"{where} has all of it already")
@@ -259,6 +277,8 @@ def _say_conflicts(screen: Screen, plan: ApplyPlan) -> None:
 
 
 def _say_applied(screen: Screen, applied: Applied) -> None:
+    from siding.faces.cli.telling.traps import listed
+
     plan, step = applied.plan, applied.step
     where = _where(plan)
     if step is None:

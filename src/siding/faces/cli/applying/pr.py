@@ -6,22 +6,19 @@ made from the ledger, with everything that looks like a secret masked; --dry-run
 your own git and gh use the network for it, in your own repository.
 """
 
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
+from __future__ import annotations
 
-from siding.applying.pull_request import (
-    LeftOut,
-    PullRequestRequest,
-    RawCommit,
-    open_pull_request,
-    prepare,
-)
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.screen import inert
+from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted, task_name
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.applying.pull_request import LeftOut, PreparedPullRequest, PullRequest, RawCommit
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -46,6 +43,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.applying.pull_request import PullRequestRequest, open_pull_request, prepare
+    from siding.record.place.project import require_project
+
     project = require_project(context.app)
     screen = context.screen
     wish = PullRequestRequest(
@@ -61,39 +61,12 @@ def run(arguments: Namespace, context: Context) -> int:
         now=arguments.now,
     )
     if arguments.dry_run:
-        prepared = prepare(project, wish)
-        commits = counted(prepared.new_commits, "commit")
-        screen.print(f"{prepared.branch} -> {inert(prepared.remote)}, for {prepared.base}")
-        screen.print(f"{commits}, the last {prepared.commit[:12]}")
-        if prepared.note:
-            screen.print(inert(prepared.note))
-        for commit in prepared.gone_back:
-            screen.print(f"left out: {_gone_back(commit)}")
-        for left in prepared.left_out:
-            screen.print(f"left out: {_path(left)} ({left.why})")
-        screen.print(f"\n{inert(prepared.title)}\n\n{inert(prepared.body, lines=True)}")
+        _show(screen, prepare(project, wish))
         return 0
     done = open_pull_request(project, wish)
     prepared = done.prepared
     if arguments.json:
-        print_json(
-            screen,
-            {
-                "url": done.url,
-                "created": done.created,
-                "branch": prepared.branch,
-                "remote": prepared.remote,
-                "base": prepared.base,
-                "commit": prepared.commit,
-                "page": done.page,
-                "notes": [prepared.note] if prepared.note else [],
-                "left_out": [{"path": _path(o), "why": o.why} for o in prepared.left_out],
-                "gone_back": [
-                    {"commit": each.sha[:12], "subject": inert(each.subject)}
-                    for each in prepared.gone_back
-                ],
-            },
-        )
+        print_json(screen, _record(done))
         return 0
     screen.note(
         f"{task_name(prepared.task.name)} · pushed {counted(prepared.new_commits, 'commit')} to "
@@ -116,6 +89,39 @@ def run(arguments: Namespace, context: Context) -> int:
     return 0
 
 
+def _show(screen: Screen, prepared: PreparedPullRequest) -> None:
+    """Print what would be pushed, and the text of the pull request."""
+    commits = counted(prepared.new_commits, "commit")
+    screen.print(f"{prepared.branch} -> {inert(prepared.remote)}, for {prepared.base}")
+    screen.print(f"{commits}, the last {prepared.commit[:12]}")
+    if prepared.note:
+        screen.print(inert(prepared.note))
+    for commit in prepared.gone_back:
+        screen.print(f"left out: {_gone_back(commit)}")
+    for left in prepared.left_out:
+        screen.print(f"left out: {_path(left)} ({left.why})")
+    screen.print(f"\n{inert(prepared.title)}\n\n{inert(prepared.body, lines=True)}")
+
+
+def _record(done: PullRequest) -> dict[str, object]:
+    """Return what was done, as it is printed as JSON."""
+    prepared = done.prepared
+    return {
+        "url": done.url,
+        "created": done.created,
+        "branch": prepared.branch,
+        "remote": prepared.remote,
+        "base": prepared.base,
+        "commit": prepared.commit,
+        "page": done.page,
+        "notes": [prepared.note] if prepared.note else [],
+        "left_out": [{"path": _path(o), "why": o.why} for o in prepared.left_out],
+        "gone_back": [
+            {"commit": each.sha[:12], "subject": inert(each.subject)} for each in prepared.gone_back
+        ],
+    }
+
+
 def _path(left: LeftOut) -> str:
     return inert(left.path.decode("utf-8", "backslashreplace"))
 
@@ -125,6 +131,8 @@ def _gone_back(commit: RawCommit) -> str:
 
 
 def _body(file: str | None) -> str | None:
+    from pathlib import Path
+
     if file is None:
         return None
     try:

@@ -1,39 +1,86 @@
-"""Put a question to a person and wait for the answer, which is printed as one line of JSON.
+"""The verbs of whoever asks: put a question, fetch its answer."""
 
-The request is JSON, as an argument, from standard input (-) or from a file:
-
-  siding decide '{"task": "Log in", "source": "plan.md", "items": [{"id": 1,
-    "title": "How?", "options": [{"value": "jwt", "label": "Tokens"},
-    {"value": "session", "label": "Sessions"}], "recommend": "jwt"}]}'
-
-An item may also have "kind": "multiple" (with "min", "max") or "text", a "context" (Markdown), and
-a "location" (file, start, end); an option "score", "pros" and "cons". Nothing is lost when this
-command is ended: the same JSON, or the same --key, finds the same question again.
-"""
+from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from siding.asking.gates import refuse_key_of_gates
-from siding.asking.notifier import Notifier
-from siding.asking.pages import page_of
-from siding.asking.question import Asking, ask, wait
-from siding.asking.requests import read_file, read_text
-from siding.asking.views import DecisionView, as_record
-from siding.broker.inside import broker_of
-from siding.faces.cli.formats import print_json
+from siding.faces.cli.formats import print_json, print_line
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.screen import inert
+from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import seconds_in
-from siding.faces.cli.telling.answers import print_answer
-from siding.faces.cli.telling.inside import ask_inside
+from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
-from siding.record.place.project import Project, project_for_people
+
+if TYPE_CHECKING:
+    from siding.asking.notifier import Notifier
+    from siding.asking.question import Asking
+    from siding.asking.views import DecisionView
+    from siding.broker.inside import Inside
+    from siding.record.place.project import Project
+
+
+def ask_inside(
+    screen: Screen, inside: Inside, value: object, arguments: Namespace, *, timeout_s: float | None
+) -> int:
+    """Put a question, say where it can be answered, and print the answer."""
+    asked = inside.ask("ask", question=value, key=arguments.key, wait=False)
+    for sentence in asked["ignored"]:
+        screen.warn(inert(sentence))
+    session = inert(asked["session"])
+    if asked["found"]:
+        screen.note(f"this question was put before; it is {inert(asked['state'])}")
+    if asked["state"] == "open":
+        if asked["page"]:
+            screen.note(f"to answer: {inert(asked['page'])}")
+        where = "or in a terminal" if asked["page"] else "to answer"
+        screen.note(f"{where}: siding decide answer {session}")
+    if arguments.no_wait:
+        print_json(screen, asked["decision"]) if arguments.json else screen.print(session)
+        return 0
+    try:
+        answer = inside.ask("ask", session=asked["session"], timeout_s=timeout_s)
+    except KeyboardInterrupt:
+        screen.note("the question stays open; the same JSON finds it again")
+        raise
+    print_told(screen, answer, as_json=arguments.json)
+    return 0
+
+
+def print_told(screen: Screen, answer: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print the answer of a decision as one line of JSON, or the whole decision."""
+    if as_json:
+        print_json(screen, answer["decision"])
+    else:
+        print_line(screen, answer["output"])
+    screen.out.flush()
+
+
+def print_answer(
+    screen: Screen, project: Project, decision: DecisionView, *, as_json: bool
+) -> None:
+    """Print the answer as one line of JSON, or the whole decision; then note that it was fetched.
+
+    Raises what `output_or_raise` does if there is no answer.
+    """
+    from siding.asking.question import collected, output_or_raise
+    from siding.asking.views import as_record
+
+    output = output_or_raise(decision)
+    if as_json:
+        print_json(screen, as_record(decision))
+    else:
+        print_line(screen, output)
+    screen.out.flush()  # first: an answer that did not arrive was not fetched
+    collected(project, decision)
+
 
 LONGEST_INPUT = 1 << 20  # bytes
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def _submit_options(parser: ArgumentParser) -> None:
     parser.add_argument("request", nargs="?", help="the question as JSON, or - for standard input")
     parser.add_argument("--file", metavar="F", help="read the question from a file, or -")
     parser.add_argument("--key", metavar="K", help="a name that finds this question again, always")
@@ -43,17 +90,23 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the whole decision as JSON")
 
 
-def run(arguments: Namespace, context: Context) -> int:
+def _submit(arguments: Namespace, context: Context) -> int:
+    from siding.asking.gates import refuse_key_of_gates
+    from siding.asking.notifier import Notifier
+    from siding.asking.question import ask, wait
+    from siding.broker.inside import broker_of
+    from siding.record.place.projects import project_for_people
+
     timeout_s = _timeout(arguments.timeout)
     refuse_key_of_gates(arguments.key)
-    value = _request(arguments, context)
+    value = _submit_request(arguments, context)
     inside = None if arguments.open else broker_of(context.app)
     if inside is not None:
         return ask_inside(context.screen, inside, value, arguments, timeout_s=timeout_s)
     project = project_for_people(context.app, make=True)
     with Notifier(project) as notifier:
         asking = ask(project, value, key=arguments.key)
-    _say(context, project, asking, notifier, open_page=arguments.open)
+    _say_submit(context, project, asking, notifier, open_page=arguments.open)
     decision = asking.decision
     if arguments.no_wait:
         _print_session(context, decision, as_json=arguments.json)
@@ -67,7 +120,28 @@ def run(arguments: Namespace, context: Context) -> int:
     return 0
 
 
-def _request(arguments: Namespace, context: Context) -> object:
+SUBMIT = Verb(
+    """\
+Put a question to a person and wait for the answer, which is printed as one line of JSON.
+
+The request is JSON, as an argument, from standard input (-) or from a file:
+
+  siding decide '{"task": "Log in", "source": "plan.md", "items": [{"id": 1,
+    "title": "How?", "options": [{"value": "jwt", "label": "Tokens"},
+    {"value": "session", "label": "Sessions"}], "recommend": "jwt"}]}'
+
+An item may also have "kind": "multiple" (with "min", "max") or "text", a "context" (Markdown), and
+a "location" (file, start, end); an option "score", "pros" and "cons". Nothing is lost when this
+command is ended: the same JSON, or the same --key, finds the same question again.
+""",
+    _submit_options,
+    _submit,
+)
+
+
+def _submit_request(arguments: Namespace, context: Context) -> object:
+    from siding.asking.question import read_file, read_text
+
     given = [each for each in (arguments.request, arguments.file) if each is not None]
     if len(given) != 1:
         raise UsageError(
@@ -89,9 +163,11 @@ def _timeout(text: str | None) -> float | None:
     return seconds
 
 
-def _say(
+def _say_submit(
     context: Context, project: Project, asking: Asking, notifier: Notifier, *, open_page: bool
 ) -> None:
+    from siding.asking.question import page_of
+
     screen, decision = context.screen, asking.decision
     for sentence in asking.ignored:
         screen.warn(inert(sentence))
@@ -113,6 +189,8 @@ def _say(
 
 
 def _open(context: Context, project: Project, decision: DecisionView) -> None:
+    from siding.asking.question import page_of
+
     address = page_of(project, decision, with_key=True)
     if address is None:
         context.screen.warn("no dashboard runs, so there is no page to open; `siding ui` starts it")
@@ -124,7 +202,37 @@ def _open(context: Context, project: Project, decision: DecisionView) -> None:
 
 
 def _print_session(context: Context, decision: DecisionView, *, as_json: bool) -> None:
+    from siding.asking.views import as_record
+
     if as_json:
         print_json(context.screen, as_record(decision))
     else:
         context.screen.print(decision.session_id)
+
+
+def _result_options(parser: ArgumentParser) -> None:
+    parser.add_argument("session", nargs="?", help="which one (default: the newest)")
+    parser.add_argument("--json", action="store_true", help="print the whole decision as JSON")
+
+
+def _result(arguments: Namespace, context: Context) -> int:
+    from siding.asking.lookup import find
+    from siding.broker.inside import broker_of_sandbox
+    from siding.record.place.project import require_project
+
+    inside = None if arguments.session is None else broker_of_sandbox(context.app)
+    if inside is not None:
+        answer = inside.ask("ask", session=arguments.session, timeout_s=0)
+        print_told(context.screen, answer, as_json=arguments.json)
+        return 0
+    project = require_project(context.app)
+    decision = find(project, arguments.session)
+    print_answer(context.screen, project, decision, as_json=arguments.json)
+    return 0
+
+
+RESULT = Verb(
+    """Print the answer of a decision as one line of JSON; the newest one's when none is named.""",
+    _result_options,
+    _result,
+)

@@ -1,26 +1,30 @@
 """Questions to a person at the terminal: whether a call may run, and what the model wants to know.
 
-What was typed before a question is no answer to it.
+What was typed before a question is no answer to it. A call is shown as what it would do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from siding.assistant.people import (
+from siding.assistant.front_end import (
+    Call,
     NobodyAnswers,
     PermissionQuestion,
     PermissionUpdate,
     PersonAllows,
     PersonDenies,
     Scope,
+    Use,
 )
-from siding.faces.cli.assistant.output import Output
-from siding.faces.cli.assistant.previews import preview
-from siding.faces.cli.assistant.typed import TypedLines
+from siding.faces.cli.assistant.terminal import Output, TypedLines
 from siding.faces.cli.screen.screen import inert, shorten
 
 _WIDE = 100
+
+
 _MOST_OFFERS = 6
+
+
 _LASTS = {Scope.SESSION: "in this conversation", Scope.PROJECT: "in this project"}
 
 
@@ -101,3 +105,38 @@ def chosen(line: str, labels: Sequence[str], *, several: bool) -> str:
     if are_numbers and (several or len(numbers) == 1):
         return ", ".join(labels[each - 1] for each in dict.fromkeys(numbers))
     return line.strip()
+
+
+_MOST = 40  # lines
+
+
+Shown = tuple[str, str]  # a line, and its style
+
+
+def preview(call: Call, use: Use) -> list[Shown]:
+    """Return a command whole, and the beginning of what would be written to a file."""
+    if use.command:
+        return [(line, "bold") for line in use.command.splitlines()]
+    lines = [(use.text, "bold"), *_changed(call.given)]
+    if len(lines) <= _MOST:
+        return lines
+    return [*lines[: _MOST - 1], (f"… and {len(lines) - _MOST + 1} more lines", "dim")]
+
+
+def _changed(given: Mapping[str, Any]) -> Iterator[Shown]:
+    for change in _changes(given):
+        yield from (("- " + line, "red") for line in _lines(change.get("old_string")))
+        yield from (("+ " + line, "green") for line in _lines(change.get("new_string")))
+    for name in ("content", "new_source"):
+        yield from (("+ " + line, "green") for line in _lines(given.get(name)))
+
+
+def _changes(given: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    edits = given.get("edits")
+    if isinstance(edits, list):
+        return [each for each in edits if isinstance(each, dict)]
+    return [given]
+
+
+def _lines(value: object) -> list[str]:
+    return value.splitlines() if isinstance(value, str) else []

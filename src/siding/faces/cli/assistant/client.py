@@ -1,10 +1,10 @@
-"""The program at the other end of the streams of JSON, as far as it is asked something."""
+"""The program at the other end of the streams of JSON: what it is asked, and its servers of MCP."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from siding.assistant.people import (
+from siding.assistant.front_end import (
     NobodyAnswers,
     PermissionQuestion,
     PersonAllows,
@@ -12,6 +12,7 @@ from siding.assistant.people import (
     as_said,
     update_from,
 )
+from siding.assistant.servers import Message, ServerError
 from siding.faces.cli.assistant.control import AnsweredAs, asking, cancelling, permission_in
 from siding.faces.cli.assistant.printing import print_lines
 from siding.ground.errors import SidingError
@@ -115,3 +116,30 @@ class AskedQuestions:
 
 def _text(said: object) -> str:
     return ", ".join(map(str, said)) if isinstance(said, list) else str(said)
+
+
+class ClientLink:
+    """Implements `Link`: a message is a request to the client."""
+
+    def __init__(self, client: Client, server: str) -> None:
+        self._client = client
+        self._server = server
+
+    async def exchange(self, message: Message) -> Mapping[str, Any]:
+        """See `Link.exchange`."""
+        fields = {"server_name": self._server, "message": message}
+        try:
+            answer = await self._client.request("mcp_message", fields)
+        except Unanswered as error:
+            raise ServerError(error.message) from None
+        found = answer.fields.get("mcp_response")
+        if answer.error or not isinstance(found, dict):
+            raise ServerError(answer.error or "the client has not answered with a message")
+        return found
+
+    async def tell(self, message: Message) -> None:
+        """See `Link.tell`. The client says that it has heard it."""
+        await self.exchange(message)
+
+    async def close(self) -> None:
+        """See `Link.close`. The server is the client's."""

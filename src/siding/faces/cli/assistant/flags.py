@@ -7,12 +7,11 @@ of Claude Code pass a great many.
 from argparse import SUPPRESS, ArgumentParser, Namespace, _ArgumentGroup
 from collections.abc import Mapping
 
-from siding.assistant.told import Effort
 from siding.ground.errors import UsageError
 
 FORMATS = ("text", "json", "stream-json")
 MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "manual", "auto")
-_EFFORTS = tuple(each.value for each in Effort)
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 # Taken from clients of Claude Code: True, if a value follows.
 WITHOUT_EFFECT: Mapping[str, bool] = {
@@ -124,7 +123,7 @@ def _add_model(parser: ArgumentParser) -> None:
     group.add_argument(
         "--fallback-model", metavar="MODEL", default="", help="when the other one is overloaded"
     )
-    group.add_argument("--effort", metavar="EFFORT", help=f"{', '.join(_EFFORTS)}, or tokens")
+    group.add_argument("--effort", metavar="EFFORT", help=f"{', '.join(EFFORTS)}, or tokens")
     group.add_argument(
         "--thinking",
         choices=("auto", "on", "off", "adaptive", "enabled", "disabled"),

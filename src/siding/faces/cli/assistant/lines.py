@@ -6,7 +6,7 @@ A line is a prompt. Ctrl-C ends the turn that is under way, Ctrl-D the conversat
 from contextlib import aclosing
 
 from siding.assistant.agent import Agent
-from siding.assistant.told import (
+from siding.assistant.front_end import (
     Compacted,
     CompactingFailed,
     Event,
@@ -17,10 +17,9 @@ from siding.assistant.told import (
     TurnEnded,
     Withdrawn,
 )
-from siding.faces.cli.assistant.output import Output
 from siding.faces.cli.assistant.printing import say_trouble
 from siding.faces.cli.assistant.results import exit_status
-from siding.faces.cli.assistant.typed import TypedLines
+from siding.faces.cli.assistant.terminal import Output, TypedLines
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 
 PROMPT = "> "

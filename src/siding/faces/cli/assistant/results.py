@@ -1,10 +1,9 @@
-"""The end of a turn: the message `result` of Claude Code's stream, and the exit status."""
+"""The end of a turn: the message `result` of Claude Code's stream, its usage, the exit status."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.told import Ending, ModelUse, TurnEnded
-from siding.faces.cli.assistant.usage_words import dollars_of, models_used, usage_of
+from siding.assistant.front_end import Ending, ModelUse, TurnEnded, Usage
 
 _SUBTYPES = {
     Ending.INTERRUPTED: "error_during_execution",
@@ -12,10 +11,16 @@ _SUBTYPES = {
     Ending.MAX_BUDGET: "error_max_budget_usd",
     Ending.NO_OBJECT: "error_max_structured_output_retries",
 }
+
+
 # A turn whose model failed is a `success` with `is_error`, as scripts know it from Claude Code.
 _FAILED = frozenset({Ending.MODEL_ERROR, Ending.TOO_LONG, Ending.MAX_TOKENS})
+
+
 # The words of Claude Code; the others are the same.
 _REASONS = {Ending.INTERRUPTED: "aborted_streaming", Ending.MODEL_ERROR: "api_error"}
+
+
 _INTERRUPTED = 130
 
 
@@ -91,3 +96,35 @@ def result_of(event: TurnEnded, total: Mapping[str, ModelUse]) -> dict[str, Any]
     if event.object is not None:
         found["structured_output"] = event.object
     return found
+
+
+def usage_of(usage: Usage) -> dict[str, Any]:
+    """Return the usage of a request, as Anthropic's API has it."""
+    return {
+        "input_tokens": usage.input,
+        "cache_creation_input_tokens": usage.cache_write,
+        "cache_read_input_tokens": usage.cache_read,
+        "output_tokens": usage.output,
+    }
+
+
+def models_used(by_model: Mapping[str, ModelUse]) -> dict[str, Any]:
+    """Return what each model has used. `costUSD` is null if the price is not known."""
+    return {
+        model: {
+            "inputTokens": use.usage.input,
+            "outputTokens": use.usage.output,
+            "cacheReadInputTokens": use.usage.cache_read,
+            "cacheCreationInputTokens": use.usage.cache_write,
+            "webSearchRequests": 0,
+            "costUSD": use.dollars,
+        }
+        for model, use in by_model.items()
+    }
+
+
+def dollars_of(by_model: Mapping[str, ModelUse]) -> float | None:
+    """Return what all models cost; None if a price is not known."""
+    costs = [use.dollars for use in by_model.values()]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None

@@ -10,8 +10,8 @@ from typing import Any
 
 from siding import __version__
 from siding.assistant.agent import Agent
+from siding.assistant.front_end import People
 from siding.assistant.making import opened_agent
-from siding.assistant.people import People
 from siding.assistant.servers import Link, Servers
 from siding.faces.cli.assistant.asking_person import TerminalPermissions, TerminalQuestions
 from siding.faces.cli.assistant.client import (
@@ -19,17 +19,16 @@ from siding.faces.cli.assistant.client import (
     AskedPermissions,
     AskedQuestions,
     Client,
+    ClientLink,
 )
-from siding.faces.cli.assistant.client_servers import ClientLink
 from siding.faces.cli.assistant.flags import WITHOUT_EFFECT, no_prompt
 from siding.faces.cli.assistant.lines import Lines
 from siding.faces.cli.assistant.options import options_of, servers_of, subagents_of
-from siding.faces.cli.assistant.output import Output
 from siding.faces.cli.assistant.printing import answered, print_lines
 from siding.faces.cli.assistant.results import failed
 from siding.faces.cli.assistant.stream_json import Facts, Translator
 from siding.faces.cli.assistant.streaming import Streaming
-from siding.faces.cli.assistant.typed import TypedLines
+from siding.faces.cli.assistant.terminal import Output, TypedLines
 from siding.faces.cli.globals import Context
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple

@@ -10,11 +10,10 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from siding.assistant.agent import Agent, text_of
+from siding.assistant.front_end import Ending, TurnEnded
 from siding.assistant.servers import Servers
 from siding.assistant.subagents import kinds_in
-from siding.assistant.told import Ending, TurnEnded
 from siding.faces.cli.assistant.client import Client
-from siding.faces.cli.assistant.context_usage import usage_of_context
 from siding.faces.cli.assistant.control import (
     AnsweredAs,
     Asked,
@@ -31,7 +30,7 @@ from siding.faces.cli.assistant.hooks import MOMENTS, ClientHooks, registered
 from siding.faces.cli.assistant.printing import print_lines
 from siding.faces.cli.assistant.results import exit_status
 from siding.faces.cli.assistant.stream_json import Translator
-from siding.faces.cli.assistant.typed import TypedLines
+from siding.faces.cli.assistant.terminal import TypedLines
 from siding.ground.errors import SidingError, UsageError
 
 
@@ -235,3 +234,48 @@ _REQUESTS: Mapping[str, Callable[[Agent, Mapping[str, Any]], Awaitable[Mapping[s
     "set_permission_mode": _set_mode,
     "get_context_usage": _context_usage,
 }
+
+
+_OF_SERVER = "mcp__"
+
+
+# Which colour a program gives a part is up to it; these are names that Claude Code uses.
+_COLOURS = {"system prompt": "promptBorder", "tools": "inactive", "messages": "purple"}
+
+
+def usage_of_context(agent: Agent) -> dict[str, Any]:
+    """Return the answer to `get_context_usage`. All figures are estimated by length."""
+    size = agent.context_size()
+    parts = {
+        "system prompt": size.system,
+        "tools": sum(size.tools.values()),
+        "messages": size.messages,
+    }
+    total = sum(parts.values())
+    free = max(0, size.window - total)
+    categories = [
+        {"name": name, "tokens": tokens, "color": _COLOURS[name]} for name, tokens in parts.items()
+    ]
+    return {
+        "categories": [*categories, {"name": "free space", "tokens": free, "color": "inactive"}],
+        "totalTokens": total,
+        "maxTokens": size.summed_up_at,
+        "rawMaxTokens": size.window,
+        "percentage": round(100 * total / size.window, 1),
+        "model": agent.model,
+        "isAutoCompactEnabled": True,
+        "autoCompactThreshold": size.summed_up_at,
+        "memoryFiles": [],
+        "mcpTools": [
+            {"name": name, "serverName": name.split("__")[1], "tokens": tokens, "isLoaded": True}
+            for name, tokens in size.tools.items()
+            if name.startswith(_OF_SERVER)
+        ],
+        "systemTools": [
+            {"name": name, "tokens": tokens}
+            for name, tokens in size.tools.items()
+            if not name.startswith(_OF_SERVER)
+        ],
+        "agents": [],
+        "gridRows": [],
+    }

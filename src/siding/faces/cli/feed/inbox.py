@@ -4,20 +4,23 @@ Each line says what to type, in that repository. The setting `hooks.notify` name
 run when something starts to wait.
 """
 
+from __future__ import annotations
+
 import time
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
-from siding.asking.entries import InboxEntry
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.words import ago
-from siding.faces.cli.telling.today import print_today
 from siding.faces.cli.verb import Verb
-from siding.feed.inbox import Inbox, waiting, waiting_in
-from siding.feed.today import Section, today
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.asking.entries import InboxEntry
+    from siding.feed.inbox import Inbox
+
 
 LOOK_EVERY_S = 1.0
 
@@ -47,6 +50,9 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _look(arguments: Namespace, context: Context) -> Inbox:
+    from siding.feed.inbox import waiting, waiting_in
+    from siding.record.place.project import require_project
+
     if arguments.here:
         return waiting_in(require_project(context.app))
     return waiting(context.app)
@@ -95,6 +101,9 @@ def _add_today(parser: ArgumentParser) -> None:
 
 
 def _run_today(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.feed.today import print_today
+    from siding.feed.today import Section, today
+
     found = today(context.app)
     if arguments.format == "json":
         sections = {

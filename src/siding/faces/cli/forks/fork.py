@@ -9,11 +9,6 @@ Workflows make forks of another kind by the hundred, which are on no board: see 
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.started import say_started
-from siding.record.place.project import require_project
-from siding.record.place.selection import select
-from siding.starting.start_from import start_from
-from siding.tasks.start import StartRequest
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,6 +19,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.started import say_started
+    from siding.record.place.project import require_project
+    from siding.record.place.selection import select
+    from siding.starting.start_from import start_from
+    from siding.tasks.start import StartRequest
+
     project = require_project(context.app)
     context.screen.use_colour(project.settings.color)
     task = select(project, arguments.task)

@@ -9,11 +9,8 @@ say. ask: the next agent at a terminal asks. Settings (`sandbox.mode`, `policy.e
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.guards import say_guard
-from siding.guard.guard import Guard, answer_guard, guard
-from siding.record.recording.calling_step import refuse_inside_any_step
 
-_WORDS = {"on": Guard.ON, "off": Guard.OFF, "ask": Guard.UNASKED}
+_WORDS = {"on": "on", "off": "off", "ask": "unasked"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,12 +18,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.guards import say_guard
+    from siding.guard.guard import Guard, answer_guard, guard
+    from siding.record.recording.calling_step import refuse_inside_any_step
+
     if arguments.word is not None:
         refuse_inside_any_step(
             context.app,
             "how agents run is for a person to say",
             hint="ask the person to type it in a terminal of their own",
         )
-        answer_guard(context.app, _WORDS[arguments.word])
+        answer_guard(context.app, Guard(_WORDS[arguments.word]))
     say_guard(context.screen, guard(context.app))
     return 0

@@ -14,26 +14,25 @@ runs later, outside: it says that you have seen them, each by its content. Until
 apply`, `siding pr` and runs without a sandbox are held, if the task has had a run in a sandbox.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from shlex import quote
+from typing import TYPE_CHECKING
 
-from siding.assistant.settings_files import repository_settings
-from siding.assistant.trusting import AskedOfAgent, asked_of_agent, trust_agent
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted, size
-from siding.faces.cli.telling.traps import SHOWN, words_of
-from siding.guard.hooks import RepositoryHooks, repository_hooks, trust
-from siding.guard.in_force import PolicySource, ground_of, loosening_policy, trust_policy
-from siding.record.place.project import Project, ensure_project
-from siding.record.place.trust import AskedDriver, asked_drivers, forget_all, trust_drivers
-from siding.record.recording.calling_step import refuse_inside_step
-from siding.record.recording.held_traps import see, traps_now
-from siding.sandbox.trust import AskedByRepository, trust_sandbox, widening
-from siding.workflows.acts.finding import FoundScript
-from siding.workflows.acts.trusting import is_trusted, of_repository
-from siding.workflows.acts.trusting import trust as trust_workflow
+
+if TYPE_CHECKING:
+    from siding.assistant.settings import AskedOfAgent
+    from siding.guard.hooks import RepositoryHooks
+    from siding.guard.in_force import PolicySource
+    from siding.record.place.project import Project
+    from siding.record.place.trust import AskedDriver
+    from siding.sandbox.trust import AskedByRepository
+    from siding.workflows.acts.scripts import FoundScript
+
 
 _FIRST_LINES = 12
 
@@ -48,6 +47,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.assistant.settings import asked_of_agent, repository_settings, trust_agent
+    from siding.guard.hooks import repository_hooks, trust
+    from siding.guard.in_force import ground_of, loosening_policy, trust_policy
+    from siding.record.place.project import ensure_project
+    from siding.record.place.trust import asked_drivers, forget_all, trust_drivers
+    from siding.record.recording.calling_step import refuse_inside_step
+    from siding.sandbox.trust import trust_sandbox, widening
+    from siding.workflows.acts.trust import is_trusted, of_repository
+    from siding.workflows.acts.trust import trust as trust_workflow
+
     project, _made = ensure_project(context.app)
     screen = context.screen
     if arguments.revoke:
@@ -102,6 +111,12 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _see(project: Project, screen: Screen, task: str, *, only_show: bool) -> int:
+    from shlex import quote
+
+    from siding.faces.cli.telling.traps import SHOWN, words_of
+    from siding.record.recording.held_traps import see
+    from siding.record.recording.task_traps import traps_now
+
     found = traps_now(project, task)
     new = {each.content for each in found.new}
     for trap in found.traps:

@@ -5,17 +5,22 @@ its worktrees are adopted where they are. Of .aide come the decisions, and the t
 phases. The files are only read. The same import again changes nothing.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import counted
-from siding.importing.bring_in import Fate, ImportReport, Item, import_records, read_source
-from siding.record.place.project import ensure_project, find_project
+
+if TYPE_CHECKING:
+    from siding.importing.bring_in import ImportReport, Item
+
 
 KINDS = ("task", "worktree", "decision", "phases", "events")
-WORDS = {Fate.NEW: "new", Fate.THERE: "already there", Fate.LEFT: "left"}
+WORDS = {"new": "new", "there": "already there", "left": "left"}  # by `Fate`
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,6 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.importing.bring_in import import_records, read_source
+    from siding.record.place.project import ensure_project, find_project
+
     screen = context.screen
     project = find_project(context.app)
     if arguments.path is not None:
@@ -48,6 +56,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _say(screen: Screen, report: ImportReport, *, dry_run: bool) -> None:
+    from siding.importing.bring_in import Fate
+
     for item in report.items:
         screen.note(_line(item))
     for problem in report.problems:
@@ -66,6 +76,8 @@ def _line(item: Item) -> str:
 
 
 def _counted(report: ImportReport, kind: str) -> str:
+    from siding.importing.bring_in import Fate
+
     number = report.count(Fate.NEW, kind)
     if kind == "phases":
         return counted(number, "task") + " with phases"

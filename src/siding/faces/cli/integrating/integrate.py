@@ -1,45 +1,41 @@
-"""Have an agent report its turns wherever you start it, not only in `siding run`.
+"""The verbs about agents that report wherever they are started."""
 
-It puts hooks into your own settings of the agent, after it has shown them to you. From then on, in
-a task's workspace each turn is a step; in a checkout of a project each turn is kept beside your
-branch (`siding turns`), where nothing of yours is moved. Elsewhere the hooks do nothing, and in
-`siding run` they leave it to the run. Commands are not judged that way, and no question is put.
+from __future__ import annotations
 
-  siding integrate claude
-  siding integrate codex --remove
-  siding integrate --list
-"""
-
+import sys
 from argparse import ArgumentParser, Namespace
-from difflib import unified_diff
+from typing import TYPE_CHECKING, Any
 
+from siding.agents.table import agents_with
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.ground.errors import UsageError
-from siding.integrating.settings import (
-    AGENTS,
-    Change,
-    Integrated,
-    Integration,
-    carry_out,
-    integrations,
-    putting_in,
-    taking_out,
-)
+from siding.faces.cli.verb import Verb
+from siding.ground.errors import SidingError, UsageError
+
+if TYPE_CHECKING:
+    from siding.integrating.settings import Change, Integration
+
+
+AGENTS = agents_with("settings")
+
 
 _HEADER = ("AGENT", "INTEGRATED", "SETTINGS")
+
+
 _AROUND = 1  # lines that are shown around a change: the file may have keys in it
-_WORDS = {
-    Integrated.NO: "no",
-    Integrated.YES: "yes",
-    Integrated.OTHERWISE: "not as it should be: integrate it again",
-    Integrated.UNREADABLE: "unknown",
+
+
+_WORDS = {  # by `Integrated`
+    "no": "no",
+    "yes": "yes",
+    "otherwise": "not as it should be: integrate it again",
+    "unreadable": "unknown",
 }
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def _integrate_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "agents", nargs="*", metavar="AGENT", help=f"which agents: {', '.join(AGENTS)}"
     )
@@ -49,12 +45,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="with --list: print it as JSON")
 
 
-def run(arguments: Namespace, context: Context) -> int:
+def _integrate(arguments: Namespace, context: Context) -> int:
+    from siding.integrating.settings import carry_out, integrations, putting_in, taking_out
+
     screen = context.screen
     if arguments.list or not arguments.agents:
         if arguments.remove:
             raise UsageError("--remove needs the name of an agent", hint=", ".join(AGENTS))
-        _list(screen, integrations(context.app), as_json=arguments.json)
+        _print_integrations(screen, integrations(context.app), as_json=arguments.json)
         return 0
     make = taking_out if arguments.remove else putting_in
     changes = [make(context.app, name) for name in dict.fromkeys(arguments.agents)]
@@ -63,17 +61,37 @@ def run(arguments: Namespace, context: Context) -> int:
         if not change.is_needed:
             screen.note(f"{change.agent} · {'not ' if arguments.remove else ''}integrated already")
             continue
-        _show(screen, change)
+        _show_change(screen, change)
         if not arguments.yes and not _agreed(change):
             screen.note(f"{change.agent} · nothing was changed")
             status = 1
             continue
         carry_out(change)
-        _tell(screen, change, is_removed=arguments.remove)
+        _tell_change(screen, change, is_removed=arguments.remove)
     return status
 
 
-def _list(screen: Screen, found: list[Integration], *, as_json: bool) -> None:
+INTEGRATE = Verb(
+    """\
+Have an agent report its turns wherever you start it, not only in `siding run`.
+
+It puts hooks into your own settings of the agent, after it has shown them to you. From then on, in
+a task's workspace each turn is a step; in a checkout of a project each turn is kept beside your
+branch (`siding turns`), where nothing of yours is moved. Elsewhere the hooks do nothing, and in
+`siding run` they leave it to the run. Commands are not judged that way, and no question is put.
+
+  siding integrate claude
+  siding integrate codex --remove
+  siding integrate --list
+""",
+    _integrate_options,
+    _integrate,
+)
+
+
+def _print_integrations(screen: Screen, found: list[Integration], *, as_json: bool) -> None:
+    from siding.integrating.settings import Integrated
+
     if as_json:
         print_json(
             screen,
@@ -88,16 +106,18 @@ def _list(screen: Screen, found: list[Integration], *, as_json: bool) -> None:
             ],
         )
         return
-    rows = [(each.agent, _words(each), inert(str(each.file))) for each in found]
+    rows = [(each.agent, _integrate_words(each), inert(str(each.file))) for each in found]
     screen.table(_HEADER, rows, dim=[each.state is Integrated.NO for each in found])
 
 
-def _words(found: Integration) -> str:
-    words = _WORDS[found.state]
+def _integrate_words(found: Integration) -> str:
+    words = _WORDS[found.state.value]
     return f"{words}: {inert(found.why)}" if found.why else words
 
 
-def _show(screen: Screen, change: Change) -> None:
+def _show_change(screen: Screen, change: Change) -> None:
+    from difflib import unified_diff
+
     screen.note(f"{change.agent} · {inert(str(change.file))}")
     before, after = ((text or "").splitlines() for text in (change.before, change.after))
     lines = list(unified_diff(list(before), list(after), lineterm="", n=_AROUND))
@@ -114,10 +134,52 @@ def _agreed(change: Change) -> bool:
     return agreed(f"change the settings of {change.agent}?")
 
 
-def _tell(screen: Screen, change: Change, *, is_removed: bool) -> None:
+def _tell_change(screen: Screen, change: Change, *, is_removed: bool) -> None:
     if is_removed:
         screen.note(f"{change.agent} · its turns are no longer recorded outside of `siding run`")
         return
     screen.note(f"{change.agent} · integrated: what it does in a project is recorded", "green")
     screen.note("  in a workspace each turn is a step, in a checkout see `siding turns`")
     screen.note("  an agent that runs now has to be started again")
+
+
+def _report_options(parser: ArgumentParser) -> None:
+    parser.add_argument("agent")
+
+
+def _report(arguments: Namespace, context: Context) -> int:
+    from siding.integrating.reports import reported
+
+    said = sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        answer = reported(context.app, arguments.agent, _report_parsed(said))
+    except (SidingError, OSError) as error:
+        what = error.message if isinstance(error, SidingError) else str(error)
+        context.screen.warn(f"this turn is not recorded: {inert(what)}")
+        return 1
+    context.screen.out.write(answer.output)
+    return answer.status
+
+
+REPORT = Verb(
+    """\
+Record what an integrated agent reports: its words are JSON on standard input.
+
+Whatever goes wrong, the exit status is not 2: by that a hook keeps agents from a prompt, or from
+stopping.
+""",
+    _report_options,
+    _report,
+)
+
+
+def _report_parsed(said: str) -> dict[str, Any]:
+    import json
+
+    try:
+        payload = json.loads(said)
+    except ValueError:
+        payload = None
+    if not isinstance(payload, dict):
+        raise UsageError("the agent's words are not a JSON object")
+    return payload

@@ -6,8 +6,11 @@ nothing to go back to by itself: `siding turns N | git apply -R` takes what a tu
 of your files, and git says what is in its way.
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
@@ -16,8 +19,10 @@ from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import ago, changes
 from siding.ground.errors import UsageError
-from siding.integrating.turns import BesideTurn, Turns, title_of, turns
-from siding.record.place.project import require_project
+
+if TYPE_CHECKING:
+    from siding.integrating.turns import BesideTurn, Turns
+
 
 _HEADER = ("TURN", "WHEN", "AGENT", "BRANCH", "CHANGED", "PROMPT")
 
@@ -28,6 +33,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.integrating.turns import turns
+    from siding.record.place.project import require_project
+
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
@@ -62,6 +70,8 @@ def _list(screen: Screen, found: Turns, *, as_json: bool) -> None:
 
 
 def _cells(turn: BesideTurn, *, is_freed: bool) -> tuple[str, ...]:
+    from siding.integrating.turns import title_of
+
     changed = changes(*turn.figures) if turn.after else "(not ended)"
     changed += " (freed)" if is_freed else ""
     branch = inert(turn.branch) or "-"

@@ -5,9 +5,12 @@ numbers, `base`, `last` or `now`. PATHs are relative to where you stand. The pat
 `git apply` takes it.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import json_text, write_result
 from siding.faces.cli.globals import Context
@@ -16,14 +19,10 @@ from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import changes, task_name
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
-from siding.record.recording.difference import (
-    Difference,
-    RecordedPatch,
-    difference,
-    shown_changes,
-    shown_modes,
-)
+
+if TYPE_CHECKING:
+    from siding.record.recording.difference import Difference
+    from siding.record.recording.recorded_patch import RecordedPatch
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,6 +44,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.record.recording.difference import difference
+
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
@@ -86,6 +88,8 @@ def _patch(
     paths: tuple[bytes, ...],
     file: str | None,
 ) -> None:
+    from siding.record.recording.difference import shown_modes
+
     if file is not None:
         with open(file, "wb") as target:
             found.write_patch(target.fileno(), paths)
@@ -115,6 +119,8 @@ def _patch(
 
 
 def _stat_text(found: Difference | RecordedPatch, paths: tuple[bytes, ...]) -> str:
+    from siding.record.recording.difference import shown_changes, shown_modes
+
     stat = found.stat(paths)
     lines = []
     for change in shown_changes(stat):

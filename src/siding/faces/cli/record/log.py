@@ -5,40 +5,27 @@ It is kept, and `siding redo` or `siding rollback --step N` reaches it again. Th
 under its line, dim; more than a few are counted, and --turns shows them.
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, json_text, write_result
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import ago, counted, duration, task_name
-from siding.faces.cli.telling.isolation import strayed
-from siding.faces.cli.telling.traps import trapped
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.project import Project, require_project
-from siding.record.recording.freed import freed_record, marked
-from siding.record.recording.logged import (
-    PresentLine,
-    Search,
-    Task,
-    drawn,
-    logged,
-    logged_folded,
-)
-from siding.record.recording.steps import (
-    InProgress,
-    Step,
-    damaged_steps,
-    in_progress,
-    ledger_problems,
-    progress_record,
-    same_number,
-    step,
-)
-from siding.usage.brief import tokens_of
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.record.recording.in_progress import InProgress
+    from siding.record.recording.logged import PresentLine, Task
+    from siding.record.recording.steps import Step
+
 
 COMMAND_COLUMNS = 40  # a command is cut to this where there is no terminal to fit it into
 FEW = 3  # turns of a run that are shown one by one
@@ -78,6 +65,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.record.recording.damaged_steps import damaged_steps, ledger_problems
+    from siding.record.recording.freed import freed_snapshots, marked
+    from siding.record.recording.in_progress import in_progress, progress_record
+
     if arguments.limit < 0:
         raise UsageError(f"--limit {arguments.limit} is negative", hint="0 shows every step")
     project = require_project(context.app)
@@ -98,7 +90,7 @@ def run(arguments: Namespace, context: Context) -> int:
         _print_graph(screen, task.name, found.steps, found.line)
         return status
     left = found.line.left_behind
-    gone = freed_record(project).of_all()
+    gone = freed_snapshots(project)
     rows = _rows(
         found,
         under_way,
@@ -120,7 +112,11 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _found(project: Project, arguments: Namespace, screen: Screen) -> _Found:
+    from siding.record.recording.logged import PresentLine, Search, logged, logged_folded
+
     if arguments.step is not None:
+        from siding.record.recording.steps import same_number, step
+
         task, one = step(project, arguments.task, arguments.step)
         if others := same_number(project, task, one):
             screen.warn(others)
@@ -212,6 +208,8 @@ def _say_left_behind(screen: Screen, found: _Found, left: frozenset[int]) -> Non
 
 
 def _print_graph(screen: Screen, name: str, steps: list[Step], line: PresentLine) -> None:
+    from siding.record.recording.logged import drawn
+
     if not steps:
         screen.note(f"{task_name(name)} · no step")
     with paged(screen):
@@ -237,6 +235,10 @@ def _print_table(
 
 
 def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
+    from siding.faces.cli.telling.isolation import strayed
+    from siding.faces.cli.telling.traps import trapped
+    from siding.usage.brief import tokens_of
+
     change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
     if step.modes and not step.files:
         change = "modes"  # only permissions changed

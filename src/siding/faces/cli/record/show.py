@@ -5,31 +5,24 @@ a program that draws on its terminal (an editor, an agent) the last screen is sh
 the output to standard output byte for byte.
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
-from codecs import getincrementaldecoder
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, json_text, write_result
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import size
-from siding.faces.cli.telling.step_lines import request_lines, step_lines
-from siding.record.place.project import Project, require_project
-from siding.record.recording.asked import asked_by
-from siding.record.recording.freed import freed_note, marked
-from siding.record.recording.outputs import Output, Span, output
-from siding.record.recording.patch_files import only_patch
-from siding.record.recording.step_commits import commits_of
-from siding.record.recording.steps import (
-    Step,
-    Task,
-    ledger_problems,
-    running_step,
-    same_number,
-    step,
-)
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.record.recording.outputs import Output, Span
+    from siding.record.recording.steps import Step, Task
+
 
 SHOWN = 256 * 1024  # bytes of each stream shown without --full, from its end
 
@@ -44,6 +37,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.record.step_lines import request_lines, step_lines
+    from siding.record.place.project import require_project
+    from siding.record.recording.asked import asked_by
+    from siding.record.recording.damaged_steps import ledger_problems
+    from siding.record.recording.freed import freed_note, marked
+    from siding.record.recording.outputs import output
+    from siding.record.recording.patch_files import only_patch
+    from siding.record.recording.step_commits import commits_of
+    from siding.record.recording.steps import running_step, same_number, step
+
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
@@ -115,6 +118,8 @@ def _last_screen(project: Project, task: Task, step: Step, kept: Output) -> tupl
 
 
 def _print_stream(screen: Screen, name: str, stream: Span, *, full: bool) -> None:
+    from codecs import getincrementaldecoder
+
     if stream.size == 0:
         return
     screen.print()

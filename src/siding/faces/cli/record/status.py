@@ -6,18 +6,19 @@ or an act was cut off), and steps with changes that are not applied yet (+). Out
 or without a task, it prints nothing. It starts no other program.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_line
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import task_name
-from siding.feed.short import ShortStatus, short_status
-from siding.feed.unapplied import LOOKED_AT
 from siding.ground.errors import SidingError
-from siding.record.place.project import find_project, require_project
-from siding.record.place.sandbox_inside import home_is_hidden
-from siding.record.place.selection import current_task_id
+
+if TYPE_CHECKING:
+    from siding.feed.short import ShortStatus
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,6 +28,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.record.place.sandbox_inside import home_is_hidden
+
     as_json = arguments.format == "json"
     if home_is_hidden(context.app) and _told_inside(context, arguments, as_json=as_json):
         return 0
@@ -37,7 +41,7 @@ def run(arguments: Namespace, context: Context) -> int:
         elif found is not None:
             context.screen.print(_line(context.screen, found))
         return 0
-    from siding.faces.cli.telling.whole_status import print_status
+    from siding.faces.cli.record.whole_status import print_status
 
     project = require_project(context.app)
     return print_status(project, context.screen, arguments.task, as_json=as_json)
@@ -46,7 +50,7 @@ def run(arguments: Namespace, context: Context) -> int:
 def _told_inside(context: Context, arguments: Namespace, *, as_json: bool) -> bool:
     """Print what the broker of the run says, if this is part of one; tell whether it is."""
     from siding.broker.inside import broker_of
-    from siding.faces.cli.telling.status_inside import print_status_inside
+    from siding.faces.cli.record.whole_status import print_status_inside
 
     inside = broker_of(context.app)
     if inside is None or arguments.task is not None or arguments.short:
@@ -57,6 +61,10 @@ def _told_inside(context: Context, arguments: Namespace, *, as_json: bool) -> bo
 
 def _short(context: Context, named: str | None) -> ShortStatus | None:
     """Return the figures; None where there is no task to speak of. A prompt shows no errors."""
+    from siding.feed.short import short_status
+    from siding.record.place.project import find_project
+    from siding.record.place.selection import current_task_id
+
     try:
         project = find_project(context.app._replace(warn=_say_nothing))
         if project is None or (named is None and current_task_id(project) is None):
@@ -72,6 +80,8 @@ def _say_nothing(sentence: str) -> None:
 
 def _line(screen: Screen, found: ShortStatus) -> str:
     """Return the line; in a prompt, whose shell reads it from a pipe, it has no colours."""
+    from siding.feed.unapplied import LOOKED_AT
+
     parts = [task_name(found.task)]
     for mark, count, style in (
         ("r", found.runs, "cyan"),

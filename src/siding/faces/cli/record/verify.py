@@ -12,8 +12,6 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import counted
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
-from siding.record.recording.verify import verify
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,6 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.record.recording.verify import verify
+
     project = require_project(context.app)
     head = _hash(arguments.head)
     proof = verify(project, arguments.task, head=head)

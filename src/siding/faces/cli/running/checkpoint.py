@@ -5,16 +5,21 @@ for the hooks of agents, as `siding checkpoint --run "$SIDING_RUN_ID"`. `siding 
 itself with --checkpoint-every and --checkpoint-quiet.
 """
 
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from __future__ import annotations
 
-from siding.broker.inside import Inside, broker_of
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import changes_of, counted, task_name, task_step
-from siding.record.place.project import Project, require_project
-from siding.record.place.selection import select
-from siding.running.checkpoint import Step, Task, TurnWords, checkpoint, record_turn
+
+if TYPE_CHECKING:
+    from siding.broker.inside import Inside
+    from siding.record.place.project import Project
+    from siding.running.checkpoint import Step, Task
+
 
 MOMENTS = ("asked", "quiet", "timer")
 
@@ -29,6 +34,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.broker.inside import broker_of
+    from siding.record.place.project import require_project
+    from siding.record.place.selection import select
+    from siding.running.checkpoint import checkpoint
+
     inside = broker_of(context.app) if arguments.run is arguments.task is None else None
     if inside is not None:
         return _checkpoint_inside(context.screen, inside, arguments.message, as_json=arguments.json)
@@ -45,6 +55,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _turn(project: Project, arguments: Namespace, context: Context) -> int:
+    from siding.running.checkpoint import TurnWords, record_turn
+
     words = TurnWords(arguments.message)
     task, step = record_turn(project, arguments.task, arguments.run, arguments.moment, words)
     if step is None:

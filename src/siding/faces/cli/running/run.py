@@ -9,28 +9,25 @@ shell has them).
   siding run --timeout 5m --task parser -- pytest -q
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.edge import guarded
-from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_sandbox_arguments, add_terminal_arguments
 from siding.faces.cli.screen.words import seconds_in, task_name
-from siding.faces.cli.telling.guards import ask_guard_once
-from siding.faces.cli.telling.rulings import asker
-from siding.faces.cli.telling.runs import add_terminal_arguments, say_run, terminal_of
-from siding.faces.cli.telling.sandbox_flags import add_sandbox_arguments, sandbox_request
-from siding.faces.cli.telling.seeing import ask_seen
 from siding.ground.errors import UsageError
-from siding.record.place.project import ensure_project
-from siding.record.place.settings import JUDGE, LEAVE
-from siding.running.request import AskedTurns
-from siding.running.run import OnRunning, RunRequest, Terminal
-from siding.running.run import run as run_command
 
 if TYPE_CHECKING:
+    from siding.running.run import OnRunning, RunRequest, Terminal
     from siding.tasks.start import Started
+
+
+LEAVE = ("keep", "end")
+JUDGE = ("off", "on", "require")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -126,6 +123,9 @@ def _add_agent_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.guards import ask_guard_once
+    from siding.faces.cli.telling.runs import terminal_of
+
     request = _request(arguments)
     if arguments.survive and not arguments.detach:
         raise UsageError(
@@ -162,6 +162,8 @@ def _detached(arguments: Namespace, context: Context, request: RunRequest) -> in
     watch = f"siding attach {run}" if terminal.pty else f"siding output {run} --follow"
     context.screen.note(f"  {watch} · siding stop {run}", "dim")
     if arguments.json:
+        from siding.faces.cli.formats import print_json
+
         print_json(context.screen, {"run": begun.run_id, "task": begun.task_id})
     return 0
 
@@ -173,6 +175,12 @@ def _run(
     terminal: Terminal,
     on_running: OnRunning | None = None,
 ) -> int:
+    from siding.faces.cli.telling.rulings import asker
+    from siding.faces.cli.telling.runs import say_run
+    from siding.faces.cli.telling.seeing import ask_seen
+    from siding.record.place.project import ensure_project
+    from siding.running.run import run as run_command
+
     screen = context.screen
     project, made = ensure_project(context.app)
     screen.use_colour(project.settings.color)
@@ -190,11 +198,13 @@ def _run(
     )
     say_run(context, result)
     if arguments.json and result.step is not None:
+        from siding.faces.cli.formats import print_json
+
         print_json(screen, result.step.line)
     return result.exit_code
 
 
-def _say_started(context: Context, started: "Started") -> None:
+def _say_started(context: Context, started: Started) -> None:
     # Loading it takes 10 ms, which a run in an existing task saves.
     from siding.faces.cli.telling.started import say_started
 
@@ -202,6 +212,10 @@ def _say_started(context: Context, started: "Started") -> None:
 
 
 def _request(arguments: Namespace) -> RunRequest:
+    from siding.faces.cli.telling.runs import sandbox_request
+    from siding.running.request import AskedTurns
+    from siding.running.run import RunRequest
+
     command = list(arguments.command)
     if command[:1] == ["--"]:
         command = command[1:]

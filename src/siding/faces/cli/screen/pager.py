@@ -1,7 +1,6 @@
 """Send long results through the person's pager when standard output is a terminal."""
 
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,7 +52,9 @@ def _command(screen: Screen) -> list[str] | None:
     wish = screen.env.get("SIDING_PAGER", screen.env.get("PAGER", "less"))
     if wish in ("", "cat") or os.environ.get("TERM") == "dumb":
         return None
+    from shlex import split
+
     try:
-        return shlex.split(wish) or None
+        return split(wish) or None
     except ValueError:
         return None

@@ -8,25 +8,27 @@ Secrets are masked ([redacted:kind]) in all but text on a terminal: a page, a fi
 usually for somebody else. --no-redact leaves them as they are.
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, json_text
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted
-from siding.faces.cli.telling.masking import add_no_redact, is_redacted, redaction_note
-from siding.faces.cli.telling.session_damage import damage_lines
+from siding.faces.cli.sessions.options import add_no_redact, is_redacted, redaction_note
 from siding.ground.errors import NotFound
-from siding.sessions.finding import scope_of
-from siding.sessions.reading import readable
-from siding.sessions.sessions import Conversation, agents, conversation, raw_lines
-from siding.sessions.steps import Record, led_to, part_of, with_steps
-from siding.sessions.views import as_markdown, as_page, as_text
+
+if TYPE_CHECKING:
+    from siding.agents.transcripts.reading.transcript import Gap, TranscriptDamage
+    from siding.sessions.sessions import Conversation
+    from siding.sessions.steps import Record
+
 
 _MOST_AGENTS = 20  # that are named
 
@@ -44,6 +46,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.sessions.finding import scope_of
+    from siding.sessions.reading import readable
+    from siding.sessions.sessions import agents, conversation, raw_lines
+    from siding.sessions.steps import led_to, part_of, with_steps
+    from siding.sessions.views import as_text
+
     app, screen = context.app, context.screen
     scope = scope_of(app)
     named, first = _split(arguments.session)
@@ -113,6 +121,8 @@ def _tell_agents(screen: Screen, titles: Sequence[str]) -> None:
 
 
 def _pieces(form: str, found: Conversation, *, redacted: bool) -> Iterable[str]:
+    from siding.sessions.views import as_markdown, as_page
+
     if form == "html":
         return as_page(found, images=not redacted)
     if form == "json":
@@ -132,6 +142,8 @@ def _json(found: Conversation) -> Iterable[str]:
 
 def _copy(screen: Screen, arguments: Namespace, pieces: Iterable[bytes]) -> None:
     """Write bytes to standard output, or to the named file, which is replaced."""
+    from pathlib import Path
+
     output = arguments.output
     if output is None:
         screen.out.flush()
@@ -143,3 +155,24 @@ def _copy(screen: Screen, arguments: Namespace, pieces: Iterable[bytes]) -> None
         for piece in pieces:
             file.write(piece)
     screen.note(f"written to {output}, {redaction_note(arguments)}")
+
+
+_MOST_LINES = 20
+
+
+def damage_lines(damage: Sequence[TranscriptDamage], gaps: Sequence[Gap]) -> Iterator[str]:
+    """Yield a line for each damaged line of the transcript and for each missing message."""
+    told = [f"line {each.number} cannot be read: {each.problem}" for each in damage]
+    told += map(gap_text, gaps)
+    yield from told[:_MOST_LINES]
+    if len(told) > _MOST_LINES:
+        more = len(told) - _MOST_LINES
+        yield f"{more} more places are damaged; `siding session doctor` names them all"
+
+
+def gap_text(gap: Gap) -> str:
+    """Describe one missing message, and the message from which the conversation goes on."""
+    missing = f"line {gap.number}: the message before it ({gap.missing!r}) is not there"
+    if gap.bridged_to is None:
+        return f"{missing}; the conversation begins here"
+    return f"{missing}; the conversation was put together behind {gap.bridged_to!r}"

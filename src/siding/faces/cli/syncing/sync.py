@@ -9,18 +9,19 @@ you or an agent to resolve. `siding undo` takes all of it back. Nothing is fetch
   siding sync --onto origin/main    another branch, as the last `git fetch` left it
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted
-from siding.faces.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
-from siding.faces.cli.telling.restorations import survey_record, tell_restored, with_consent
-from siding.record.place.project import require_project
-from siding.record.place.selection import select
-from siding.syncing.sync import How, Synced, SyncPlan, SyncRequest, preview, sync
+
+if TYPE_CHECKING:
+    from siding.syncing.sync import Synced, SyncPlan
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -39,6 +40,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import beside_of, stop_first
+    from siding.faces.cli.telling.restorations import with_consent
+    from siding.record.place.project import require_project
+    from siding.record.place.selection import select
+    from siding.syncing.sync import SyncRequest, preview, sync
+
     project = require_project(context.app)
     screen = context.screen
     request = SyncRequest(
@@ -84,6 +91,9 @@ def _show(screen: Screen, plan: SyncPlan, name: str) -> None:
 
 
 def _say(screen: Screen, done: Synced) -> None:
+    from siding.faces.cli.telling.beside import tell_paused
+    from siding.faces.cli.telling.restorations import tell_restored
+
     plan = done.plan
     if done.restored is None:
         screen.note(_up_to_date(plan, done.task.name))
@@ -114,6 +124,8 @@ def _from(plan: SyncPlan) -> str:
 
 
 def _how(plan: SyncPlan) -> str:
+    from siding.syncing.sync import How
+
     match plan.head.how:
         case How.FAST_FORWARD:
             return "fast-forward: the task has no commits of its own"
@@ -150,6 +162,8 @@ def _record(plan: SyncPlan) -> dict[str, Any]:
 
 
 def _done_record(done: Synced) -> dict[str, Any]:
+    from siding.faces.cli.telling.restorations import survey_record
+
     restored = done.restored
     return {
         **_record(done.plan),

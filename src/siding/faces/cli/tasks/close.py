@@ -1,24 +1,21 @@
-"""Finish a task. Its workspace is moved into the trash, whole, unless --keep leaves it in place.
+"""The verbs that finish a task and bring it back."""
 
-A worktree that was adopted stays where it is without --keep; --force or --delete moves it, too.
-
-Work that is nowhere else is not put out of sight without --force; even then it can be brought back.
-The task's branch is deleted if every commit on it is elsewhere; `siding task reopen` makes it
-again.
-"""
+from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.beside import add_stop_argument, stop_first
-from siding.forks.sweep import sweep
-from siding.record.place.project import Project, require_project
-from siding.record.workspaces.attempts import select_for
-from siding.tasks.close import Closed, Fate, close_task
+from siding.faces.cli.options import add_stop_argument
+from siding.faces.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.tasks.close import Closed
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def _close_options(parser: ArgumentParser) -> None:
     parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
     fate = parser.add_mutually_exclusive_group()
     fate.add_argument("--keep", action="store_true", help="leave the workspace where it is")
@@ -31,7 +28,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_format(parser, "text", "json")
 
 
-def run(arguments: Namespace, context: Context) -> int:
+def _close(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import stop_first
+    from siding.forks.sweep import sweep
+    from siding.record.place.project import require_project
+    from siding.record.workspaces.attempts import select_for
+    from siding.tasks.close import Fate, close_task
+
     project = require_project(context.app)
     fate = Fate.KEEP if arguments.keep else Fate.DELETE if arguments.delete else Fate.USUAL
     if fate is Fate.USUAL and arguments.force:
@@ -48,13 +51,30 @@ def run(arguments: Namespace, context: Context) -> int:
             f"fork {fork} of it has changes of its own, or is worked with, and stays"
         )
     if arguments.format == "json":
-        print_json(context.screen, _record(project, closed))
+        print_json(context.screen, _close_record(project, closed))
     else:
-        _say(context, project, closed)
+        _say_close(context, project, closed)
     return 0
 
 
-def _say(context: Context, project: Project, closed: Closed) -> None:
+CLOSE = Verb(
+    """\
+Finish a task. Its workspace is moved into the trash, whole, unless --keep leaves it in place.
+
+A worktree that was adopted stays where it is without --keep; --force or --delete moves it, too.
+
+Work that is nowhere else is not put out of sight without --force; even then it can be brought back.
+The task's branch is deleted if every commit on it is elsewhere; `siding task reopen` makes it
+again.
+""",
+    _close_options,
+    _close,
+)
+
+
+def _say_close(context: Context, project: Project, closed: Closed) -> None:
+    from siding.tasks.close import Fate
+
     fate = closed.fate
     word = "deleted" if fate is Fate.DELETE else "closed"
     context.screen.note(f"{word} task {closed.task.id} · {closed.task.name}")
@@ -70,7 +90,9 @@ def _say(context: Context, project: Project, closed: Closed) -> None:
         context.screen.note(f"  {closed.branch.sentence}")
 
 
-def _record(project: Project, closed: Closed) -> dict[str, object]:
+def _close_record(project: Project, closed: Closed) -> dict[str, object]:
+    from siding.tasks.close import Fate
+
     workspace, branch = closed.workspace, closed.branch
     moved = workspace is not None and closed.fate is not Fate.KEEP and workspace.trash is not None
     return {
@@ -81,3 +103,28 @@ def _record(project: Project, closed: Closed) -> dict[str, object]:
         "trash": str(project.layout.root / str(workspace.trash)) if workspace and moved else None,
         "branch": None if branch is None else branch.record(),
     }
+
+
+def _reopen_options(parser: ArgumentParser) -> None:
+    parser.add_argument("task", help="id or name")
+    parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
+
+
+def _reopen(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.reopening import tell_reopened
+    from siding.record.place.project import require_project
+    from siding.tasks.reopen import reopen
+
+    project = require_project(context.app)
+    tell_reopened(context.screen, reopen(project, arguments.task, wait=arguments.wait))
+    return 0
+
+
+REOPEN = Verb(
+    """\
+Bring a closed or deleted task back, with its workspace as it was: ignored files, nested
+repositories, staged changes and local commits included.
+""",
+    _reopen_options,
+    _reopen,
+)

@@ -1,15 +1,18 @@
 """Show the tasks of this project, oldest first. `*` marks the one that this terminal is about."""
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import shorten
 from siding.faces.cli.screen.words import ago, counted
-from siding.feed.tasks import TaskRow, listed
-from siding.forks.listing import fork_rows
-from siding.record.place.project import Project, require_project
-from siding.record.place.selection import resolve
+
+if TYPE_CHECKING:
+    from siding.feed.tasks import TaskRow
+    from siding.record.place.project import Project
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,6 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.feed.tasks import listed
+    from siding.record.place.project import require_project
+
     project = require_project(context.app)
     if arguments.children is not None or arguments.group is not None:
         return _list_forks(project, arguments, context)
@@ -44,6 +50,9 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _list_forks(project: Project, arguments: Namespace, context: Context) -> int:
+    from siding.forks.listing import fork_rows
+    from siding.record.place.named_task import resolve
+
     parent = resolve(project, arguments.children).id if arguments.children else None
     rows = fork_rows(project, parent=parent, group=arguments.group, closed=arguments.all)
     if arguments.format == "json":

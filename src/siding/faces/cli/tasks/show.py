@@ -1,4 +1,4 @@
-"""Show one task: what it is, where it is done, and its start card."""
+"""The verbs that show a task and change what is said of it."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
@@ -7,20 +7,21 @@ from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import local_time, port_range
-from siding.feed.tasks import live_workflows, ports, show
-from siding.ground.errors import UnreadableFile
-from siding.record.place.project import require_project
-from siding.record.workspaces.beginning import FROM, StartPoint
-from siding.tasks.blockers import blockers_of
-from siding.usage.brief import brief, usage_of_task
+from siding.faces.cli.verb import Verb
+from siding.ground.errors import UnreadableFile, UsageError
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def _show_options(parser: ArgumentParser) -> None:
     parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
     add_format(parser, "text", "json")
 
 
-def run(arguments: Namespace, context: Context) -> int:
+def _show(arguments: Namespace, context: Context) -> int:
+    from siding.feed.tasks import live_workflows, ports, show
+    from siding.record.place.project import require_project
+    from siding.tasks.blockers import blockers_of
+    from siding.usage.brief import brief, usage_of_task
+
     project = require_project(context.app)
     task, workspace = show(project, arguments.task)
     try:
@@ -60,8 +61,17 @@ def run(arguments: Namespace, context: Context) -> int:
     return 0
 
 
+SHOW = Verb(
+    """Show one task: what it is, where it is done, and its start card.""",
+    _show_options,
+    _show,
+)
+
+
 def _from(card: Mapping[str, object]) -> str:
     """Return where the workspace started, if not at the base."""
+    from siding.record.workspaces.beginning import FROM, StartPoint
+
     found = card.get(FROM)
     if not isinstance(found, dict):
         return ""
@@ -84,3 +94,49 @@ def _card_lines(card: Mapping[str, object]) -> list[tuple[str, str]]:
             patterns = ", ".join(map(str, each.get("patterns", ())))
             lines.append((f"{each.get('kind')} off", f"{each.get('name')}: {patterns}"))
     return lines
+
+
+def _update_options(parser: ArgumentParser) -> None:
+    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    parser.add_argument("--owner", help="who does it; refused while the task is blocked")
+    parser.add_argument("-m", "--description", help="what is to be done")
+    parser.add_argument("--tags", metavar="A,B", help="replace the tags")
+    parser.add_argument(
+        "--blocked-by", metavar="TASK,TASK", help="replace the tasks that have to be done first"
+    )
+    parser.add_argument("--force", action="store_true", help="an owner even if it is blocked")
+
+
+def _update(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.changes import TaskUpdate, update
+
+    values = (arguments.owner, arguments.description, arguments.tags, arguments.blocked_by)
+    if all(value is None for value in values):
+        raise UsageError("nothing to change", hint="--owner, --description, --tags, --blocked-by")
+    task = update(
+        require_project(context.app),
+        arguments.task,
+        TaskUpdate(
+            owner=arguments.owner,
+            description=arguments.description,
+            tags=_names(arguments.tags),
+            blocked_by=_names(arguments.blocked_by),
+        ),
+        force=arguments.force,
+    )
+    context.screen.note(f"updated task {task.id} · {task.name}")
+    return 0
+
+
+UPDATE = Verb(
+    """Change what a task says about itself. Only what is given changes; "" empties a field.""",
+    _update_options,
+    _update,
+)
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -11,13 +11,17 @@ task as it is now (fix-login) or after a step (fix-login@3, fix-login@base), wit
 changes. task:NAME, branch:NAME and commit:NAME say which one is meant.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.telling.started import say_started
-from siding.record.place.project import Project, ensure_project
-from siding.tasks.start import Started, StartRequest, start
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.tasks.start import Started, StartRequest
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,6 +49,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.started import say_started
+    from siding.record.place.project import ensure_project
+    from siding.tasks.start import StartRequest
+
     project, made = ensure_project(context.app)
     context.screen.use_colour(project.settings.color)
     if made:
@@ -79,6 +87,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _started(project: Project, request: StartRequest, origin: str | None) -> Started:
+    from siding.tasks.start import start
+
     if origin is None:
         return start(project, request)
     from siding.starting.start_from import start_from

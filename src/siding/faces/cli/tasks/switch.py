@@ -1,27 +1,31 @@
-"""Choose the task that this terminal is about: commands work on it when no task is named.
+"""The verbs that go to a task: in this terminal, in an editor."""
 
-Each terminal keeps its own; the panes of tmux are terminals of their own. Where no terminal is, as
-in a script, it becomes the active task of the project. Without TASK it is chosen from a list; `-`
-is the task that this terminal was about before.
-"""
+from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.pick import pick_one
 from siding.faces.cli.screen.words import ago, counted
-from siding.feed.tasks import TaskRow, listed
-from siding.ground.errors import NoActiveTask
-from siding.record.place.project import Project, require_project
-from siding.tasks.changes import switch
+from siding.faces.cli.verb import Verb
+from siding.ground.errors import NoActiveTask, SidingError, UsageError
+
+if TYPE_CHECKING:
+    from siding.feed.tasks import TaskRow
+    from siding.record.place.project import Project
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def _switch_options(parser: ArgumentParser) -> None:
     parser.add_argument("task", nargs="?", metavar="TASK", help="id or name; - for the one before")
     parser.add_argument("--force", action="store_true", help="even if another task blocks it")
 
 
-def run(arguments: Namespace, context: Context) -> int:
+def _switch(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.changes import switch
+
     project = require_project(context.app)
     named = arguments.task or _picked(project, context)
     done = switch(project, named, force=arguments.force)
@@ -30,16 +34,83 @@ def run(arguments: Namespace, context: Context) -> int:
     return 0
 
 
+SWITCH = Verb(
+    """\
+Choose the task that this terminal is about: commands work on it when no task is named.
+
+Each terminal keeps its own; the panes of tmux are terminals of their own. Where no terminal is, as
+in a script, it becomes the active task of the project. Without TASK it is chosen from a list; `-`
+is the task that this terminal was about before.
+""",
+    _switch_options,
+    _switch,
+)
+
+
 def _picked(project: Project, context: Context) -> str:
     """Return the id of the task that the person chooses."""
+    from siding.faces.cli.screen.pick import pick_one
+    from siding.feed.tasks import listed
+
     rows = sorted(
         listed(project, include_closed=False).rows, key=lambda row: row.updated_at, reverse=True
     )
     if not rows:
         raise NoActiveTask("no task is open here", hint="`siding task start NAME` makes one")
-    return rows[pick_one(context.screen, [_line(row) for row in rows], "which task")].id
+    return rows[pick_one(context.screen, [_switch_line(row) for row in rows], "which task")].id
 
 
-def _line(row: TaskRow) -> str:
+def _switch_line(row: TaskRow) -> str:
     here = "*" if row.active else " "
     return f"{here} {row.name}  ({row.id}, {counted(row.steps, 'step')}, {ago(row.updated_at)})"
+
+
+def _open_options(parser: ArgumentParser) -> None:
+    parser.add_argument("task", nargs="?", metavar="TASK", help="id or name (default: the active)")
+    parser.add_argument("--with", dest="editor", metavar="COMMAND", help="the editor to use")
+
+
+def _open(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.editor import open_in
+    from siding.tasks.whereabouts import workspace_path
+
+    place = workspace_path(require_project(context.app), arguments.task)
+    command = _command(arguments.editor, context.app.env)
+    context.screen.out.flush()
+    return open_in(command, place, env=context.app.env)
+
+
+OPEN = Verb(
+    """\
+Open a task's workspace in your editor: --with, $SIDING_EDITOR, $VISUAL or $EDITOR.
+
+siding open                       the active task's workspace
+siding open parser --with 'code -n'
+""",
+    _open_options,
+    _open,
+)
+
+
+def _command(wanted: str | None, env: Mapping[str, str]) -> list[str]:
+    import shlex
+
+    from siding.tasks.editor import EDITORS, find_editor
+
+    named = wanted or next((env[name] for name in EDITORS if env.get(name)), None)
+    if named is None:
+        found = find_editor(env)
+        if found is None:
+            raise SidingError(
+                "no editor is named and none of the usual ones is installed",
+                hint="set EDITOR, or name one: siding open --with 'code -n'",
+            )
+        return [found]
+    try:
+        words = shlex.split(named)
+    except ValueError as error:
+        raise UsageError(f"the editor {named!r} cannot be read as a command: {error}") from None
+    if not words:
+        raise UsageError("the editor's name is empty", hint="siding open --with 'code -n'")
+    return [os.path.expanduser(words[0]), *words[1:]]

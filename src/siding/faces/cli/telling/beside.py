@@ -1,34 +1,23 @@
-"""The options of acts that move the files under runs that live, and what is said of these runs."""
+"""What is said of the runs that live, by acts that move the files under them."""
 
-from argparse import ArgumentParser, Namespace
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import task_name
 from siding.ground.ids import TaskId
 from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.place.project import Project
-from siding.record.unfinished.live_workflows import live_workflows
-from siding.running.end_left import EndedLeft
-from siding.running.named_run import Task, left_words, what_was_left
-from siding.running.stop import Ended, stop_before
+
+if TYPE_CHECKING:
+    from siding.running.end_left import EndedLeft
+    from siding.running.named_run import Task
+    from siding.running.stop import Ended
 
 TITLE_COLUMNS = 60
 NAMED_COLUMNS = 200
-STOP = "end the runs of the task first"
-
-
-def add_beside_arguments(parser: ArgumentParser) -> None:
-    """Add the options that say what happens to runs that live."""
-    runs = parser.add_mutually_exclusive_group()
-    runs.add_argument(
-        "--now", action="store_true", help="do not wait until no run is in the middle of a file"
-    )
-    runs.add_argument("--stop", action="store_true", help=STOP)
-
-
-def add_stop_argument(parser: ArgumentParser) -> None:
-    """Add the option for acts that are refused while runs live."""
-    parser.add_argument("--stop", action="store_true", help=STOP)
 
 
 def beside_of(arguments: Namespace) -> BesideRuns:
@@ -37,8 +26,11 @@ def beside_of(arguments: Namespace) -> BesideRuns:
 
 def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
     """End the workflows and the runs of the task, and say which."""
+    from siding.record.unfinished.live_workflows import live_workflows
+    from siding.running.stop import stop_before
+
     if any(live_workflows(project, task_id)):
-        from siding.workflows.acts.ending import end_workflows  # the engine: few commands need it
+        from siding.workflows.acts.control import end_workflows  # the engine: few commands need it
 
         for each in end_workflows(project, task_id):
             screen.note(f"ended the workflow {inert(each.name)} ({each.run_id})")
@@ -68,6 +60,8 @@ def _tell_ended_left(screen: Screen, left: EndedLeft) -> None:
 
 def say_left(screen: Screen, project: Project, task: Task, run_id: str) -> None:
     """Say what a run that has ended left running, if anything of it lives."""
+    from siding.running.named_run import left_words, what_was_left
+
     left = what_was_left(project, task, run_id)
     if left is not None:
         named = shorten(inert(left_words(left)), NAMED_COLUMNS)

@@ -1,9 +1,10 @@
 """Say how a run ended: for the verbs that run a command in a task's workspace."""
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
@@ -16,28 +17,18 @@ from siding.faces.cli.screen.words import (
 )
 from siding.faces.cli.telling.isolation import say_isolation
 from siding.faces.cli.telling.rulings import say_ruling
-from siding.faces.cli.telling.sandbox_flags import say_sandbox
-from siding.record.recording.steps import Step
+from siding.ground.errors import UsageError
+from siding.record.place.quantities import bytes_in
 from siding.running.run import Ending, RunResult, Terminal, choose_stdin
+from siding.sandbox.sandbox import SandboxPlan, SandboxRequest
+
+if TYPE_CHECKING:
+    from siding.record.recording.steps import Step
 
 _TRAPS = 5  # that are named when a run has ended
+
+
 SHELL_BUILTINS = frozenset({"cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec"})
-
-
-def add_terminal_arguments(parser: ArgumentParser) -> None:
-    """Add the options that say how the command is connected to the terminal."""
-    tty = parser.add_mutually_exclusive_group()
-    tty.add_argument("--tty", action="store_true", default=None, help="give it its own terminal")
-    tty.add_argument("--no-tty", dest="tty", action="store_false", help="give it pipes")
-    parser.add_argument(
-        "--stdin",
-        choices=("auto", "pass", "none"),
-        default="auto",
-        help="pass our standard input on (auto: a terminal, a file, or a pipe with data in it)",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print the step as JSON; its output goes to stderr"
-    )
 
 
 def terminal_of(arguments: Namespace) -> tuple[Terminal, bool]:
@@ -86,7 +77,7 @@ def say_run(context: Context, result: RunResult) -> None:
         _say_step(context, result)
 
 
-def _say_traps(screen: Screen, task: str, step: Step) -> None:
+def _say_traps(screen: Screen, task: str, step: "Step") -> None:
     """Print what a run in a sandbox left for programs outside of it."""
     ran = step.as_run if step.trap_count else None
     if ran is None or ran.sandbox is None or ran.sandbox.engine is None:
@@ -174,3 +165,53 @@ def _say_step(context: Context, result: RunResult) -> None:
     if not step.complete:
         screen.note("not everything was captured; `siding show` says what was left out", "yellow")
     screen.detail(f"task {result.task.id}, snapshot {step.snapshot}")
+
+
+_SIZES = ("output", "memory", "disk")
+
+
+_OF_SANDBOX = ("network", "allow_host", "read", "write")
+
+
+def sandbox_request(arguments: Namespace) -> SandboxRequest:
+    """Return what the flags ask for. Raises UsageError."""
+    sizes = {name: _size(name, getattr(arguments, f"max_{name}")) for name in _SIZES}
+    given = [name for name in _OF_SANDBOX if getattr(arguments, name)]
+    asked = True if given or arguments.sandbox is not None else None
+    if given and arguments.no_sandbox:
+        flag = given[0].replace("_", "-")
+        raise UsageError(f"--{flag} is of the sandbox, and --no-sandbox asks for none")
+    return SandboxRequest(
+        sandbox=False if arguments.no_sandbox else asked,
+        profile=arguments.sandbox or None,
+        network=arguments.network,
+        hosts=tuple(arguments.allow_host),
+        read=tuple(arguments.read),
+        write=tuple(arguments.write),
+        processes=_count(arguments.max_processes),
+        **sizes,
+    )
+
+
+def say_sandbox(screen: Screen, plan: SandboxPlan) -> None:
+    """Print where the sandbox is not as requested."""
+    for warning in plan.warnings:
+        screen.warn(warning)
+    if plan.refusal:
+        screen.warn(plan.refusal)
+        screen.note("nothing ran; `siding doctor --sandbox` says what works on this machine")
+
+
+def _size(name: str, text: str | None) -> int | None:
+    size = None if text is None else bytes_in(text)
+    if text is not None and (size is None or size <= 0):
+        raise UsageError(f"--max-{name} {text!r} is not a size", hint="4096, 100MiB or 2GB")
+    return size
+
+
+def _count(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--max-processes {text!r} is not a number", hint="a number from 1")
+    return int(text)

@@ -1,14 +1,16 @@
 """Print a new task: its workspace, and what the workspace lacks."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import ago, changes_of, counted
-from siding.record.recording.steps import Step
 from siding.record.workspaces.beginning import StartPoint
 from siding.tasks.start import Started
 from siding.tasks.startcard import StartCard
+
+if TYPE_CHECKING:
+    from siding.record.recording.steps import Step
 
 NAMED = 5  # names that a note lists; the others are counted
 
@@ -41,13 +43,13 @@ def say_started(screen: Screen, started: Started) -> None:
         )
 
 
-def _say_from(screen: Screen, begun: StartPoint, step: Step | None) -> None:
+def _say_from(screen: Screen, begun: StartPoint, step: "Step | None") -> None:
     """Print where the workspace starts, and what that has which the base has not."""
     what = "the same as the base" if step is None else f"as step {step.id}: {_changed(step)}"
     screen.note(f"  from      {inert(begun.title)} at {begun.commit[:10]}, {what}")
 
 
-def _changed(step: Step) -> str:
+def _changed(step: "Step") -> str:
     return changes_of(step)
 
 

@@ -10,14 +10,7 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.formats import add_format, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.telling.doctor_sandbox import show_sandbox
 from siding.ground.errors import UsageError
-from siding.upkeep.devices import device_notes
-from siding.upkeep.doctor import examine, mend, older_project
-from siding.upkeep.findings import Mended
-from siding.upkeep.foreign import foreign_notes
-from siding.upkeep.projects import find_or_adopt
-from siding.upkeep.redaction import redaction_notes
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,6 +25,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.upkeep.doctor import examine, mend, older_project
+    from siding.upkeep.findings import Mended
+    from siding.upkeep.notes import device_notes, foreign_notes, redaction_notes
+    from siding.upkeep.projects import find_or_adopt
+
     screen = context.screen
     if arguments.sandbox:
         return show_sandbox(arguments, context)
@@ -69,3 +67,26 @@ def run(arguments: Namespace, context: Context) -> int:
         if not results:
             screen.print("everything agrees")
     return 1 if any(done is None for _finding, done, _failed in results) else 0
+
+
+def show_sandbox(arguments: Namespace, context: Context) -> int:
+    """Print each proof; return 1 when one that is needed does not hold."""
+    from siding.record.place.project import ensure_project
+    from siding.upkeep.sandbox import prove
+
+    project, _made = ensure_project(context.app)
+    screen = context.screen
+    failed = False
+    proofs = []
+    for proof in prove(project):
+        proofs.append(proof)
+        failed = failed or (proof.needed and not proof.holds)
+        if arguments.format == "json":
+            continue
+        colour = "green" if proof.holds else "red" if proof.needed else "yellow"
+        mark = screen.style("yes" if proof.holds else "no ", colour)
+        detail = screen.style(f"  {inert(proof.detail)}", "dim") if proof.detail else ""
+        screen.print(f"{mark}  {proof.what}{detail}")
+    if arguments.format == "json":
+        print_json(screen, [proof._asdict() for proof in proofs])
+    return 1 if failed else 0

@@ -11,23 +11,24 @@ tasks their large patches go. What it will free is shown first.
 The base, the newest state of a task and what was applied always stay.
 """
 
+from __future__ import annotations
+
 import os
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted, seconds_in, size
-from siding.forks.sweep import mend
-from siding.forks.trash import free_fork_trash
 from siding.ground.errors import SidingError, UsageError
-from siding.record.place.project import require_project
 from siding.record.place.quantities import bytes_in
-from siding.record.unfinished.workflow_trash import free_workflow_trash
-from siding.running.noted_gc import gc_in_background, note_gc
-from siding.tasks.gc import CHECKOUT, Freed, Report, Retention, gc, plan_retention
+
+if TYPE_CHECKING:
+    from siding.tasks.gc import Freed, Report, Retention
+
 
 RANGES_LISTED = 8
 UNMEASURED_LISTED = 5
@@ -86,6 +87,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.forks.sweep import mend
+    from siding.forks.trash import free_fork_trash
+    from siding.record.place.project import require_project
+    from siding.record.unfinished.workflow_trash import free_workflow_trash
+    from siding.running.noted_gc import gc_in_background, note_gc
+    from siding.tasks.gc import gc, plan_retention
+
     project = require_project(context.app)
     if arguments.background:
         _leave_terminal()
@@ -142,6 +150,8 @@ def _leave_terminal() -> None:
 
 def _say_retention(screen: Screen, retention: Retention) -> None:
     """Print which snapshots would be freed, and what the store would get back."""
+    from siding.tasks.gc import CHECKOUT
+
     for each in retention.tasks:
         is_checkout = each.task.state == CHECKOUT
         numbers = sorted(set(each.steps), key=int)

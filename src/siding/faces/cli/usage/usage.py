@@ -5,28 +5,26 @@ be imported. Subagents are included. `(not shown)` are calls in no line of a tra
 (compactions, titles), known from the running total that Claude Code keeps.
 """
 
+from __future__ import annotations
+
 import gc
 import io
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from siding.faces.cli.formats import add_format, print_json, write_result
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.telling.metered import metered_record, print_metered
-from siding.record.place.project import Project, require_project
-from siding.usage.metered import metered_runs
-from siding.usage.report import (
-    BY,
-    NOT_SHOWN,
-    Question,
-    UsageReport,
-    UsageRow,
-    WorkflowUsage,
-    day_of,
-    report,
-)
+from siding.faces.cli.screen.screen import Screen, inert
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.usage.metered import MeteredRun
+    from siding.usage.report import UsageReport, UsageRow, WorkflowUsage
+
+
+BY = ("day", "model", "client", "project", "task", "run", "workflow", "session", "turn")
+
 
 UNKNOWN = "(price unknown)"
 
@@ -47,6 +45,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.usage.report import Question, day_of, report
+
     if arguments.wire:
         return _wire(arguments, context)
     # Everything that was ever counted is looked at, and nothing of it is in circles: to look for
@@ -87,6 +87,10 @@ def _of_workflows(project: Project, spent: Iterable[Any]) -> WorkflowUsage:
 
 
 def _wire(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.usage.metered import metered_runs
+    from siding.usage.report import day_of
+
     now = context.app.clock.now().astimezone()
     since, until = (
         day_of(said, now) if said else None for said in (arguments.since, arguments.until)
@@ -113,6 +117,8 @@ def _say_unknown(context: Context, models: tuple[str, ...]) -> None:
 
 
 def _name(row: UsageRow) -> str:
+    from siding.usage.report import NOT_SHOWN
+
     return f"{row.name} {NOT_SHOWN}" if row.hidden else row.name
 
 
@@ -172,3 +178,47 @@ def _money(row: UsageRow) -> str:
     if row.unpriced == row.tokens.total:
         return UNKNOWN
     return f"${row.cost:,.2f} + {UNKNOWN}"
+
+
+_HEADS = (
+    *("TASK", "STEP", "RUN", "REQUESTS", "FAILED", "CUT", "RETRIES"),
+    *("INPUT", "CACHE READ", "CACHE WRITE", "OUTPUT", "AGENT SAYS"),
+)
+
+
+def print_metered(screen: Screen, runs: Sequence[MeteredRun]) -> None:
+    screen.table(_HEADS, [_metered_cells(each) for each in runs])
+
+
+def metered_record(run: MeteredRun) -> dict[str, Any]:
+    """Return a run as JSON and CSV have it."""
+    said = run.said
+    return {
+        "task": run.task,
+        "step": run.step,
+        "run": run.run,
+        "started_at": run.started_at,
+        **{name: getattr(run.wire, name) for name in ("requests", "failed", "cut", "retries")},
+        **run.tokens._asdict(),
+        "agent_says": None if said is None else said.total,
+        "difference": run.difference,
+    }
+
+
+def _metered_cells(run: MeteredRun) -> tuple[str, ...]:
+    wire, tokens = run.wire, run.tokens
+    counts = (wire.requests, wire.failed, wire.cut, wire.retries)
+    written = tokens.cache_write_5m + tokens.cache_write_1h
+    used = (tokens.input, tokens.cache_read, written, tokens.output)
+    if run.said is None:
+        said = "-"
+    else:
+        said = run.difference.removeprefix("on the wire ").removesuffix(" than its transcript says")
+        said = f"wire has {said}" if said else "the same"
+    return (
+        inert(run.task),
+        run.step,
+        run.run,
+        *(f"{count:,}" for count in (*counts, *used)),
+        said,
+    )

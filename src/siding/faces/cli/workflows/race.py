@@ -6,23 +6,23 @@ be compared. It is the workflow `race`; `siding workflow new --from race NAME` i
   siding race 'Make the parser twice as fast' --agents claude,codex --check 'pytest -q'
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import changes, task_name
-from siding.faces.cli.telling.workflow_ends import say_end, status_of
-from siding.faces.cli.telling.workflow_lines import RunLines
 from siding.ground.errors import UsageError
-from siding.record.place.project import ensure_project
-from siding.workflows.acts.agents import make_agents
-from siding.workflows.acts.finding import named
-from siding.workflows.acts.race import CHOICES, Entrant, RaceResult, race_result
-from siding.workflows.acts.request import WorkflowOptions
-from siding.workflows.acts.running import WorkflowRequest, carry_out, prepare
-from siding.workflows.acts.trusting import require_trust
+
+if TYPE_CHECKING:
+    from siding.workflows.acts.views import Entrant, RaceResult
+
+
+CHOICES = ("smallest", "judge", "ask", "none")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -37,6 +37,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.workflows.lines import RunLines, say_end, status_of
+    from siding.record.place.project import ensure_project
+    from siding.workflows.acts.agents import make_agents
+    from siding.workflows.acts.request import WorkflowOptions
+    from siding.workflows.acts.run import WorkflowRequest, carry_out, prepare
+    from siding.workflows.acts.scripts import named
+    from siding.workflows.acts.trust import require_trust
+    from siding.workflows.acts.views import race_result
+
     project, _made = ensure_project(context.app)
     agents = [name.strip() for name in (arguments.agents or "").split(",") if name.strip()]
     if len(agents) > 16:

@@ -7,16 +7,21 @@ follow the run.
 
 from typing import Any
 
-from siding.faces.web.following import stamps_of
+from siding.faces.web.live import stamps_of
 from siding.faces.web.rendering import Page, render
-from siding.faces.web.workflows.rows import agent_row, phase_key
-from siding.faces.web.workflows.timeline import Timeline
-from siding.faces.web.workflows.values import RunQuery, head_values, phases_shown, timeline_of
+from siding.faces.web.workflows.agents import Timeline, agent_row, phase_key
+from siding.faces.web.workflows.values import (
+    WEIGHTS,
+    RunQuery,
+    head_values,
+    phases_shown,
+    timeline_of,
+)
 from siding.feed.workflow_runs import live_folders
 from siding.ground.errors import NotFound
 from siding.record.place.project import Project
 from siding.sessions.shelf import store_of
-from siding.workflows.acts.views import AgentState, RunFolder, RunState, run_view
+from siding.workflows.acts.views import AgentState, RunFolder, RunState, is_run_id, run_view
 
 _MOST_PARTS = 200  # with more at once the page is fetched whole
 _PARTS = ("head", "phases", "ticks", "end")
@@ -137,8 +142,13 @@ def _row(agent: AgentState, state: RunState, sessions: frozenset[str]) -> dict[s
 
 
 def _part(name: str, values: dict[str, Any]) -> str:
-    return render(Page("workflow_part.html", "", {"part": name, **values})).decode()
+    return render(Page("workflows/workflow_part.html", "", {"part": name, **values})).decode()
 
 
 def _stamp(folder: RunFolder) -> tuple[object, ...]:
     return (folder.state_stamp(), folder.is_live())
+
+
+def names_run(words: list[str]) -> bool:
+    """Return whether these are the id of a run, and what the thickness of its bars shows."""
+    return len(words) == 2 and is_run_id(words[0]) and words[1] in WEIGHTS

@@ -2,8 +2,14 @@
 
 from typing import Any
 
-from siding.faces.web.workflows.rows import STATUS_TONES, AgentRow, agent_row, phase_key
-from siding.faces.web.workflows.timeline import Timeline, timeline
+from siding.faces.web.workflows.agents import (
+    STATUS_TONES,
+    AgentRow,
+    Timeline,
+    agent_row,
+    phase_key,
+    timeline,
+)
 from siding.ground.namedtuples import NamedTuple
 from siding.workflows.acts.views import AgentState, RunState, phases_of, way_on
 

@@ -11,10 +11,9 @@ from siding.ground.storage.fields import (
     text,
     text_or_none,
 )
-from siding.record.ledger.details.reversal import Reversal
 from siding.record.ledger.details.rollback import LeftAlone, left_in
 from siding.record.ledger.figures import DiffFigures
-from siding.record.ledger.kinds import StepKind
+from siding.record.ledger.kinds import Reversal, StepKind
 
 
 class ApplyDetail(NamedTuple):
@@ -38,7 +37,7 @@ class ApplyDetail(NamedTuple):
     reversal: Reversal = Reversal()
     displaced: str = ""  # as in RollbackDetail; absolute if it is not in the trash
     kept: tuple[str, ...] = ()
-    move: Mapping[str, Any] | None = None  # `siding.record.moving.move.move_from` reads it
+    move: Mapping[str, Any] | None = None  # `siding.record.moving.model.move_from` reads it
     reflog: str = ""
 
     @property

@@ -13,8 +13,7 @@ from siding.ground.storage.fields import (
     text_or_none,
     whole_or_none,
 )
-from siding.record.ledger.details.reversal import Reversal
-from siding.record.ledger.kinds import ALL_PARTS, BASE, StepKind
+from siding.record.ledger.kinds import ALL_PARTS, BASE, Reversal, StepKind
 
 
 class RollbackDetail(NamedTuple):

@@ -1,0 +1,1 @@
+"""llm, a model's command line."""

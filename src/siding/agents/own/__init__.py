@@ -1,0 +1,1 @@
+"""Siding's own agent."""

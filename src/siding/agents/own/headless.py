@@ -1,0 +1,21 @@
+"""Siding's own agent: `siding-agent -p`, with the options and the stream of Claude Code.
+
+What it would ask about it is denied, since nobody can be asked; bypassPermissions is for sandboxes.
+"""
+
+from siding.agents.claude.headless import ClaudeHeadless
+from siding.agents.headless.port import Level
+from siding.agents.own.hooks import TRIES_VARIABLE
+
+_MODES = {Level.READ: "dontAsk", Level.EDIT: "acceptEdits", Level.ALL: "acceptEdits"}
+
+
+class SidingAgentHeadless(ClaudeHeadless):
+    """Siding's own agent."""
+
+    modes = _MODES
+    everything = "Bash,Edit,MultiEdit,Write,NotebookEdit,Read,WebFetch"
+    retries = TRIES_VARIABLE
+
+
+HEADLESS = SidingAgentHeadless()

@@ -1,1 +1,0 @@
-"""Transcripts of other programs: brought in, and given out again."""

@@ -1,1 +1,0 @@
-"""`siding agent VERB`: what is about the agent and its conversations."""

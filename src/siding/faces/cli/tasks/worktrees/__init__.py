@@ -1,1 +1,0 @@
-"""`siding worktree …`: workspaces, where tasks are done."""

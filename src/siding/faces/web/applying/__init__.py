@@ -1,0 +1,1 @@
+"""Applying, on the page."""

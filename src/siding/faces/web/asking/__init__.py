@@ -1,0 +1,1 @@
+"""Decisions and paired devices, on the page."""

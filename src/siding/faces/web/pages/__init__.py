@@ -1,1 +1,0 @@
-"""The pages: each function collects the values for one template. No HTML is made here."""

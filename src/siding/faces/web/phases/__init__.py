@@ -1,0 +1,1 @@
+"""Phases, on the page."""

@@ -1,0 +1,1 @@
+"""Runs that live, for the page."""

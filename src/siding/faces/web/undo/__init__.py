@@ -1,0 +1,1 @@
+"""Going back, on the page."""
