@@ -184,7 +184,7 @@ DOORS = {
     "ground/process/procfs.py": "ctypes",
     "ground/process/pausing/suspending.py": "the stopping of a tree, at Ctrl-Z without a terminal",
     "ground/prose.py": "the Markdown parser",
-    "assistant/loop/context/gathering.py": "the same, for instruction files that import something",
+    "assistant/loop/context/instructions.py": "the same, for files that import others",
     "ground/storage/documents.py": "durable writing, for commands that only read",
     "ground/storage/versions.py": "durable writing, for commands that only read",
     "ground/storage/locks.py": "durable writing, for commands that only read",
