@@ -45,7 +45,7 @@ from siding.applying.task_title import title_of
 from siding.ground.errors import SidingError
 from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.traps import Trap
+from siding.record.ledger.reports import Trap
 from siding.record.moving.bench import Bench
 from siding.record.moving.checkout import CheckoutPlace
 from siding.record.moving.move import Overlaps, counted_paths, overlaps

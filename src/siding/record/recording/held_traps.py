@@ -11,7 +11,7 @@ from shlex import quote
 from siding.ground.errors import SidingError
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.traps import Trap
+from siding.record.ledger.reports import Trap
 from siding.record.place.locks import live_in
 from siding.record.place.project import Project
 from siding.record.place.selection import select
