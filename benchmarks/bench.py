@@ -68,7 +68,7 @@ class Row(NamedTuple):
 
     def _of(self, ours: float, floor: float) -> float:
         above, below = (floor, ours) if self.bounds is Goal.THROUGHPUT else (ours, floor)
-        return above / below if below else float("inf")
+        return times(above, below)
 
 
 _GOALS = {
@@ -77,6 +77,14 @@ _GOALS = {
     Goal.OVER: "≤ +{:g} ms",
     Goal.MEMORY: "≤ {:g} MB",
 }
+
+
+def times(above: float, below: float) -> float:
+    """Return how many times as much one is as the other.
+
+    Infinity where the other was too short for the clock: the processor's ticks in milliseconds.
+    """
+    return above / below if below else float("inf")
 
 
 class Bench:

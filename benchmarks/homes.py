@@ -28,27 +28,28 @@ class HomeOfMany(NamedTuple):
     active: TaskId
 
 
-def make(bench: Bench, *, tasks: int, steps: int) -> HomeOfMany:
+def make(bench: Bench, *, tasks: int, steps: int, active: int | None = None) -> HomeOfMany:
     """Return a project of so many tasks and, over all of them, steps.
 
-    One task, the active one, is real, with a workspace and a recorded run; all others and their
-    steps are written after its pattern, by the stores that commands use.
+    The active task has `active` of them, by default every second one. It is real, with a workspace
+    and a recorded run; all others and their steps are written after its pattern, by the stores that
+    commands use.
     """
     repository = bench.repository(FILES)
-    env = bench.home(f"home-{tasks}-{steps}")
+    long = steps // ACTIVE_SHARE if active is None else active
+    env = bench.home(f"home-{tasks}-{steps}-{long}")
     for words in (["task", "start", "the real one"], ["run", "--", "true"]):
         bench.run([bench.siding, *words], cwd=repository, env=env)
     (root,) = (Path(env["SIDING_HOME"]) / "projects").iterdir()
     layout = ProjectLayout(root)
-    (active,) = TaskStore(layout).ids()
+    (real,) = TaskStore(layout).ids()
     with patch.object(os, "fsync"):  # ten thousand flushes are not what is measured
-        _fill(layout, active, tasks=tasks, steps=steps)
-    return HomeOfMany(repository=repository, env=env, layout=layout, active=active)
+        _fill(layout, real, tasks=tasks, steps=steps, long=long)
+    return HomeOfMany(repository=repository, env=env, layout=layout, active=real)
 
 
-def _fill(layout: ProjectLayout, active: TaskId, *, tasks: int, steps: int) -> None:
+def _fill(layout: ProjectLayout, active: TaskId, *, tasks: int, steps: int, long: int) -> None:
     pattern = json.loads(layout.task(active).ledger_jsonl.read_text(encoding="utf-8"))
-    long = steps // ACTIVE_SHARE
     _append(layout, active, pattern, first=2, count=long - 1)
     others = tasks - 1
     short = (steps - long) // others

@@ -33,10 +33,10 @@ def _measure(bench: Bench) -> Iterator[Row]:
     import shlex
 
     from benchmarks.verdicts_worker import PLACE
-    from siding.shellguard.engine import check_line
+    from siding.shellguard.face import Policy
 
     for name, line in LINES.items():
-        runs = [_often(partial(check_line, line, PLACE)), _often(partial(shlex.split, line))]
+        runs = [_often(partial(Policy().judge, line, PLACE)), _often(partial(shlex.split, line))]
         ours, floor = side_by_side(runs, rounds=bench.rounds(15, quick=5))
         yield Row(
             name,

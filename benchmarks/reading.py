@@ -10,6 +10,7 @@ from benchmarks.measure import command, side_by_side
 
 GOAL = 5
 STEPS_PER_TASK = 10
+LONG = 1_000  # steps of one task: what reads its whole ledger shows here
 VERBS = {
     "status": ["status"],
     "log": ["log"],
@@ -42,6 +43,23 @@ def _measure(bench: Bench) -> Iterator[Row]:
         rebuilt, bare = side_by_side([cold, floor], rounds=bench.rounds(7), warm_ups=1)
         case = f"task list after its cache was deleted, {size}"
         yield Row("task list rebuilt", case, steps, rebuilt, bare, "python3 -c pass")
+    yield from _long_ledger(bench)
+
+
+def _long_ledger(bench: Bench) -> Iterator[Row]:
+    """Time what reads the ledger of one task, which is long, beside few others."""
+    tasks = 10
+    bench.say(f"making a task of {LONG:,} steps")
+    home = homes.make(bench, tasks=tasks, steps=LONG + (tasks - 1) * STEPS_PER_TASK, active=LONG)
+    verbs = ("status", "log")
+    runs = [
+        command([bench.siding, *VERBS[verb]], env=home.env, cwd=home.repository) for verb in verbs
+    ]
+    floor = command([bench.python, "-c", "pass"], env=home.env, cwd=home.repository)
+    *timings, bare = side_by_side([*runs, floor], rounds=bench.rounds(25, quick=7), warm_ups=2)
+    for verb, timing in zip(verbs, timings, strict=True):
+        case = f"{verb}, {LONG:,} steps in the task"
+        yield Row(f"{verb} of a long task", case, LONG, timing, bare, "python3 -c pass", GOAL)
 
 
 FIGURE = Figure(

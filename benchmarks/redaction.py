@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.bench import Bench, Figure, Goal, Row
+from benchmarks.bench import Bench, Figure, Goal, Row, times
 from benchmarks.measure import command, side_by_side
 from benchmarks.redaction_kinds import ordinary, worst, written
 
@@ -44,7 +44,7 @@ def _measure(bench: Bench) -> Iterator[Row]:
             peer = command([*sed, path], env=bench.env, cwd=ROOT)
             floor = command([*worker, "scan"], env=env, cwd=ROOT)
             mine, theirs, least = side_by_side([ours, peer, floor], rounds=bench.rounds(3, quick=2))
-            speed = megabytes / mine.cpu_ms * 1000
+            speed = times(megabytes, mine.cpu_ms) * 1000
             yield Row(
                 name,
                 f"{megabytes} MB of {name}",
@@ -56,7 +56,7 @@ def _measure(bench: Bench) -> Iterator[Row]:
                 bounds=Goal.THROUGHPUT,
                 note=f"{speed:,.1f} MB/s of processor time "
                 f"(goals: logs {LEAST_MB_S}, worst {WORST_MB_S}), "
-                f"{mine.cpu_ms / least.cpu_ms:.1f} times a search for line feeds, "
+                f"{times(mine.cpu_ms, least.cpu_ms):.1f} times a search for line feeds, "
                 f"{mine.rss_mb:.0f} MB of memory",
             )
             path.unlink()

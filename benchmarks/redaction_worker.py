@@ -6,7 +6,7 @@ With ``scan`` it only counts line feeds: the floor of anything that looks at eve
 import sys
 from pathlib import Path
 
-from siding.secretmask.redactor import Redactor
+from siding.secretmask.face import Redactor
 
 PIECE = 1 << 16
 

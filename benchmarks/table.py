@@ -1,6 +1,7 @@
 """The table: ratios first, what they are made of beside them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from benchmarks.bench import Figure, Goal, Row
@@ -77,9 +78,9 @@ def _record_of(row: Row) -> Mapping[str, Any]:
         "case": row.case,
         "series": row.series,
         "size": row.size,
-        "ratio": row.ratio,
-        "ratio_of_minima": row.ratio_of_minima,
-        "ratio_of_cpu": row.ratio_of_cpu,
+        "ratio": _finite(row.ratio),
+        "ratio_of_minima": _finite(row.ratio_of_minima),
+        "ratio_of_cpu": _finite(row.ratio_of_cpu),
         "goal": row.shown_goal,
         "met": row.meets_goal,
         "note": row.note,
@@ -105,5 +106,12 @@ def _ms(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
+def _finite(ratio: float) -> float | None:
+    """Return a ratio as JSON knows it: None where the floor was nothing."""
+    return ratio if isfinite(ratio) else None
+
+
 def _ratio(value: float) -> str:
+    if not isfinite(value):
+        return "?"
     return f"{value:.3f}x" if value < 0.1 else f"{value:.2f}x"

@@ -1,7 +1,5 @@
 """``python -m siding``."""
 
-import sys
+from siding.faces.cli.main import command
 
-from siding.faces.cli.main import main
-
-sys.exit(main())
+command()

@@ -14,10 +14,10 @@ from sandbox import Sandbox
 from siding.ground.process.pausing import pauser as processes
 from siding.ground.process.pausing import threads
 from siding.record.acts import pausing
-from siding.record.back import restore_act
-from siding.record.back.rollback import RollbackRequest, rollback
 from siding.record.place.project import require_project
 from siding.record.place.wiring import open_app
+from siding.record.restoring import act as restore_act
+from siding.record.restoring.rollback import RollbackRequest, rollback
 
 TICKING = "(echo $$ >inner; while :; do echo x >>ticks; sleep .003; done) & wait"
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from siding.ground.errors import UsageError
-from siding.record.back.rollback import RollbackRequest, rollback
 from siding.record.place.project import Project, require_project
 from siding.record.place.wiring import open_app
 from siding.record.recording.verify import verify
+from siding.record.restoring.refusal import Refusal
+from siding.record.restoring.rollback import RollbackRequest, rollback
 from siding.running.checkpoint import checkpoint
 from siding.syncing.sync import SyncRequest, sync
 from siding.tasks.reopen import reopen
@@ -165,8 +166,9 @@ class Desk:
     def redo(self) -> None:
         try:
             redo(self.project, undoing.UndoRequest(task="T"))
-        except undoing.NothingToRedo:
-            pass
+        except Refusal as refused:
+            if refused.code != "nothing_to_redo":
+                raise
 
     def reopen(self) -> None:
         try:

@@ -20,7 +20,7 @@ ACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("siding.running.act", ("run", "--", "sh", "-c", "echo run > run")),
     "checkpoint": ("siding.running.checkpoint", ("checkpoint", "-m", "so far")),
     "phase move": ("siding.phases.move_act", ("phase", "start", "flow-design", "begin")),
-    "rollback": ("siding.record.back.rollback", ("rollback", "--base")),
+    "rollback": ("siding.record.restoring.rollback", ("rollback", "--base")),
     "undo": ("siding.undo.undo", ("undo",)),
     "apply": ("siding.applying.apply", ("apply", "--no-close")),
     "undo of an apply": ("siding.applying.reversal", ("undo",)),

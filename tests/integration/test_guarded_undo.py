@@ -179,7 +179,7 @@ def test_the_act_that_is_killed_leaves_one_state_inside_and_outside(
 KILLED = """
 import os, signal
 from siding.record.quarantine import living
-from siding.record.returning import carry_out
+from siding.record.restoring import git_restore
 from siding.record.moving import checkout
 def die(*arguments, **more):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -188,7 +188,7 @@ from siding.faces.cli.main import main
 main()
 """
 MOMENTS = {
-    "branch": "carry_out._set_index = die",
+    "branch": "git_restore._set_index = die",
     "index": "living._bring_git_dir = die",
 }
 

@@ -191,7 +191,7 @@ def _is_edited_before_the_fourth(old: Any) -> Any:
 
 
 _NO_EXCHANGE = Replacement("siding.ground.files.exchange", "_renameat2", _cannot)
-_FAILS = Replacement("siding.record.restoring.restore", "_put", _fails_at_the_fourth)
+_FAILS = Replacement("siding.record.files.restore", "_put", _fails_at_the_fourth)
 
 MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     # No flush of any file: a power cut loses what was promised.
@@ -271,7 +271,7 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     "fail-at-the-fourth-file, no-exchange": (_FAILS, _NO_EXCHANGE),
     # Somebody saves the fourth file, so that there is no way but back.
     "edit-the-fourth-file, no-exchange": (
-        Replacement("siding.record.restoring.restore", "_put", _is_edited_before_the_fourth),
+        Replacement("siding.record.files.restore", "_put", _is_edited_before_the_fourth),
         _NO_EXCHANGE,
     ),
 }

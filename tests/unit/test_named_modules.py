@@ -14,19 +14,23 @@ from tools.house.verbs import verbs_of
 
 from siding.agents.own.providers import PROVIDERS
 from siding.agents.table import AGENTS
-from siding.shellguard.row import MODULE_OF
+from siding.secretmask import face as secretmask
+from siding.shellguard import face as shellguard
 from unit.agents.facets import FACETS
 
 # These look like the name of a module, and are something else.
 NO_MODULES = {
     "siding.device": "the name of a value that the dashboard keeps with a request",
 }
-# The modules that import a name which they put together. The tests below look through their tables.
+# The modules that import a name which they put together. The tests below look through their tables,
+# and `tests/unit/shellguard/test_engine.py` through that of programs.
 COMPUTED = {
     "siding.agents.facets",
     "siding.assistant.models.any_model",
     "siding.assistant.models.requests",
     "siding.faces.cli.table",
+    "siding.secretmask.face",
+    "siding.shellguard.face",
     "siding.shellguard.programs",
 }
 # These import modules of others only.
@@ -50,7 +54,7 @@ def test_each_text_that_names_a_module_names_one(package: Package) -> None:
 
 
 def test_each_module_of_a_table_has_what_is_taken_from_it(package: Package) -> None:
-    models, programs = "assistant.models.making", "shellguard.programs"
+    models = "assistant.models.making"
     taken = [
         f"agents.{agent.folder}.{facet.module}:{facet.value}"
         for agent in AGENTS
@@ -59,8 +63,9 @@ def test_each_module_of_a_table_has_what_is_taken_from_it(package: Package) -> N
     ]
     taken += ["agents.plain_words:ADAPTER"]
     taken += [f"{models}.{module}:{name}" for module, name in (p.maker for p in PROVIDERS.values())]
-    taken += [f"{programs}.{module}:{function}" for function, module in MODULE_OF.items()]
-    taken += [f"{programs}.by_row:judge_row"]
+    for face in (shellguard, secretmask):
+        library = face.__name__.removeprefix("siding.").removesuffix(".face")
+        taken += [f"{library}.{module}:{name}" for name, module in face.MODULE_OF.items()]
     assert [each for each in taken if not _exists(package, f"siding.{each}")] == []
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 # what is done -> the modules that do it, below the package; the front end is left out
 ACTS: Mapping[str, tuple[str, ...]] = {
     "run": ("running.run",),
-    "undo + apply + rollback": ("undo.undo", "applying.apply", "record.back.rollback"),
+    "undo + apply + rollback": ("undo.undo", "applying.apply", "record.restoring.rollback"),
 }
 
 AGENTS = (

@@ -17,7 +17,7 @@ from siding.agents.facets import Facet
 from siding.agents.table import ANY
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.tool_use import ToolUse
+from siding.shellguard.face import ToolUse
 
 if TYPE_CHECKING:
     from siding.agents.transcripts.queued import TypedMeanwhile

@@ -26,7 +26,7 @@ from siding.agents.tool_words import (
     written,
 )
 from siding.ground.storage.fields import text
-from siding.shellguard.tool_use import ToolUse
+from siding.shellguard.face import ToolUse
 
 if TYPE_CHECKING:
     from siding.agents.transcripts.queued import TypedMeanwhile

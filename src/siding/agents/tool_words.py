@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.tool_use import Effect, ToolUse, Touch
+from siding.shellguard.face import Effect, ToolUse
+
+# One file or address, a line of shell or another text, and what a tool does with it.
+Touch = tuple[Effect, str]
 
 # What a field of a tool's input says that the tool touches.
 Field = Callable[[Any], Iterator[Touch]]
@@ -92,14 +95,14 @@ class ToolTable(NamedTuple):
         if name in self.optional:  # where it looks may have a name that is not known here
             others = (each for field, each in given.items() if field not in (*fields, "pattern"))
             paths = (each for each in others if isinstance(each, str) and each.startswith(_PATHS))
-            named += (Touch(Effect.READS, each) for each in paths)
+            named += ((Effect.READS, each) for each in paths)
         return tuple(named)
 
 
 def unknown_tool(name: str, given: object) -> ToolUse:
     """Return the call of a tool that is in no table, with its input for people to read."""
     shown = json.dumps(given, ensure_ascii=False)[:_LONGEST_INPUT]
-    return ToolUse(name, (Touch(Effect.UNKNOWN, shown),))
+    return ToolUse(name, ((Effect.UNKNOWN, shown),))
 
 
 def command_of(given: object, field: str = "command") -> str:
@@ -124,7 +127,7 @@ def _named(effect: Effect) -> Field:
     def touches(value: Any) -> Iterator[Touch]:
         for each in value if isinstance(value, list) else (value,):
             if isinstance(each, str) and each:
-                yield Touch(effect, each)
+                yield effect, each
 
     return touches
 
@@ -147,13 +150,13 @@ def patched(value: Any) -> Iterator[Touch]:
     if not found:
         raise NotUnderstood("no file is named in its patch")
     for each in found:
-        yield Touch(Effect.DELETES if each[1] == "Delete" else Effect.WRITES, each[2])
+        yield Effect.DELETES if each[1] == "Delete" else Effect.WRITES, each[2]
 
 
 def addressed(value: Any) -> Iterator[Touch]:
     """Yield the addresses in a text that tells a model what to fetch."""
     for found in _ADDRESS.finditer(value if isinstance(value, str) else ""):
-        yield Touch(Effect.FETCHES, found[0])
+        yield Effect.FETCHES, found[0]
 
 
 def does(effect: Effect, *fields: str) -> Act:
@@ -161,6 +164,6 @@ def does(effect: Effect, *fields: str) -> Act:
 
     def act(given: Mapping[str, Any]) -> tuple[Touch, ...]:
         said = (given.get(field) for field in fields)
-        return (Touch(effect, " ".join(each for each in said if isinstance(each, str))),)
+        return ((effect, " ".join(each for each in said if isinstance(each, str))),)
 
     return act

@@ -13,12 +13,12 @@ The next command finishes, or takes back, an apply that was cut off (`record/unf
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 from siding.applying.content import Sources, bench_for
 from siding.applying.git.commits import AskedPerson, RawCommit
 from siding.applying.git.merging import Conflict
 from siding.applying.held import require_seen, with_traps
-from siding.applying.hooks import with_hooks
 from siding.applying.plan import (
     ApplyPlan,
     ApplySelection,
@@ -28,7 +28,6 @@ from siding.applying.plan import (
     make_plan,
     steps_text,
 )
-from siding.applying.proof import NotProven, Proof, prove
 from siding.applying.rolled_back_commits import WouldPublish
 from siding.applying.steps import (
     MoveAct,
@@ -48,14 +47,20 @@ from siding.record.ledger.details.rollback import LeftAlone
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.step import Step
 from siding.record.moving.bench import Bench
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.moving.move import Move, checkout_of, refuse_busy, refuse_overlaps
+from siding.record.moving.model import (
+    CheckoutPlace,
+    Move,
+)
+from siding.record.moving.move import (
+    checkout_of,
+    refuse_busy,
+    refuse_overlaps,
+)
+from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board, select
+from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
-from siding.record.recording.difference import no_base
-from siding.record.recording.freed import refuse_freed
-from siding.record.recording.last_state import last_state
+from siding.record.recording.line_base import no_base
 from siding.record.recording.named_paths import named_paths, refuse_unknown
 from siding.record.recording.recorder import Recorder
 from siding.record.recording.snapshots import TaskSnapshots
@@ -65,8 +70,10 @@ from siding.record.snapshots.room import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
-from siding.record.unfinished.left_running import in_the_way
-from siding.tasks.close import Closed, Fate, close_task
+
+if TYPE_CHECKING:
+    from siding.applying.proof import Proof
+    from siding.tasks.close import Closed
 
 __all__ = [
     "Applied",
@@ -77,7 +84,6 @@ __all__ = [
     "DiffStat",
     "LeftOut",
     "Mode",
-    "NotProven",
     "RawCommit",
     "WouldPublish",
     "apply",
@@ -131,7 +137,7 @@ class Applied(NamedTuple):
     plan: ApplyPlan
     step: Step | None
     settled: tuple[Step, ...]
-    closed: Closed | None
+    closed: "Closed | None"
     stays_open: str | None  # why the task was not closed, although `close` was asked for
     beside: tuple[str, ...] = ()  # the ids of the runs that lived when the state was taken
 
@@ -142,6 +148,8 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
     task = require_of_board(select(project, request.task), "`siding apply`")
     workspace = _workspace(project, task)
     if not request.now and Runs(project.task_layout(task.id)).live():
+        from siding.record.recording.last_state import last_state
+
         last = last_state(project, workspace)
         place = place_for(project.snapshots, APPLIES, project.app.random_bytes(8).hex())
         with bench_for(project, project.snapshots, place) as bench:
@@ -165,7 +173,9 @@ def apply(project: Project, request: ApplyRequest) -> Applied:
     return _close(project, applied, request)
 
 
-def _proof(project: Project, request: ApplyRequest, command: str) -> Proof:
+def _proof(project: Project, request: ApplyRequest, command: str) -> "Proof":
+    from siding.applying.proof import prove
+
     with preview(project, request) as (task, plan, bench):
         require_seen(project, task, plan, seen=request.seen)
         workspace = _workspace(project, task)
@@ -175,7 +185,7 @@ def _proof(project: Project, request: ApplyRequest, command: str) -> Proof:
 class ApplyAct(MoveAct[Applied]):
     """Apply what a task changed to its target."""
 
-    def __init__(self, request: ApplyRequest, what: str, proof: Proof | None) -> None:
+    def __init__(self, request: ApplyRequest, what: str, proof: "Proof | None") -> None:
         self.what = what
         self.wait = request.wait
         self.pauses_runs = beside_of(now=request.now)
@@ -220,6 +230,8 @@ def _move_plan(
     project, target = recorder.project, plan.target
     hooks: tuple[str, ...] = ()
     if request.hooks:
+        from siding.applying.hooks import with_hooks
+
         plan, hooks = with_hooks(project, bench, plan)
     assert plan.new is not None
     new = plan.new
@@ -365,6 +377,8 @@ def _range(sources: Sources, text: str) -> tuple[Sha, Sha, list[int]]:
             raise NotFound(f"there is no step {number} with a snapshot", hint="`siding log`")
     if low > high:
         raise UsageError(f"--steps {text!r} ends before it begins")
+    from siding.record.recording.freed import refuse_freed
+
     assert found[0] is not None
     assert found[1] is not None
     before, after = Sha(str(found[0].parent)), Sha(str(found[1].snapshot))
@@ -378,6 +392,9 @@ def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied
     plan = applied.plan
     if not request.close or plan.unchanged:
         return applied
+    from siding.record.unfinished.left_running import in_the_way
+    from siding.tasks.close import Fate, close_task
+
     reason = None
     if not plan.wanted.whole:
         reason = "only part of it was applied"

@@ -8,10 +8,9 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from siding.applying.git.commit_graph import paths_touched
 from siding.applying.git.content import committed
-from siding.applying.links import registered_paths
 from siding.ground.errors import SidingError
 from siding.ground.git import refs
 from siding.ground.git.objects import object_id
@@ -23,13 +22,14 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.bench import Bench, TreeEntry
 from siding.record.moving.move import changed_paths
 from siding.record.place.project import Project
-from siding.record.recording.last_state import LastState
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.patches import Change
 from siding.record.snapshots.store import SnapshotStore
-from siding.record.snapshots.submodules import repository_of, tree_in
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
+
+if TYPE_CHECKING:
+    from siding.record.recording.last_state import LastState
 
 _NOTHING, _GITLINK = "000000", "160000"
 
@@ -68,7 +68,7 @@ class Sources(NamedTuple):
     workspace: Workspace
     bench: Bench
     coverage: Coverage  # of the newest snapshot
-    last: LastState | None = None
+    last: "LastState | None" = None
 
     @property
     def user(self) -> UserSettings:
@@ -104,7 +104,7 @@ def state_at(
     base = sources.base_tree
     if snapshot == start:
         return Side(tree=base)
-    changes = diff_trees(sources.bench.store, Sha(start), snapshot)
+    changes = sources.bench.changes_between(Sha(start), snapshot)
     changes = [each for each in changes if is_selected(each.path, paths)]
     nested = _foreign(sources, base, snapshot)
     skipped = {each.path: each.reason for each in sources.coverage.skipped}
@@ -140,10 +140,14 @@ def with_commits(sources: Sources, side: Side, head: Sha, gone_back: Collection[
     }
     links = {path for path, entry in kept.items() if entry.mode == b"160000"}
     if links:
+        from siding.applying.links import registered_paths
+
         stray = links - registered_paths(bench, side.tree)
         kept = {path: entry for path, entry in kept.items() if path not in stray}
         side = _without_links(bench, side, stray)
     if kept and gone_back:
+        from siding.applying.git.commit_graph import paths_touched
+
         doubtful = sorted(kept.keys() & paths_touched(bench, sorted(gone_back)))
         why = "it is ignored, and in a commit that was gone back from"
         left = tuple(LeftOut(path=path, why=why) for path in doubtful)
@@ -177,6 +181,8 @@ def with_applied(
     lacking = [change for change in changes if change.new_mode == _NOTHING]
     if not lacking:
         return base
+    from siding.applying.git.commit_graph import paths_touched
+
     target = bench.tree_of(applied)
     known = bench.read_trees((target, each.path.rpartition(b"/")[0]) for each in lacking)
     doubtful = paths_touched(bench, sorted(gone_back)) if gone_back else set()
@@ -241,6 +247,8 @@ def _submodules(
             "step records",
             hint="--now takes the workspace as it is; `siding stop --all` ends the runs",
         )
+    from siding.applying.links import registered_paths
+
     base, snapshot = sides
     known = sources.bench.read_trees((base, path.rpartition(b"/")[0]) for path in nested)
     registered = registered_paths(sources.bench, snapshot)
@@ -284,6 +292,8 @@ def _foreign(sources: Sources, base: Sha, snapshot: Sha) -> list[bytes]:
     nested = list(sources.coverage.nested)
     if not nested:
         return []
+    from siding.applying.links import registered_paths
+
     files = {path for _tree, path in sources.bench.read_trees((base, path) for path in nested)}
     own = files - registered_paths(sources.bench, snapshot) if files else files
     return [path for path in nested if path not in own]
@@ -291,6 +301,8 @@ def _foreign(sources: Sources, base: Sha, snapshot: Sha) -> list[bytes]:
 
 def _repository_at(sources: Sources, path: bytes) -> Path | None:
     """Return the git directory of a submodule; it may lie in the submodule itself."""
+    from siding.record.snapshots.submodules import repository_of
+
     found = repository_of(sources.root, Path(sources.workspace.git_dir), path)
     inside = Path(os.fsdecode(join(os.fsencode(sources.root), path))) / ".git"
     if found is None and inside.is_dir() and not inside.is_symlink():
@@ -306,6 +318,8 @@ def _is_committed(
     Compares the files in the snapshot: git is not run in the workspace, where it would read the
     submodule's own configuration.
     """
+    from siding.record.snapshots.submodules import tree_in
+
     store = sources.bench.store
     files = f"{snapshot}:{os.fsdecode(path)}"
     found = store.git.attempt(store.place(), ["rev-parse", "--verify", "-q", files])

@@ -8,7 +8,7 @@ from siding.applying.plan import ApplyPlan
 from siding.record.ledger.reports import Trap
 from siding.record.moving.bench import Bench
 from siding.record.place.project import Project
-from siding.record.recording.held_traps import TrapsUnseen, changes_of_task, holds, not_seen, see
+from siding.record.recording.held_traps import TrapsUnseen, holds, not_seen, see, trap_reference
 from siding.record.tasks.task import Task
 from siding.record.traps.finding import find_traps, reader_of
 from siding.record.traps.settings import trap_settings
@@ -41,7 +41,9 @@ def _traps_of(sources: Sources, plan: ApplyPlan) -> list[Trap]:
     """
     project, store = sources.project, sources.bench.store
     table = trap_settings(project).table
-    changes = changes_of_task(project, sources.workspace, store, plan.wanted.snapshot)
+    reference, state = trap_reference(project, sources.workspace, store), plan.wanted.snapshot
+    same = not reference or reference == state
+    changes = [] if same else sources.bench.changes_between(reference, state)
     own = {each.path for each in changes}
     arriving = {each.path: each for each in plan.changes if each.status != "D"}
     there = find_traps(table, (c for c in changes if c.path in arriving), reader_of(store))

@@ -9,9 +9,9 @@ conflict, never that work of others on the target is reverted.
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.applying.content import Sources
-from siding.applying.git.commit_graph import commits_since
 from siding.ground.errors import SidingError
 from siding.ground.git.errors import CommandFailed
 from siding.ground.git.paths import quote_path, unquote_path
@@ -21,12 +21,16 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.details.rollback import MergedBranch
 from siding.record.ledger.step import Step, StepStatus
-from siding.record.moving.checkout import CheckoutPlace
+from siding.record.moving.model import (
+    CheckoutPlace,
+)
 from siding.record.moving.unfinished import Unfinished, unfinished_in, unfinished_then
 from siding.record.place.project import Project
-from siding.record.recording.last_state import LastState
 from siding.record.recording.line_base import still_has
 from siding.record.snapshots.patches import diff_trees
+
+if TYPE_CHECKING:
+    from siding.record.recording.last_state import LastState
 
 _MARKERS = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
 
@@ -65,11 +69,10 @@ def unfinished_in_workspace(sources: Sources) -> Unfinished | None:
     if not workspace.git_dir or not sources.root.is_dir():
         return None
     place = CheckoutPlace(root=sources.root, git_dir=Path(workspace.git_dir))
-    repository = sources.bench.repository
-    return unfinished_in(repository.git, repository.paths.common_dir, place)
+    return unfinished_in(sources.bench.repository, place)
 
 
-def _unfinished_then(sources: Sources, last: LastState) -> Unfinished | None:
+def _unfinished_then(sources: Sources, last: "LastState") -> Unfinished | None:
     files = last.details.files
     staged = (entry.path for entry in last.details.entries or () if entry.stage)
 
@@ -115,6 +118,8 @@ def refuse_dropped(
     old = [base for base in bases if not any(_reaches(bench.repository, base, e) for e in ends)]
     if not old:
         return
+    from siding.applying.git.commit_graph import commits_since
+
     brought = set(commits_since(bench, tip, ends))
     dropped = {sha for base in old for sha in commits_since(bench, base, ends)} & brought
     if dropped:

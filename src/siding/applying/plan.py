@@ -15,7 +15,7 @@ from siding.applying.content import (
     with_applied,
     with_commits,
 )
-from siding.applying.git.commit_graph import commits_since
+from siding.applying.git.attributes import files_place
 from siding.applying.git.commits import (
     NewCommit,
     Person,
@@ -24,7 +24,6 @@ from siding.applying.git.commits import (
     with_trailers,
     write_commit,
 )
-from siding.applying.git.content import files_place
 from siding.applying.git.merging import NEEDED, Conflict, Merged, merge_commits, merge_trees
 from siding.applying.history import (
     Departure,
@@ -33,7 +32,6 @@ from siding.applying.history import (
     refuse_unresolved,
     unfinished_in_workspace,
 )
-from siding.applying.links import refuse_links, stray_links, without_links
 from siding.applying.rolled_back_commits import (
     GoneBack,
     WouldPublish,
@@ -47,8 +45,14 @@ from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.reports import Trap
 from siding.record.moving.bench import Bench
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.moving.move import Overlaps, counted_paths, overlaps
+from siding.record.moving.model import (
+    CheckoutPlace,
+    Overlaps,
+)
+from siding.record.moving.move import (
+    counted_paths,
+    overlaps,
+)
 from siding.record.moving.unfinished import Unfinished
 from siding.record.recording.line_base import line_base
 from siding.record.snapshots.patches import Change, DiffStat
@@ -245,6 +249,8 @@ def _history(sources: Sources, target: Target, start: Departure) -> History:
     bench, base, head = sources.bench, sources.workspace.base_commit, sources.head()
     if head is None or head == base:
         return History(head, ())
+    from siding.applying.git.commit_graph import commits_since
+
     known = [base, target.sha, *start.heads, *([start.commit] if start.commit else [])]
     shas = commits_since(bench, head, known)
     commits = tuple(read_commits(bench, shas))
@@ -274,6 +280,8 @@ def _without_gone_back(
     assert history.head is not None
     if not found.behind(history.head):
         return history
+    from siding.applying.git.commit_graph import commits_since
+
     base = sources.workspace.base_commit
     # A commit that was applied as a rewritten commit, and then gone back from, counts too: a merge
     # commit would bring the original into the target's history.
@@ -321,6 +329,8 @@ def _commits(
     maker = _Maker(sources, wanted, person)
     if wanted.mode is Mode.SQUASH or (not history.commits and wanted.mode is not Mode.MERGE):
         return maker.one(target, merged, history)
+    from siding.applying.links import refuse_links, stray_links
+
     theirs = (sources.base_tree, sources.bench.tree_of(target.sha))
     stray = stray_links(sources.bench, history.commits, theirs)
     if wanted.mode is Mode.MERGE:
@@ -385,6 +395,8 @@ class _Maker:
         The links `stray` are left out of them. Stops at the first commit that conflicts, with
         `conflicts` in the result.
         """
+        from siding.applying.links import without_links
+
         at, tree = target.sha, self.bench.tree_of(target.sha)
         made: list[PlannedCommit] = []
         message = ""

@@ -14,7 +14,7 @@ from siding.applying.apply import (
     target_for,
 )
 from siding.applying.content import Sources, bench_for
-from siding.applying.git.content import smudged
+from siding.applying.git.conversion import smudged
 from siding.applying.history import newest_merge
 from siding.applying.markers import with_named_sides
 from siding.applying.plan import ApplyPlan
@@ -25,14 +25,20 @@ from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.skeleton import Work, perform
-from siding.record.back.restore_act import Going, RestoreAct, Restored, rollback_to
-from siding.record.back.survey import Destination, RestoreRequest
 from siding.record.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.record.ledger.present_line import present_line
 from siding.record.ledger.step import Step
 from siding.record.moving.move import changed_paths
+from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board, select
+from siding.record.place.selection import select
+from siding.record.restoring.act import (
+    Going,
+    RestoreAct,
+    Restored,
+    rollback_to,
+)
+from siding.record.restoring.survey import Destination, RestoreRequest
 
 
 class NothingToResolve(SidingError):

@@ -5,35 +5,30 @@ no remote-tracking branch may have the commits.
 """
 
 from siding.applying.steps import MoveAct, MovePlan, new_token
-from siding.ground.errors import SidingError
 from siding.ground.git.command import Place
 from siding.ground.git.errors import CommandFailed
 from siding.record.acts.skeleton import Work
 from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.kinds import Reversal
 from siding.record.ledger.step import Step
-from siding.record.moving.move import (
+from siding.record.moving.model import (
     Move,
+    move_from,
+)
+from siding.record.moving.move import (
     changed_paths,
     checkout_of,
-    move_from,
     pushed_to,
     refuse_busy,
 )
 from siding.record.place.project import Project
-
-
-class CannotUndo(SidingError):
-    """The apply cannot be taken back or repeated: later commits or others depend on it, or its
-    commits are gone."""
-
-    code = "cannot_undo"
+from siding.record.restoring.refusal import Reason, Refusal
 
 
 class ReverseApply(MoveAct[Step]):
     """Take the apply `step` back, or repeat one that was taken back, with the same commits.
 
-    Raises CannotUndo if the branch has moved, was pushed, or its commits are gone, and Overlapping
+    Raises Refusal if the branch has moved, was pushed, or its commits are gone, and Overlapping
     if the person's own changes are in the way. After these nothing was changed. The task and its
     workspace are never touched.
     """
@@ -65,19 +60,14 @@ def _refuse_published(project: Project, move: Move, step: Step) -> None:
     _refuse_moved(project, move, step)
     remotes = pushed_to(project.repository, move.new)
     if remotes:
-        raise CannotUndo(
-            f"the commits of step {step.id} were pushed: {', '.join(remotes[:3])} has them",
-            hint=f"`git revert` makes a commit that takes them back on {move.branch}",
-        )
+        named = ", ".join(remotes[:3])
+        raise Refusal(Reason.APPLY_PUSHED, step=step.id, remotes=named, branch=move.branch)
 
 
 def _refuse_gone(project: Project, move: Move, step: Step) -> None:
     place = Place(git_dir=project.paths.common_dir)
     if project.git.attempt(place, ["cat-file", "-e", move.new]).returncode != 0:
-        raise CannotUndo(
-            f"the commits of step {step.id} are no longer in the repository",
-            hint="`siding apply` makes new ones",
-        )
+        raise Refusal(Reason.APPLY_GONE, step=step.id)
     if move.branch:
         _refuse_moved(project, move.reversed(move.token), step)
 
@@ -93,9 +83,7 @@ def _plan(project: Project, step: Step, move: Move, reversal: Reversal) -> MoveP
             repository, Place(git_dir=project.paths.common_dir), move.old, move.new
         )
     except CommandFailed as error:
-        raise CannotUndo(
-            f"the commits of step {step.id} are no longer in the repository"
-        ) from error
+        raise Refusal(Reason.APPLY_DAMAGED, step=step.id) from error
     done = applied_in(step)
     undoes = reversal.undoes is not None
     figures = done.applied
@@ -124,22 +112,24 @@ def _move_of(step: Step) -> Move:
 
 
 def applied_in(step: Step) -> ApplyDetail:
-    """Return what the apply `step` did; raise CannotUndo when it is no apply."""
+    """Return what the apply `step` did; raise Refusal when it is no apply."""
     applied = step.as_apply
     if applied is None:
         raise _not_ours(step)
     return applied
 
 
-def _not_ours(step: Step) -> CannotUndo:
-    return CannotUndo(f"step {step.id} is not an apply that Siding can take back")
+def _not_ours(step: Step) -> Refusal:
+    return Refusal(Reason.APPLY_OF_OTHERS, step=step.id)
 
 
 def _refuse_moved(project: Project, move: Move, step: Step) -> None:
     at = project.repository.branch(move.branch)
     if at != move.new:
-        raise CannotUndo(
-            f"branch {move.branch!r} is at {at[:12] if at else 'nothing'} now, not where step "
-            f"{step.id} belongs ({move.new[:12]})",
-            hint="what came after it would be lost; `git revert` takes single commits back",
+        raise Refusal(
+            Reason.BRANCH_MOVED_ON,
+            branch=move.branch,
+            at=at[:12] if at else "nothing",
+            step=step.id,
+            commit=move.new[:12],
         )

@@ -5,11 +5,8 @@ rollback went back from that step or turn, its words must not be published: they
 person removed.
 """
 
-from siding.record.ledger.left_behind import abandoned_steps, returns_in
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
-from siding.record.runs.reported import first_line
-from siding.record.runs.store import Runs
 from siding.record.tasks.names import name_after_command
 from siding.record.tasks.task import Task
 
@@ -31,10 +28,14 @@ def title_of(project: Project, task: Task, base_snapshot: str) -> str:
     commands = [*(step.cmd for step in steps if step.cmd), *_live(project, task)]
     if not commands or not _is_called(task, commands[0]):
         return task.name
+    from siding.record.ledger.left_behind import abandoned_steps, returns_in
+
     abandoned = abandoned_steps(steps, returns_in(steps, base_snapshot))
     stand = [step for step in steps if step.number not in abandoned]
     prompts = filter(None, map(_prompt, stand))
     if asked := next(prompts, ""):
+        from siding.record.runs.reported import first_line
+
         return first_line(asked)
     if first.number not in abandoned:
         return task.name
@@ -50,6 +51,8 @@ def _prompt(step: Step) -> str:
 
 def _live(project: Project, task: Task) -> list[tuple[str, ...]]:
     """Return the commands of the task's runs that live."""
+    from siding.record.runs.store import Runs
+
     return [run.cmd for run in Runs(project.task_layout(task.id)).live() if run.cmd]
 
 

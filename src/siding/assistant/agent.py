@@ -11,23 +11,19 @@ from pathlib import Path
 
 from siding.agents.transcripts.session import Session, Source
 from siding.agents.transcripts.store import SessionStore
-from siding.assistant.costs import added, entry_of, used_in
+from siding.assistant.broker import Reports, RunJudge
 from siding.assistant.following_context import FollowingContext
-from siding.assistant.hooks import ConversationHooks
-from siding.assistant.judging import RunJudge
-from siding.assistant.loop.compacting import estimated, longest
+from siding.assistant.hooks import ConversationHooks, StopHooks
+from siding.assistant.loop.compaction import estimated, longest
 from siding.assistant.loop.events import Compacted, Ending, Event, ModelUse, ToolStarted, TurnEnded
 from siding.assistant.loop.loop import converse
 from siding.assistant.loop.permissions.guard import PermissionGuard
-from siding.assistant.loop.permissions.modes import mode_named
+from siding.assistant.loop.permissions.rules import mode_named
 from siding.assistant.loop.setup import Content, Setup
-from siding.assistant.remembering import SessionConversation
-from siding.assistant.reporting import Reports
-from siding.assistant.standing import going_on
-from siding.assistant.stopping import StopHooks
+from siding.assistant.session import SessionConversation, added, entry_of, going_on, used_in
 from siding.assistant.subagents import NAME as SUBAGENT
 from siding.assistant.subagents import SubagentKind, Subagents
-from siding.assistant.tools.bounding import Bounded
+from siding.assistant.tools.factory import Bounded
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Tool
 from siding.ground.namedtuples import NamedTuple
@@ -251,7 +247,7 @@ class Agent:
     def _follow(self, event: Event) -> None:
         if isinstance(event, ToolStarted) and event.use.touches is not None:
             touched = event.use.touches.touches
-            self._looked_at += [Path(each.what) for each in touched if each.what.startswith("/")]
+            self._looked_at += [Path(what) for _, what in touched if what.startswith("/")]
         elif isinstance(event, Compacted) and self._parts.context is not None:
             self._parts.context.forget()
 

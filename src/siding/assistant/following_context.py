@@ -8,13 +8,17 @@ import asyncio
 import os
 from pathlib import Path
 
-from siding.assistant.briefing import Briefing, today
-from siding.assistant.instruction_files import read_file
-from siding.assistant.loop.context.changes import changes_text
-from siding.assistant.loop.context.files import Candidate, InstructionFile, Instructions
+from siding.assistant.briefing import Briefing, read_file, today
+from siding.assistant.loop.context.files import (
+    Candidate,
+    InstructionFile,
+    Instructions,
+    at_start,
+    directories_above,
+    in_directory,
+)
 from siding.assistant.loop.context.gathering import gather
-from siding.assistant.loop.context.levels import at_start, directories_above, in_directory
-from siding.assistant.loop.context.texts import nested_text
+from siding.assistant.loop.context.texts import changes_text, nested_text
 
 
 class FollowingContext:

@@ -19,8 +19,7 @@ from siding.record.place.project import find_project
 from siding.record.place.settings import Settings
 from siding.record.place.wiring import App
 from siding.sessions.shelf import store_of
-from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.policy import Policy
+from siding.shellguard.face import JudgingPlace, Policy
 
 
 class Surroundings(NamedTuple):

@@ -14,37 +14,34 @@ from siding.agents.transcripts.session import Source
 from siding.agents.transcripts.writing.writer import Stamp
 from siding.assistant.agent import Agent, Parts
 from siding.assistant.briefing import Facts, briefing
+from siding.assistant.broker import Reports, RunJudge, judge_of
 from siding.assistant.following_context import FollowingContext
+from siding.assistant.front_end import NOBODY, People
+from siding.assistant.hooks import StopHooks
 from siding.assistant.inside import Surroundings, keep_to_itself, surroundings
-from siding.assistant.judging import RunJudge, judge_of
-from siding.assistant.loop.compacting import measuring
+from siding.assistant.loop.compaction import measuring
 from siding.assistant.loop.effort import VARIABLE as EFFORT_VARIABLE
 from siding.assistant.loop.effort import effort_in_force
-from siding.assistant.loop.settings.combining import AgentValues
+from siding.assistant.loop.settings import AgentValues
 from siding.assistant.loop.setup import Setup
 from siding.assistant.models.any_model import AnyModel
-from siding.assistant.opening import Opened, cut_off, opened
-from siding.assistant.options import Options
-from siding.assistant.people import NOBODY, People
+from siding.assistant.opening import Opened, Options, cut_off, opened
 from siding.assistant.permitting import (
     Ground,
     hidden_from_search,
     mode_of_conversation,
     permission_guard,
 )
-from siding.assistant.remembering import SessionConversation
-from siding.assistant.reporting import Reports
-from siding.assistant.settling import project_or_none, values_here
+from siding.assistant.session import SessionConversation
+from siding.assistant.settings import project_or_none, values_here
 from siding.assistant.starting import model_in_force, most_tries, prices_here
-from siding.assistant.stopping import StopHooks
-from siding.assistant.subagent_files import kinds_of_files
-from siding.assistant.subagents import GENERAL
+from siding.assistant.subagents import GENERAL, kinds_of_files
 from siding.assistant.subagents import NAME as SUBAGENT
 from siding.assistant.system_prompt import SystemPrompt, system_prompt
-from siding.assistant.tools.checking import checked
 from siding.assistant.tools.factory import Memory, tools_of
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Tool
+from siding.assistant.tools.spec import checked
 from siding.assistant.web_client import WebClient
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple

@@ -1,9 +1,10 @@
 """Open the conversation that the built-in agent begins or goes on with."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.kinds import USER, Record
@@ -11,12 +12,55 @@ from siding.agents.transcripts.session import Session, Source, aside, live_recor
 from siding.agents.transcripts.sinks import UnstoredLines
 from siding.agents.transcripts.store import SessionStore, branch_session
 from siding.agents.transcripts.writing.writer import Stamp
-from siding.assistant.options import Which
+from siding.assistant.loop.model import Cache, Thinking
+from siding.assistant.settings import NO_FLAGS, AgentFlags
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson
 from siding.ground.storage.fields import mapping
 from siding.ground.storage.locks import Holder
+
+# -- What a conversation of the built-in agent is begun with ---------------------------------------
+
+
+class Which(NamedTuple):
+    """Which conversation it is. Without anything it is a new one.
+
+    `id` is a new one's own; `resumes` names an old one by id, the beginning of it, or title;
+    `newest` is the newest of this workspace. With `forks` a copy of it goes on. `after`: it goes on
+    after the message of this id; `drops` is the prompt that has to be the next one after that, if
+    one is named. What is said is stored if it `persists`.
+    """
+
+    id: str = ""
+    resumes: str = ""
+    newest: bool = False
+    forks: bool = False
+    after: str = ""
+    drops: str = ""
+    persists: bool = True
+
+
+class Options(NamedTuple):
+    """The options of one conversation. None is no limit, or what is usual.
+
+    `flags` is what the command line says of what files of settings may say as well.
+    """
+
+    which: Which = Which()
+    flags: AgentFlags = NO_FLAGS
+    effort: str | None = None  # as `effort_named` reads it
+    thinking: Thinking = Thinking.AUTO
+    cache: Cache = Cache.SHORT
+    tools: tuple[str, ...] | None = None  # there are these alone
+    without: frozenset[str] = frozenset()  # names of tools that there are not
+    system: str | None = None  # in the place of the usual text
+    more_system: str = ""  # behind it
+    schema: Mapping[str, Any] | None = None
+
+
+# -- Open the conversation that the built-in agent begins or goes on with --------------------------
+
 
 _LINES = 20  # of the beginning of a transcript, in which its directory must be
 

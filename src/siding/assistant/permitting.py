@@ -4,17 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from siding.agents.transcripts.kinds import USER, Record
-from siding.assistant.keeping import ProjectAnswers
+from siding.assistant.answers import ProjectAnswers
+from siding.assistant.front_end import People
 from siding.assistant.loop.permissions.deciding import is_read_denied
 from siding.assistant.loop.permissions.facts import PermissionGround
 from siding.assistant.loop.permissions.guard import CallJudge, PermissionGuard
-from siding.assistant.loop.permissions.modes import PermissionMode, require_allowed
+from siding.assistant.loop.permissions.rules import PermissionMode, require_allowed
 from siding.assistant.loop.permissions.updates import PermissionState
-from siding.assistant.loop.settings.combining import AgentValues
-from siding.assistant.loop.settings.values import SettingsLevel
-from siding.assistant.people import People
+from siding.assistant.loop.settings import AgentValues, SettingsLevel
 from siding.record.place.project import Project
-from siding.shellguard.paths import JudgingPlace
+from siding.shellguard.face import JudgingPlace
 
 
 class Ground:

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 from siding.assistant.agent import Agent
 from siding.assistant.tools.servers.http import HttpLink
 from siding.assistant.tools.servers.process import ProcessLink
-from siding.assistant.tools.servers.protocol import Message as Message
-from siding.assistant.tools.servers.protocol import ServerError as ServerError
 from siding.assistant.tools.servers.server import Link as Link
+from siding.assistant.tools.servers.server import Message as Message
 from siding.assistant.tools.servers.server import Server, ServerTool
+from siding.assistant.tools.servers.server import ServerError as ServerError
 from siding.assistant.web_client import WebClient
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple

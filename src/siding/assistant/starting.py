@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from siding.agents.own.hooks import PROGRAM, TRIES_VARIABLE, program_for
-from siding.assistant.loop.settings.combining import AgentValues
-from siding.assistant.loop.settings.values import SettingsLevel
-from siding.assistant.settings_files import NO_FLAGS
-from siding.assistant.settling import values_here
+from siding.assistant.loop.settings import AgentValues, SettingsLevel
+from siding.assistant.settings import NO_FLAGS, values_here
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import step_marks

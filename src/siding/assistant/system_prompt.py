@@ -14,10 +14,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from siding.assistant.briefing import Briefing
-from siding.assistant.loop.compacting import estimated
+from siding.assistant.loop.compaction import estimated
 from siding.assistant.loop.context.files import InstructionFile, Omitted
-from siding.assistant.loop.context.reading import ContextPart
-from siding.assistant.loop.context.texts import environment_text, file_text, instructions_text
+from siding.assistant.loop.context.texts import (
+    ContextPart,
+    environment_text,
+    file_text,
+    instructions_text,
+)
 from siding.ground.namedtuples import NamedTuple
 
 _SIDING = "Siding"

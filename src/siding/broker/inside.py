@@ -23,8 +23,8 @@ class Refused(SidingError):
 
     def __init__(self, reply: "RefusalReply") -> None:
         super().__init__(reply.message, hint=reply.hint)
-        self.code = reply.code or "refused"  # type: ignore[misc]  # of the other side
-        self.exit_code = 2 if self.code in _USAGE else 1  # type: ignore[misc]
+        self.code = reply.code or "refused"  # of the other side
+        self.exit_code = 2 if self.code in _USAGE else 1
         self.output = reply.output
 
 

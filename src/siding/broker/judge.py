@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.hooks import Report
-from siding.agents.table import ANY, notes_of
+from siding.agents.places import notes_of
+from siding.agents.table import ANY
 from siding.asking.approvals import end_question, key_of_call
 from siding.asking.lookup import decision_store
 from siding.asking.question import Cancelled, NotAnswered
@@ -21,7 +22,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.guard.in_force import is_judged
 from siding.guard.kept_answers import is_kept, keep_answers
 from siding.guard.views import check_in
-from siding.shellguard.verdict import Action, Verdict
+from siding.shellguard.face import Action, Verdict
 
 _YES, _ALWAYS, _NO = "run", "always", "refuse"
 _LONGEST_LINE = 256 << 10  # characters; the limit of `policy.check`

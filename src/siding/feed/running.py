@@ -7,7 +7,7 @@ from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import StreamPlan
-from siding.ground.process.output.files import read_output
+from siding.ground.process.output.reading import read_output
 from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.intents import Intents
 from siding.record.place.project import Project

@@ -11,14 +11,20 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns
 from siding.record.acts.skeleton import Done, Work, perform
-from siding.record.back.restore_act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
-from siding.record.back.survey import Destination, RestoreRequest
 from siding.record.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_anywhere
+from siding.record.restoring.act import (
+    Going,
+    MovedFiles,
+    RestoreAct,
+    Restored,
+    RestorePlan,
+)
+from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_of, mark_sandboxed
 

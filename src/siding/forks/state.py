@@ -4,19 +4,18 @@ from siding.forks.git.held import Held, store_details
 from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.back.git_words import under_way
-from siding.record.back.rollback import destination_of
 from siding.record.ledger.kinds import BASE
 from siding.record.ledger.step import Step
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
-from siding.record.recording.difference import no_base
 from siding.record.recording.freed import refuse_freed
-from siding.record.recording.line_base import line_base
+from siding.record.recording.line_base import line_base, no_base
 from siding.record.recording.opening import open_anywhere
 from siding.record.recording.steps import step as find_step
-from siding.record.returning.plan import recorded_state
-from siding.record.snapshots.git_state import parse
+from siding.record.restoring.git_plan import under_way
+from siding.record.restoring.rollback import destination_of
+from siding.record.snapshots.git_details import parse
+from siding.record.snapshots.recorded_state import recorded_state
 from siding.record.tasks.task import Task
 
 

@@ -4,7 +4,7 @@ An expected failure says what went wrong and why in ``message``, and what to do 
 front ends turn one into a line of text and an exit status; they never match on the text.
 """
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +17,8 @@ class SidingError(Exception):
     exit status of the command line.
     """
 
-    code: ClassVar[str] = "error"
-    exit_code: ClassVar[int] = 1
+    code: str = "error"
+    exit_code: int = 1
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from shlex import quote
 
-from siding.shellguard.rules import BUILT_IN
-from siding.shellguard.verdict import SEVERITY, Action, CommandPart, Verdict
+from siding.shellguard.face import Policy, Verdict
 
 
 def how_to_only_warn(verdict: Verdict) -> str:
@@ -14,13 +13,16 @@ def how_to_only_warn(verdict: Verdict) -> str:
     to log every command. "" if there is no such rule.
     """
     for part in verdict.parts:
-        strict = _strictest_built_in(part)
-        mild = [each for each in part.findings if each.rule not in BUILT_IN and _runs(each.action)]
+        strict = [
+            each for each in part.findings if _is_built_in(each.rule) and not each.action.runs
+        ]
+        mild = [each for each in part.findings if not _is_built_in(each.rule) and each.action.runs]
         if strict and mild:
+            rule = max(strict, key=lambda each: each.action.severity).rule
             action = mild[0].action.value
             return (
                 f"the rule {mild[0].rule} adds its {action!r} and lowers no built-in rule; "
-                f"`actions: {{{strict}: {action}}}` in the policy file does"
+                f"`actions: {{{rule}: {action}}}` in the policy file does"
             )
     return ""
 
@@ -32,10 +34,5 @@ def how_to_run_a_line(argv: Sequence[str]) -> str:
     return f"it is one word, a program's name; a line of shell is run by sh -c {quote(argv[0])}"
 
 
-def _strictest_built_in(part: CommandPart) -> str:
-    stopping = [each for each in part.findings if each.rule in BUILT_IN and not _runs(each.action)]
-    return max(stopping, key=lambda each: SEVERITY[each.action]).rule if stopping else ""
-
-
-def _runs(action: Action) -> bool:
-    return SEVERITY[action] < SEVERITY[Action.ASK]
+def _is_built_in(rule: str) -> bool:
+    return Policy.built_in(rule) is not None

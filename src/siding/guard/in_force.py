@@ -1,6 +1,6 @@
 """Find the policy in force in a project, and the files that it comes from.
 
-`siding.shellguard.combining` adds up three sources: the built-in rules, the person's own
+`Policy.joined_with` adds up three sources: the built-in rules, the person's own
 ``$SIDING_HOME/policy.yaml``, and the file the setting ``policy.path`` names, by default the
 repository's ``.siding/policy.yaml``. A file counts as a whole or not at all: if it does not parse,
 or is not a regular file, every command is blocked and the message names the mistake.
@@ -23,12 +23,8 @@ from siding.guard.parse_cache import parsed
 from siding.record.place.project import find_project
 from siding.record.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.record.place.trust import POLICIES, add, trusted_policies
-from siding.secretmask.commands import sounds_secret
-from siding.shellguard.agents import KnownAgents
-from siding.shellguard.combining import combined
-from siding.shellguard.fields import UNKNOWN
-from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.policy import Policy
+from siding.secretmask.face import sounds_secret
+from siding.shellguard.face import JudgingPlace, Policy
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
@@ -108,8 +104,7 @@ def policy_in(ground: PolicyGround) -> InForce:
     found = [source for source in (_own(ground), _projects(ground)) if source is not None]
     own = next((each.policy for each in found if each.name == "yours"), Policy())
     project = next((each for each in found if each.name == "project"), None)
-    policy = combined(
-        own,
+    policy = own.joined_with(
         Policy() if project is None else project.policy,
         trusted=project is None or project.trusted or not project.from_repository,
     )
@@ -148,7 +143,9 @@ def place_for(
         cwd=os.path.realpath(cwd),
         workspace=os.path.realpath(workspace),
         home=os.path.realpath(home),
-        agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED, ports=PORTS),
+        agents=frozenset(BY_PROGRAM),
+        obeyed=OBEYED,
+        ports=PORTS,
         state=os.path.realpath(app.home.root),
         repository="" if root in (None, workspace) else os.path.realpath(str(root)),
         writable=tuple(map(os.path.realpath, policy.writable)),
@@ -157,12 +154,12 @@ def place_for(
     )
 
 
-def environment_for(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that a verdict may use; values of secrets become UNKNOWN.
+def environment_for(env: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the variables that a verdict may use; values of secrets become None.
 
     A verdict quotes the values that it matched, and the verdict is recorded.
     """
-    return {name: UNKNOWN if sounds_secret(name) else value for name, value in env.items()}
+    return {name: None if sounds_secret(name) else value for name, value in env.items()}
 
 
 def project_file(ground: PolicyGround) -> Path | None:

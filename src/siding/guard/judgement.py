@@ -21,9 +21,7 @@ from siding.record.place.events import PolicyBlocked
 from siding.record.place.project import Project
 from siding.record.place.redaction import printable
 from siding.record.place.sandbox_inside import is_in_step
-from siding.shellguard.engine import check_argv, check_line
-from siding.shellguard.rules import BUILT_IN
-from siding.shellguard.verdict import Action, Verdict
+from siding.shellguard.face import Action, Policy, Verdict
 
 
 def judge_run(
@@ -53,7 +51,7 @@ def judge_hook(project: Project, hook: Hook, *, root: Path, env: Mapping[str, st
     """
     in_force = policy_in(ground_of(project))
     place = place_for(ground_of(project), cwd=root, workspace=root, policy=in_force.policy)
-    verdict = check_line(hook.command, place, in_force.policy, environment_for(env))
+    verdict = in_force.policy.judge(hook.command, place, environment_for(env))
     events = _events(verdict, dict.fromkeys(_questions(verdict), PolicyAnswer.REMEMBERED))
     told = tuple(each._replace(via=(f"{hook.moment} hook", *each.via)) for each in events)
     if verdict.action is not Action.BLOCK:
@@ -72,7 +70,7 @@ def _judge(project: Project, run: RunToJudge, in_force: InForce, *, by_agent: bo
     if run.added:  # variables of `-e` are judged as part of `env K=V COMMAND`
         values = project.redaction.environment(run.added)
         argv = ("env", *(f"{name}={value}" for name, value in values.items()), *argv)
-    return check_argv(argv, place, in_force.policy, environment_for(run.env))
+    return in_force.policy.judge(argv, place, environment_for(run.env))
 
 
 def _check_allow(
@@ -197,7 +195,7 @@ def _hint(verdict: Verdict) -> str:
 
 
 def _how_to_change(rule: str) -> str:
-    if rule not in BUILT_IN:
+    if Policy.built_in(rule) is None:
         return f"the rule is the project's own, or yours: `siding policy show {rule}`"
     return (
         f"`siding policy show {rule}` says where the rule comes from; a policy file changes it "

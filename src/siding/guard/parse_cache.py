@@ -6,23 +6,18 @@ project's ``cache`` with the digest of the bytes it was made from. It can be del
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from siding import __version__
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import make_dirs
 from siding.ground.hashing import sha256_hex
 from siding.ground.storage.documents import read_document_or_none, write_document
-from siding.shellguard.file import read_policy
-from siding.shellguard.keeping import as_record, policy_from
-
-if TYPE_CHECKING:
-    from siding.shellguard.policy import Policy
+from siding.shellguard.face import Policy
 
 KEPT_VERSION = 2
 
 
-def parsed(raw: bytes, *, root: str, kept: Path | None) -> "Policy":
+def parsed(raw: bytes, *, root: str, kept: Path | None) -> Policy:
     """Return the policy in the bytes `raw`.
 
     `kept` is the cache file for this policy; None for no cache. A policy file that does not parse
@@ -32,26 +27,26 @@ def parsed(raw: bytes, *, root: str, kept: Path | None) -> "Policy":
     found = None if kept is None else _kept(kept, digest)
     if found is not None:
         return found
-    policy = read_policy(raw, root=root)
+    policy = Policy.read(raw, root=root)
     if kept is not None and not policy.broken:
         _keep(kept, digest, policy)
     return policy
 
 
-def _kept(path: Path, digest: str) -> "Policy | None":
+def _kept(path: Path, digest: str) -> Policy | None:
     try:
         document = read_document_or_none(path, what="parsed policy", version=KEPT_VERSION)
         if document is None or document.get("digest") != digest:
             return None
-        return policy_from(document["policy"])
+        return Policy.from_record(document["policy"])
     except (SidingError, OSError, KeyError, TypeError, ValueError, AttributeError, re.error):
         return None  # a damaged cache, or one of another version: parse again
 
 
-def _keep(path: Path, digest: str, policy: "Policy") -> None:
+def _keep(path: Path, digest: str, policy: Policy) -> None:
     try:
         make_dirs(path.parent)
-        document = {"version": KEPT_VERSION, "digest": digest, "policy": as_record(policy)}
+        document = {"version": KEPT_VERSION, "digest": digest, "policy": policy.as_record()}
         write_document(path, document)
     except (SidingError, OSError):
         return  # the next run parses again

@@ -9,11 +9,10 @@ from siding.ground.errors import NoActiveTask, NotFound, SidingError
 from siding.ground.files.regular import read_bytes
 from siding.ground.git.errors import NotARepository
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.fields import mappings, text, words
+from siding.ground.storage.fields import text
 from siding.guard.in_force import (
     InForce,
     PolicyGround,
-    PolicySource,
     environment_for,
     ground_here,
     ground_of,
@@ -24,19 +23,14 @@ from siding.guard.in_force import (
 from siding.record.place.project import find_project
 from siding.record.place.sandbox_inside import home_is_hidden
 from siding.record.place.selection import select
-from siding.shellguard.engine import check_argv, check_line, check_tool
-from siding.shellguard.file import PolicyMistake, read_examples
-from siding.shellguard.policy import Policy
-from siding.shellguard.rules import BUILT_IN, Rule
-from siding.shellguard.tool_use import ToolUse
-from siding.shellguard.verdict import Action, CommandPart, RuleFinding, Verdict
+from siding.shellguard.face import Action, JudgingPlace, Policy, ToolUse, Verdict
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
     from siding.record.place.wiring import App
-    from siding.shellguard.paths import JudgingPlace
 
 EXAMPLES = "policy-tests.yaml"  # beside the policy file
+_BUILT_IN, _OFF = "built-in", "off"
 
 
 class PolicyBroken(SidingError):
@@ -57,9 +51,13 @@ class CheckedCommand(NamedTuple):
 class ListedRule(NamedTuple):
     """One rule, its action, and the source of the action."""
 
-    rule: Rule
+    name: str
+    group: str  # the set it belongs to
+    reason: str
     action: str  # an Action, or "off"
     source: str  # "built-in", "yours" or "project"
+    built_in: str = ""  # the action of a built-in rule without any policy
+    pattern: str = ""  # of a rule that is not built in
 
 
 class Tried(NamedTuple):
@@ -82,7 +80,7 @@ def check(app: "App", command: tuple[str, ...] | str) -> CheckedCommand:
     ground = ground_here(app)
     in_force = policy_in(ground)
     place, workspace = _place(ground, in_force.policy)
-    verdict = _verdict(app, in_force, place, command)
+    verdict = in_force.policy.judge(command, place, environment_for(app.env))
     return CheckedCommand(verdict=verdict, on=is_on(app, in_force), workspace=workspace)
 
 
@@ -102,18 +100,8 @@ def check_in(
     place = place_for(ground, cwd=cwd, workspace=workspace, policy=in_force.policy)
     own = (os.path.realpath(f"{place.home}/{each}") for each in notes)
     place = place._replace(writable=(*place.writable, *own))
-    verdict = _verdict(project.app, in_force, place, command)
+    verdict = in_force.policy.judge(command, place, environment_for(project.app.env))
     return CheckedCommand(verdict=verdict, on=in_force.on, workspace=workspace)
-
-
-def _verdict(
-    app: "App", in_force: InForce, place: "JudgingPlace", command: tuple[str, ...] | str | ToolUse
-) -> Verdict:
-    if isinstance(command, ToolUse):
-        return check_tool(command, place, in_force.policy, environment_for(app.env))
-    if isinstance(command, str):
-        return check_line(command, place, in_force.policy, environment_for(app.env))
-    return check_argv(command, place, in_force.policy, environment_for(app.env))
 
 
 def is_on(app: "App", in_force: InForce) -> bool | None:
@@ -134,14 +122,14 @@ def _project(app: "App") -> "Project | None":
 def rules(app: "App") -> tuple[InForce, list[ListedRule]]:
     """Return the policy in force here and every rule, including those that are switched off."""
     in_force = policy_in(ground_here(app))
-    return in_force, [_listed(in_force, rule) for rule in _all_rules(in_force)]
+    return in_force, [*_of_people(in_force), *_built_in(in_force)]
 
 
 def rule_named(app: "App", name: str) -> ListedRule:
     """Return the rule with this name; raise NotFound."""
     _in_force, listed = rules(app)
     for each in listed:
-        if each.rule.name == name:
+        if each.name == name:
             return each
     raise NotFound(f"there is no rule {name!r}", hint="`siding policy list` names them")
 
@@ -160,61 +148,32 @@ def examples(app: "App") -> Iterator[Tried]:
         raise PolicyBroken(f"the policy does not parse: {policy.broken}")
     place, _workspace = _place(ground, policy)
     for line, wanted in (*policy.examples, *_own_file(ground)):
-        yield Tried(line=line, wanted=wanted, verdict=check_line(line, place, policy))
+        yield Tried(line=line, wanted=wanted, verdict=policy.judge(line, place))
 
 
 def as_record(checked: CheckedCommand) -> dict[str, Any]:
     """Return a verdict as a JSON object."""
+    verdict = checked.verdict.as_record()
     return {
-        "action": checked.verdict.action.value,
-        "runs": checked.verdict.runs,
+        "action": verdict["action"],
+        "runs": verdict["runs"],
         "on": checked.on,
         "workspace": str(checked.workspace),
-        "parts": [
-            {
-                "command": part.text,
-                "via": list(part.via),
-                "action": part.action.value,
-                "findings": [each._asdict() for each in part.findings],
-            }
-            for part in checked.verdict.parts
-        ],
+        "parts": verdict["parts"],
     }
 
 
 def from_record(record: Mapping[str, Any]) -> CheckedCommand:
     """Return the verdict in a JSON object that `as_record` made, in another process."""
-    parts = tuple(
-        CommandPart(
-            text=text(part.get("command")),
-            via=words(part.get("via")),
-            findings=tuple(
-                RuleFinding(
-                    rule=text(each.get("rule")),
-                    action=_action(each.get("action")),
-                    matched=text(each.get("matched")),
-                    reason=text(each.get("reason")),
-                )
-                for each in mappings(part.get("findings"))
-            ),
-        )
-        for part in mappings(record.get("parts"))
-    )
     on = record.get("on")
     return CheckedCommand(
-        verdict=Verdict(_action(record.get("action")), parts),
+        verdict=Verdict.from_record(record),
         on=on if isinstance(on, bool) else None,
         workspace=Path(text(record.get("workspace"))),
     )
 
 
-def _action(value: object) -> Action:
-    """Return an action; one that this version does not know blocks."""
-    known = [each for each in Action if each == value]
-    return known[0] if known else Action.BLOCK
-
-
-def _place(ground: PolicyGround, policy: Policy) -> tuple["JudgingPlace", Path]:
+def _place(ground: PolicyGround, policy: Policy) -> tuple[JudgingPlace, Path]:
     """Return the place for judging, and its workspace.
 
     The workspace is that of the active task; without one, the main checkout stands in for it.
@@ -246,36 +205,49 @@ def _own_file(ground: PolicyGround) -> tuple[tuple[str, Action], ...]:
         return ()
     path = policy.parent / EXAMPLES
     try:
-        return read_examples(read_bytes(path, limit=1 << 20))
+        read = Policy.read_examples(read_bytes(path, limit=1 << 20))
     except FileNotFoundError:
         return ()
-    except PolicyMistake as mistake:
-        raise PolicyBroken(f"{path}: {mistake}") from None
+    if read.broken:
+        raise PolicyBroken(f"{path}: {read.broken}")
+    return read.examples
 
 
-def _all_rules(in_force: InForce) -> list[Rule]:
-    return [*in_force.policy.rules, *BUILT_IN.values()]
+def _of_people(in_force: InForce) -> Iterator[ListedRule]:
+    """Yield the rules that people have written, each with the first file that has it."""
+    files = [(each.name, rule) for each in in_force.sources for rule in each.policy.rules]
+    for rule in in_force.policy.rules:
+        yield ListedRule(
+            name=rule.name,
+            group=rule.group,
+            reason=rule.reason,
+            action=rule.action.value,
+            source=next((file for file, each in files if each == rule), _BUILT_IN),
+            pattern="" if rule.pattern is None else rule.pattern.pattern,
+        )
 
 
-def _listed(in_force: InForce, rule: Rule) -> ListedRule:
-    """Return a rule with its action in force, and the file that set this action."""
-    if rule.pattern is not None:
-        source = _first(in_force.sources, lambda policy: rule in policy.rules)
-        return ListedRule(rule=rule, action=rule.action.value, source=source)
-    now = in_force.policy.rule(rule.name)
-    if now is not None and now.action is rule.action:
-        return ListedRule(rule=rule, action=rule.action.value, source="built-in")
-    action = "off" if now is None else now.action.value
-    source = _first(
-        in_force.sources,
-        lambda policy: (
-            rule.name in policy.off or rule.group in policy.off
-            if now is None
-            else policy.actions.get(rule.name) is now.action
-        ),
-    )
-    return ListedRule(rule=rule, action=action, source=source)
+def _built_in(in_force: InForce) -> Iterator[ListedRule]:
+    """Yield the built-in rules, each with its action in force and the file that set this action."""
+    for rule in Policy().in_force():
+        now = in_force.policy.rule(rule.name)
+        listed = ListedRule(
+            name=rule.name,
+            group=rule.group,
+            reason=rule.reason,
+            action=_OFF if now is None else now.action.value,
+            source=_BUILT_IN,
+            built_in=rule.action.value,
+        )
+        yield listed if now == rule else listed._replace(source=_changed_by(in_force, listed))
 
 
-def _first(sources: tuple[PolicySource, ...], made_it_so: Any) -> str:
-    return next((each.name for each in sources if made_it_so(each.policy)), "built-in")
+def _changed_by(in_force: InForce, rule: ListedRule) -> str:
+    """Return the first file that sets the action of a built-in rule."""
+    for each in in_force.sources:
+        off, actions = each.policy.off, each.policy.actions
+        if rule.action == _OFF and (rule.name in off or rule.group in off):
+            return each.name
+        if rule.action != _OFF and actions.get(rule.name) == rule.action:
+            return each.name
+    return _BUILT_IN

@@ -17,8 +17,14 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.errors import DamagedFile
 from siding.phases.gates import GateClosed
 from siding.record.ledger.left_behind import newest_clean
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.moving.move import UNCHANGED, Move, refuse_busy
+from siding.record.moving.model import (
+    UNCHANGED,
+    CheckoutPlace,
+    Move,
+)
+from siding.record.moving.move import (
+    refuse_busy,
+)
 from siding.record.moving.worktree_commits import advance, agree_index
 from siding.record.phases.states import PhaseMove, PhasePosition, move_phase
 from siding.record.phases.status import (
@@ -33,7 +39,7 @@ from siding.record.phases.store import PhaseIntent, PhaseStore
 from siding.record.place.phase_plan import Configured, configured
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace
-from siding.record.recording.difference import no_base
+from siding.record.recording.line_base import no_base
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.store import APPLIES, SnapshotStore
 from siding.record.tasks.registry import Workspace

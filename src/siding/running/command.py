@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from siding.agents.table import draws_no_screen
 from siding.ground.errors import UsageError
@@ -11,12 +12,12 @@ from siding.ground.ids import step_id
 from siding.ground.process.command import Command, Outcome, OutputScreen, ProcessInfo, StreamPlan
 from siding.ground.process.control.control import Control
 from siding.ground.process.identity import boot_id, started_of
-from siding.ground.process.keeper.child import Child, Survival
 from siding.ground.process.keeper.forking import can_keep
 from siding.ground.process.looks import Looks
 from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.record import run_recorded
 from siding.ground.process.side import Plan, RunSandbox
+from siding.ground.process.spawn_plan import Survival
 from siding.ground.process.tree import ProcessTree
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder
@@ -38,6 +39,9 @@ from siding.running.request import RunRequest, Terminal
 from siding.running.turns import Turns, turn_times
 from siding.running.wire import Wire, wired, with_wire
 from siding.sandbox.sandbox import open_sandbox, take_over_result
+
+if TYPE_CHECKING:
+    from siding.ground.process.keeper.child import Child
 
 NOTHING_KEPT = "in this sandbox nothing outlives the command, so nothing of it is kept"
 _RECENT = 200  # steps that are read to find the newest run if the file `runs/last` is lost
@@ -112,7 +116,7 @@ class RunningCommand:
 
         is_told = on_running is None
 
-        def on_started(child: Child) -> None:
+        def on_started(child: "Child") -> None:
             """Called again for a command whose sandbox could not be set up at first."""
             nonlocal is_told
             live.started(_mark(child.pid), _mark(child.keeper))

@@ -8,11 +8,10 @@ from siding.ground.process.command import Command, Ending, Outcome, StreamPlan
 from siding.guard.hooks import HookResult
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
-from siding.record.ledger.reports import OutputReport, ProcessReport
+from siding.record.ledger.reports import OutputReport, ProcessReport, as_left
 from siding.record.ledger.step import StepStatus
 from siding.record.recording.recorder import Recorder
 from siding.record.runs.run import LONGEST_PROMPT
-from siding.record.unfinished.runs import as_left
 from siding.running.request import RunRequest, Terminal
 from siding.sandbox.sandbox import REFUSED_EXIT, SandboxPlan
 

@@ -3,16 +3,20 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from siding.ground.ids import TaskId
 from siding.ground.process.capture import Running, start
 from siding.ground.process.command import Outcome
+from siding.ground.process.looks import TurnTimes
 from siding.ground.process.tree import ProcessTree
-from siding.ground.process.turns import TurnTimes, TurnWatch
 from siding.record.place.project import Project
 from siding.record.place.settings import Settings
 from siding.record.runs.run import Run
 from siding.running.request import RunRequest
+
+if TYPE_CHECKING:
+    from siding.ground.process.turns import TurnWatch
 
 
 def turn_times(settings: Settings, request: RunRequest) -> TurnTimes:
@@ -45,8 +49,10 @@ class Turns:
         if self._watch is not None and self._watch.failures.times:
             self._project.app.warn(f"{self._run.id}: {self._failed(self._watch)}")
 
-    def watch(self, tree: ProcessTree) -> TurnWatch:
+    def watch(self, tree: ProcessTree) -> "TurnWatch":
         """Return what decides when a turn is recorded, for a command that was started."""
+        from siding.ground.process.turns import TurnWatch
+
         self._watch = TurnWatch(self._times, tree, self._begin)
         return self._watch
 
@@ -72,7 +78,7 @@ class Turns:
             cwd=root,
         )
 
-    def _failed(self, watch: TurnWatch) -> str:
+    def _failed(self, watch: "TurnWatch") -> str:
         count, reason, is_open = watch.failures
         often = "once" if count == 1 else f"{count} times"
         later = "what changed since is only in its end" if is_open else "a later one made up for it"

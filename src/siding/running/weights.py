@@ -61,10 +61,11 @@ def cleared(
 
 
 def _may_write(launch: "Launch", workspace: "Workspace", place: str) -> bool:
-    from siding.sandbox.engines.values import Engine, Kind, is_within
+    from siding.sandbox.engines.table import engine_of
+    from siding.sandbox.engines.values import Kind, is_within
 
     real = os.path.realpath(place)
-    if launch.engine is Engine.LANDLOCK and is_within(real, os.path.realpath(workspace.path)):
+    if not engine_of(launch.engine).mounts and is_within(real, os.path.realpath(workspace.path)):
         return True  # it cannot keep single files of the workspace from being written
     return launch.view.kind_of(real) is Kind.WRITE or any(
         mount.kind is Kind.WRITE and is_within(os.path.realpath(mount.origin), real)

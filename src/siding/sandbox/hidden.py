@@ -20,8 +20,7 @@ from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_small
 from siding.ground.namedtuples import NamedTuple
 from siding.sandbox.engines.values import is_within
-from siding.secretmask.names import Tier, meaning
-from siding.secretmask.redactor import Redactor
+from siding.secretmask.face import Redactor, names_credential
 
 _MOST = 1 << 20  # bytes of a file
 _DEEPEST = 10  # includes of includes, as in git
@@ -31,7 +30,6 @@ _LINE = re.compile(rb"^([ \t]*(?:\[[^\n]*?\][ \t]*)?)([A-Za-z][A-Za-z0-9-]*)([ \
 _INCLUDED = re.compile(rb"(?im)^[ \t]*path[ \t]*=[ \t]*\"?([^\"\n#;]+?)\"?[ \t]*$")
 _STORE = re.compile(rb"(?im)^[ \t]*helper[ \t]*=.*\bstore\b.*--file[= ][ \t]*\"?([^\s\"\n]+)")
 _NOT_WALKED = frozenset({"objects", "refs", "logs", "hooks", "info", "branches"})
-_TELLING = frozenset({Tier.PASSWORD, Tier.TOKEN, Tier.HEADER, Tier.COOKIE})
 TOPS = ("/etc", "/opt", "/srv")
 _LEVELS = 4  # levels below a top
 _MOST_ENTRIES = 20_000  # entries that are looked at
@@ -64,11 +62,10 @@ def _line(line: bytes) -> bytes:
         return line
     head, key, _equals, value = found.groups()
     name = key.lower()
-    known = meaning(key)
     if name == b"proxy" and b"@" in value:
         return head + key + b" = " + value.rpartition(b"@")[2] + b"\n"
     prints = name == b"helper" and value.lstrip(b'"').startswith(b"!") and b"pass" in value
-    if name == b"extraheader" or prints or (known is not None and known.tier in _TELLING):
+    if name == b"extraheader" or prints or names_credential(key):
         return (
             head + b"# " + key + b" is not shown in a sandbox\n"
             if head.strip() == b""

@@ -26,11 +26,11 @@ from siding.record.place.project import Project
 from siding.record.quarantine.run import borrowed_from, prepare
 from siding.record.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
 from siding.sandbox.caches import CACHES, env_of, staged
-from siding.sandbox.engines import landlock
-from siding.sandbox.engines.probe import FoundEngine, Known, find_engine, listening_sockets
+from siding.sandbox.engines.port import FoundEngine, Known, SandboxEngine
+from siding.sandbox.engines.probe import find_engine, listening_sockets
+from siding.sandbox.engines.table import engine_of
 from siding.sandbox.engines.values import (
     BindMount,
-    Engine,
     GitAccess,
     Kind,
     Launch,
@@ -75,11 +75,6 @@ _GIT_ENVIRONMENT = (
 
 
 _NO_LOOPBACK = "a loopback of its own needs bwrap: the command has no network at all"
-_LEFT_OPEN = (
-    "Landlock holds this sandbox ({}): sockets of your session, your other terminals and shared "
-    "memory stay open; `siding doctor --sandbox` has the whole list, and --sandbox=bwrap takes "
-    "nothing less"
-)
 
 
 class Launched(NamedTuple):
@@ -114,19 +109,20 @@ def plan_launch(
     profile = profile_in_force(asked.profile, program)
     if found.engine is None or (asked.engine is not None and found.engine is not asked.engine):
         return _none(profile, found.reason)
-    network = asked.network or Network.ON
-    if network is Network.ALLOW and found.engine is Engine.LANDLOCK:
+    network, engine = asked.network or Network.ON, engine_of(found.engine)
+    if network is Network.ALLOW and not engine.apart:
         # Its rules know ports and no hosts, UDP passes, and there is no network of the run's own.
         return _none(profile, f"a list of hosts needs bwrap ({found.reason})")
     hosts = _hosts(asked, profile, command) if network is Network.ALLOW else None
     git = GitAccess.READ if reads_only else asked.git or GitAccess.COMMIT
     notes: list[str] = []
-    if found.engine is Engine.LANDLOCK:
+    if not engine.mounts:
         git = GitAccess.READ
-        if network is Network.LOOPBACK:
-            network = Network.OFF
-            notes.append(_NO_LOOPBACK)
-        notes.append(_LEFT_OPEN.format(found.reason))
+    if network is Network.LOOPBACK and not engine.apart:
+        network = Network.OFF
+        notes.append(_NO_LOOPBACK)
+    if engine.left_open:
+        notes.append(engine.left_open.format(found.reason))
     lock, said = _quarantine(recorder) if git is GitAccess.COMMIT else (None, ())
     prepared = None
     if lock is not None:
@@ -135,12 +131,12 @@ def plan_launch(
     home, agent = Path(project.app.env.get("HOME") or "/nonexistent"), places_in(profile)
     asked = with_conversations(asked, project, profile)
     make_room_for_sessions(home, agent)
-    caches = _caches(recorder, asked, command, found.engine)
+    caches = _caches(recorder, asked, command, engine)
     notes += caches.notes
     places = _places(recorder, command)
     demand = _requirements(project, asked, command, network, git)
     demand = demand._replace(caches=caches.staged, reads_only=reads_only)
-    demand, said = _without_secrets(recorder, demand, places, home, found.engine)
+    demand, said = _without_secrets(recorder, demand, places, home, engine)
     notes += said
     view = plan_view(
         places,
@@ -165,7 +161,7 @@ def plan_launch(
         network=network.value,
         git=(git if prepared is not None else GitAccess.READ).value,
         hosts=hosts or (),
-        not_covered=not_covered(found, network, filtered=bool(launch.seccomp)),
+        not_covered=engine.not_covered(found, network, filtered=bool(launch.seccomp)),
         reason=found.reason,
     )
     return Launched(
@@ -234,7 +230,7 @@ def _without_secrets(
     demand: SandboxRequirements,
     places: Places,
     home: Path,
-    engine: Engine,
+    engine: SandboxEngine,
 ) -> tuple[SandboxRequirements, tuple[str, ...]]:
     """Keep credentials in git's settings, and what only root may read, from the run."""
     from siding.sandbox.hidden import clean_settings, root_only
@@ -247,7 +243,7 @@ def _without_secrets(
     )
     replaced = clean.replaced
     notes: list[str] = []
-    if engine is Engine.LANDLOCK:
+    if not engine.mounts:
         # It allows whole trees: that of the repository has to be read, with all that is in it.
         open_ones = [path for path, _copy in replaced if is_within(path, places.common_dir)]
         replaced = tuple(each for each in replaced if each[0] not in open_ones)
@@ -275,13 +271,13 @@ class _Caches(NamedTuple):
 
 
 def _caches(
-    recorder: "Recorder", asked: "SandboxSettings", command: Command, engine: Engine
+    recorder: "Recorder", asked: "SandboxSettings", command: Command, engine: SandboxEngine
 ) -> _Caches:
     """Stage the package caches that are asked for; without mounts there can be none."""
     names = [each for each in asked.read or () if each in CACHES]
     if not names:
         return _Caches()
-    if engine is Engine.LANDLOCK:
+    if not engine.mounts:
         said = f"package caches need bwrap, so the command has none of {', '.join(names)}"
         return _Caches(notes=(said,))
     directory = _own_directory(recorder, "caches")
@@ -331,22 +327,6 @@ def engine_here(project: Project) -> FoundEngine:
     return found
 
 
-def not_covered(found: FoundEngine, network: Network, *, filtered: bool) -> tuple[str, ...]:
-    """Return what the sandbox does not block, one phrase each, for the step's report."""
-    if found.engine is Engine.LANDLOCK:
-        return landlock.not_covered(found.version, filtered=filtered, network=network)
-    open_ways: list[str] = []
-    if network is Network.ALLOW:
-        open_ways.append("what is sent to an allowed host, nobody here can see")
-    if network is Network.ON:
-        open_ways.append("servers of this machine and the network can be reached")
-        if not found.scoped:
-            open_ways.append("abstract sockets outside can be reached")
-    if not filtered:
-        open_ways.append("no system call filter for this machine: keyrings, setuid files")
-    return tuple(open_ways)
-
-
 def _launch(
     recorder: "Recorder",
     found: FoundEngine,
@@ -357,7 +337,7 @@ def _launch(
 ) -> Launch:
     assert found.engine is not None
     env = {"SIDING_SANDBOX": found.engine.value, "TMPDIR": "/tmp"}
-    if found.engine is Engine.LANDLOCK:
+    if not engine_of(found.engine).mounts:
         private = _own_directory(recorder, "tmp")
         env |= lay_out(private, view, places.homes, command.env)
         view = View(
@@ -470,4 +450,4 @@ def _named_by_git(home: Path) -> list[str]:
     return [os.path.normpath(file) for file in files if os.path.isfile(file)]
 
 
-__all__ = ["Launched", "engine_here", "not_covered", "plan_launch"]
+__all__ = ["Launched", "engine_here", "plan_launch"]

@@ -1,73 +1,15 @@
-"""Programs that take a password on their command line, and in which option."""
+"""Find the passwords on the command lines of programs that take one there: see `commands`."""
 
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from siding.secretmask.commands import GLUED, LOGIN, LOGINS, NEXT, PROGRAMS
 from siding.secretmask.credit import Meter
 from siding.secretmask.lazily import lazily
 from siding.secretmask.span import LEFT, SecretSpan, plain_span
 from siding.secretmask.values import stands_for_one
 
-# By program: the options whose next word is a password …
-NEXT = {
-    "sshpass": ("-p",),
-    "redis-cli": ("-a", "--pass"),
-    "ldapsearch": ("-w",),
-    "ldapadd": ("-w",),
-    "ldapmodify": ("-w",),
-    "ldapdelete": ("-w",),
-    "ldappasswd": ("-w", "-s"),
-    "ldapwhoami": ("-w",),
-    "mosquitto_pub": ("-P",),
-    "mosquitto_sub": ("-P",),
-    "mongo": ("-p",),
-    "mongosh": ("-p",),
-    "mongodump": ("-p",),
-    "mongorestore": ("-p",),
-    "mongoexport": ("-p",),
-    "mongoimport": ("-p",),
-    "sqlcmd": ("-P",),
-    "bcp": ("-P",),
-    "smbclient": ("-P",),
-    "snmpwalk": ("-A", "-X"),
-    "snmpget": ("-A", "-X"),
-    "snmpset": ("-A", "-X"),
-    "openssl": ("-k",),
-    "zip": ("-P",),
-    "unzip": ("-P",),
-}
-# … those with the password in the same word (``mysql -pPASSWORD``) …
-GLUED = {
-    "mysql": "-p",
-    "mysqldump": "-p",
-    "mysqladmin": "-p",
-    "mysqlimport": "-p",
-    "mariadb": "-p",
-    "mariadb-dump": "-p",
-    "sshpass": "-p",
-    "7z": "-p",
-    "7za": "-p",
-}
-# … those whose next word is ``NAME:PASSWORD`` (or, of Samba, ``NAME%PASSWORD``) …
-LOGINS = {
-    "curl": ("-u", "--user", "-U", "--proxy-user"),
-    "http": ("-a", "--auth"),
-    "https": ("-a", "--auth"),
-    "xh": ("-a", "--auth"),
-    "xhs": ("-a", "--auth"),
-    "smbclient": ("-U", "--user"),
-    "rpcclient": ("-U", "--user"),
-}
-# … and those of the command ``login``.
-LOGIN = dict.fromkeys(
-    (
-        *("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "az"),
-        *("cosign", "crane", "regctl", "notation"),
-    ),
-    ("-p",),
-)
-PROGRAMS = frozenset({*NEXT, *GLUED, *LOGINS, *LOGIN, "htpasswd"})
 _VALUE = rb"\\{0,6}[\"']?([^\s\"'`\\|;&]{4,})"
 _OPTIONS = rb"(?:[ \t]-\w+)*[ \t]"
 _OTHERS = {

@@ -7,8 +7,17 @@ from siding.ground.namedtuples import NamedTuple
 from siding.secretmask.credit import Meter
 from siding.secretmask.keys import BEGIN, PUTTY, block_from, putty_lines
 from siding.secretmask.names import Tier, meaning
-from siding.secretmask.pairs import beginning_of_name, follows, pair_at, rest_of_name
-from siding.secretmask.plain_pairs import ACCESS, dull_end, is_word, may_be_in_head, plain_pair
+from siding.secretmask.pairs import (
+    ACCESS,
+    beginning_of_name,
+    dull_end,
+    follows,
+    is_word,
+    may_be_in_head,
+    pair_at,
+    plain_pair,
+    rest_of_name,
+)
 from siding.secretmask.span import SecretSpan
 
 _NEAR = 160  # bytes; a value begins at most so far behind a word of its name

@@ -96,6 +96,12 @@ _OTHERS = {
 }
 
 
+def names_credential(name: bytes) -> bool:
+    """Return whether the value of a setting of this name is a credential, however it looks."""
+    known = meaning(name)
+    return known is not None and known.tier is not Tier.KEY
+
+
 @lru_cache(maxsize=4096)
 def meaning(name: bytes) -> Meaning | None:
     """Return how to judge the value of `name`; None if the name does not suggest a secret."""

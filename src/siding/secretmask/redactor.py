@@ -50,6 +50,15 @@ class Redactor:
             return text
         return self.mask(_bytes(text)).decode("utf-8", "surrogateescape")
 
+    def mask_words(self, words: Sequence[str]) -> list[str]:
+        """Return a command's words without secrets.
+
+        Each word is redacted by itself, and also if the option before it takes a password.
+        """
+        from siding.secretmask.commands import masked_words
+
+        return masked_words(self.mask_text, words)
+
     def is_clean(self, text: str) -> bool:
         """Return whether there is no secret in `text`."""
         data = _bytes(text)

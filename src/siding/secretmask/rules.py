@@ -127,7 +127,7 @@ class Rules:
                 data, triggers.names, limit, meter, heads, final=final, since=since
             )
         if triggers.lists:
-            from siding.secretmask.word_lists import listed
+            from siding.secretmask.seeds import listed
 
             yield from listed(data, triggers.lists, limit, final=final)
         yield from self._by_surroundings(data, found, meter, final=final)
@@ -184,14 +184,14 @@ class Rules:
         # A name has a word of the triggers; what comes behind a value at the end is not known yet.
         looked = data if found.triggers.names else b"" if final else data[-_TAIL:]
         if prefilter.contains(looked, b"alue"):
-            from siding.secretmask.apart import apart
+            from siding.secretmask.tables import apart
 
             yield from apart(data, limit, meter, final=final)
         from siding.secretmask.phrases import phrases
 
         yield from phrases(data, meter, any_word=found.phrase, final=final)
         if b"$" in data:
-            from siding.secretmask.hashes import password_hashes
+            from siding.secretmask.formats import password_hashes
 
             yield from password_hashes(data, limit)
         if found.armour:

@@ -8,7 +8,7 @@ from siding.shellguard import paths
 from siding.shellguard.budget import Budget, TooMuch
 from siding.shellguard.fields import ANY, FROM_A_LIST, shown, shown_words
 from siding.shellguard.paths import Entry, JudgingPlace, Zone
-from siding.shellguard.policy import Policy
+from siding.shellguard.rules import RuleSet
 from siding.shellguard.state import ShellState
 from siding.shellguard.verdict import Action, CommandPart, RuleFinding
 
@@ -77,7 +77,7 @@ class _OpenPart:
 class Effects:
     """Collects findings part by part; judges call `reads`, `writes`, `deletes` and `found`."""
 
-    def __init__(self, policy: Policy, place: JudgingPlace, budget: Budget) -> None:
+    def __init__(self, policy: RuleSet, place: JudgingPlace, budget: Budget) -> None:
         self.policy = policy
         self.budget = budget
         self.place = place._replace(

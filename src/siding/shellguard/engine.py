@@ -10,20 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from siding.ground.hashing import sha256_hex
 from siding.shellguard.budget import LONGEST_LINE, Budget, TooMuch
-from siding.shellguard.call import Call
 from siding.shellguard.effects import LONGEST_SHOWN, odd_characters
 from siding.shellguard.examiner import Examiner, Judges
 from siding.shellguard.fields import ANYTHING, MARKS, NOTHING, shown_words
 from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.policy import Policy
 from siding.shellguard.programs import judge, known_program
 from siding.shellguard.programs.variables import judge_variable
-from siding.shellguard.rules import POLICY_BROKEN
-from siding.shellguard.state import ShellState
+from siding.shellguard.rules import POLICY_BROKEN, RuleSet
+from siding.shellguard.state import Call, ShellState
 from siding.shellguard.tool_use import (
     Effect,
     ToolUse,
-    Touch,
     is_harmless_input,
     lines_for_shell,
 )
@@ -32,14 +29,14 @@ from siding.shellguard.words import NotUnderstood
 
 LONGEST_NAME = 100  # characters of a line that is too long to show
 NO_VARIABLES: Mapping[str, str] = {}
-BUILT_IN_ONLY = Policy()
+BUILT_IN_ONLY = RuleSet()
 JUDGES = Judges(judge=judge, known=known_program, variable=judge_variable)
 
 
 def check_line(
     text: str,
     place: JudgingPlace,
-    policy: Policy = BUILT_IN_ONLY,
+    policy: RuleSet = BUILT_IN_ONLY,
     env: Mapping[str, str] = NO_VARIABLES,
     budget: Budget | None = None,
 ) -> Verdict:
@@ -58,7 +55,7 @@ def check_line(
 def check_argv(
     argv: Sequence[str],
     place: JudgingPlace,
-    policy: Policy = BUILT_IN_ONLY,
+    policy: RuleSet = BUILT_IN_ONLY,
     env: Mapping[str, str] = NO_VARIABLES,
 ) -> Verdict:
     """Judge a program with its arguments, as in ``siding run -- CMD ARGS``.
@@ -78,7 +75,7 @@ def check_argv(
 def check_tool(
     use: ToolUse,
     place: JudgingPlace,
-    policy: Policy = BUILT_IN_ONLY,
+    policy: RuleSet = BUILT_IN_ONLY,
     env: Mapping[str, str] = NO_VARIABLES,
 ) -> Verdict:
     """Judge the call of a tool by what it does, as a command that does so."""
@@ -90,28 +87,28 @@ def check_tool(
 
 
 def _touches(examiner: Examiner, use: ToolUse) -> None:
-    _not_too_long(sum(len(each.what) for each in use.touches))
+    _not_too_long(sum(len(what) for _, what in use.touches))
     state = examiner.new_state()
-    for each in use.touches:
-        if each.effect is Effect.RUNS:
-            _whole_line(examiner, each.what)
+    for effect, what in use.touches:
+        if effect is Effect.RUNS:
+            _whole_line(examiner, what)
             continue
-        if each.effect is Effect.TYPES:
-            _typed(examiner, use, each.what)
+        if effect is Effect.TYPES:
+            _typed(examiner, use, what)
             continue
         # An answer that is kept, and a rule of the project, are about an unknown tool as a whole.
-        text = use.name if each.effect is Effect.UNKNOWN else f"{use.name} {each.what}"
+        text = use.name if effect is Effect.UNKNOWN else f"{use.name} {what}"
         with examiner.part(text[:LONGEST_SHOWN]):
-            if each.effect in _RULES:
+            if effect in _RULES:
                 examiner.project_rules(text, (use.name,))
-                examiner.found(_RULES[each.effect], each.what[:LONGEST_SHOWN] or use.name)
+                examiner.found(_RULES[effect], what[:LONGEST_SHOWN] or use.name)
                 continue
-            problem = odd_characters(each.what)
-            if problem or any(mark in each.what for mark in MARKS):
+            problem = odd_characters(what)
+            if problem or any(mark in what for mark in MARKS):
                 examiner.found("odd-characters", problem or "a control character")
                 continue
-            examiner.project_rules(text, (use.name, each.what))
-            _touch(examiner, each, state)
+            examiner.project_rules(text, (use.name, what))
+            _touch(examiner, effect, what, state)
 
 
 # What a tool does that no command line says -> the rule that is asked about it.
@@ -145,11 +142,11 @@ def _typed(examiner: Examiner, use: ToolUse, text: str) -> None:
         examiner.found("code-from-input", f"{text!r} for {use.into or 'a program'}"[:LONGEST_SHOWN])
 
 
-def _touch(examiner: Examiner, touch: Touch, state: ShellState) -> None:
-    path = touch.what
+def _touch(examiner: Examiner, effect: Effect, what: str, state: ShellState) -> None:
+    path = what
     if path == "~" or path.startswith("~/"):  # some tools take it for the home, as a shell does
         path = examiner.home + path[1:]
-    match touch.effect:
+    match effect:
         case Effect.READS:
             examiner.reads(path, state)
         case Effect.WRITES:
@@ -158,7 +155,7 @@ def _touch(examiner: Examiner, touch: Touch, state: ShellState) -> None:
             examiner.deletes(path, state, recursive=True)
         case Effect.FETCHES:
             # So all that is known of addresses counts.
-            words = ("curl", "-sSL", "--url", touch.what)
+            words = ("curl", "-sSL", "--url", what)
             examiner.call(Call(words=words, state=state, stdin=NOTHING))
 
 
@@ -229,13 +226,13 @@ def _with_room(action: Callable[[], None]) -> None:
 _with_room.__code__ = _with_room.__code__.replace(co_stacksize=16_000)
 
 
-def _verdict(examiner: Examiner, policy: Policy, text: str) -> Verdict:
+def _verdict(examiner: Examiner, policy: RuleSet, text: str) -> Verdict:
     parts = examiner.parts()
     whole = _matches_whole(policy, text, parts)
     return verdict_of(_answered(part, policy) for part in (*whole, *parts))
 
 
-def _matches_whole(policy: Policy, text: str, parts: tuple[CommandPart, ...]) -> list[CommandPart]:
+def _matches_whole(policy: RuleSet, text: str, parts: tuple[CommandPart, ...]) -> list[CommandPart]:
     """Match the project's rules against the whole line too: a pattern may span several commands."""
     seen = {finding.rule for part in parts for finding in part.findings}
     findings = []
@@ -253,7 +250,7 @@ def _matches_whole(policy: Policy, text: str, parts: tuple[CommandPart, ...]) ->
     )
 
 
-def _answered(part: CommandPart, policy: Policy) -> CommandPart:
+def _answered(part: CommandPart, policy: RuleSet) -> CommandPart:
     """Drop the `ask` findings of a part that one of the project's ``allow`` rules matches whole.
 
     A `block` finding stays. A part with an expansion or a file name pattern in it is left as it
@@ -269,6 +266,6 @@ def _answered(part: CommandPart, policy: Policy) -> CommandPart:
     return part
 
 
-def _broken(policy: Policy, text: str) -> Verdict:
+def _broken(policy: RuleSet, text: str) -> Verdict:
     finding = RuleFinding(POLICY_BROKEN.name, Action.BLOCK, policy.broken, POLICY_BROKEN.reason)
     return verdict_of([CommandPart(text=text[:LONGEST_SHOWN], via=(), findings=(finding,))])

@@ -8,9 +8,7 @@ program. After a branch it keeps only what holds on both ways.
 from collections.abc import Callable, Container, Mapping
 
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.assignments import assigned_by, keep_assigned
 from siding.shellguard.budget import LONGEST_LINE, LONGEST_VALUE, Budget, TooMuch
-from siding.shellguard.call import Call
 from siding.shellguard.effects import LONGEST_SHOWN, Effects, odd_characters, secret_variable
 from siding.shellguard.expansion import Expander
 from siding.shellguard.fields import (
@@ -24,10 +22,9 @@ from siding.shellguard.fields import (
 )
 from siding.shellguard.grammar import Parser, parse
 from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.policy import Policy
-from siding.shellguard.redirections import judge_redirects, output_after
-from siding.shellguard.scan import assigned, multiplies
-from siding.shellguard.state import ShellState
+from siding.shellguard.redirections import assigned_by, judge_redirects, keep_assigned, output_after
+from siding.shellguard.rules import RuleSet
+from siding.shellguard.state import Call, ShellState
 from siding.shellguard.tree import (
     Case,
     Command,
@@ -44,6 +41,8 @@ from siding.shellguard.tree import (
     Script,
     Simple,
     Word,
+    assigned,
+    multiplies,
 )
 from siding.shellguard.verdict import Action, CommandPart, worst
 from siding.shellguard.words import NAME, NotUnderstood, joined
@@ -69,7 +68,7 @@ class Examiner(Effects):
 
     def __init__(
         self,
-        policy: Policy,
+        policy: RuleSet,
         place: JudgingPlace,
         env: Mapping[str, str],
         judges: Judges,
@@ -89,7 +88,7 @@ class Examiner(Effects):
 
     def knows(self, program: str) -> bool:
         """Return whether a program of this name is known."""
-        return self.judges.known(program, self.place.agents.programs)
+        return self.judges.known(program, self.place.agents)
 
     # -- lines -----------------------------------------------------------------------------
 

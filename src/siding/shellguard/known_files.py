@@ -11,7 +11,7 @@ from functools import cache
 from siding.shellguard.names import ordered
 
 # Read by agents of any kind, by editors that have one, and by tools; what a known agent reads
-# beside it is told by `KnownAgents.obeyed`. A text named in capitals has variants:
+# beside it is told by `JudgingPlace.obeyed`. A text named in capitals has variants:
 # AGENTS.override.md, CLAUDE.local.md.
 _BY_ANYBODY = ordered("""
     AGENTS.md CONVENTIONS.md SKILL.md

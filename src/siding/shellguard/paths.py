@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.agents import KnownAgents
 from siding.shellguard.fields import ANY, NUMBER, ONE, UNKNOWN
 from siding.shellguard.known_files import (
     SECRET_DIRECTORIES,
@@ -75,7 +74,11 @@ class JudgingPlace(NamedTuple):
     cwd: str
     workspace: str
     home: str
-    agents: KnownAgents
+    # The agents that are known there. The policy has no list of its own, and no default: a caller
+    # that forgot them would let an agent rewrite what steers it.
+    agents: frozenset[str]  # names of their programs: what they are told is text
+    obeyed: tuple[str, ...]  # files of a project that steer one; a directory ends with "/"
+    ports: frozenset[int] = frozenset()  # at which their servers take orders from whoever asks
     state: str = ""  # Siding's home; "" when it is not known
     repository: str = ""  # the person's own checkout; "" when there is none
     writable: tuple[str, ...] = ()  # other directories the project allows to be written
@@ -86,6 +89,19 @@ class JudgingPlace(NamedTuple):
     # Directories and links; it reads the disk unless it is told otherwise, because a place that
     # forgot it would silently see no links.
     entries: Callable[[str], tuple[Entry, ...]] = entries
+
+    def is_ordinary(self, path: str) -> bool:
+        """Return whether a path is a file of the workspace that steers no program and no agent."""
+        return zone(path, self, self.cwd) is Zone.INSIDE
+
+    def is_secret(self, path: str) -> bool:
+        """Return whether credentials are usually kept in the file at an absolute path."""
+        return is_secret(path, self, None)
+
+    @staticmethod
+    def is_harmless_device(path: str) -> bool:
+        """Return whether a path is a device that anybody may read and write, as /dev/null."""
+        return path in HARMLESS_DEVICES
 
 
 HARMLESS_DEVICES = names("""
@@ -243,7 +259,7 @@ def _inside(within: str, place: JudgingPlace) -> Zone:
     parts = within.lower().split("/")
     if any(part == ".git" or _git_by_another_name(part) for part in parts):
         return Zone.REPOSITORY
-    return Zone.STEERING if steers(within, place.agents.obeyed) else Zone.INSIDE
+    return Zone.STEERING if steers(within, place.obeyed) else Zone.INSIDE
 
 
 def _git_by_another_name(part: str) -> bool:

@@ -1,6 +1,9 @@
-"""What is known about the shell's state at one place of a line."""
+"""What is known at one place of a line: the shell's state, and the program that is about to run."""
 
-from siding.shellguard.fields import UNKNOWN
+from collections.abc import Mapping
+
+from siding.ground.namedtuples import NamedTuple
+from siding.shellguard.fields import UNKNOWN, PrintedText
 from siding.shellguard.tree import Command
 
 MOST_ELEMENTS = 500
@@ -65,3 +68,38 @@ class ShellState:
         self.loaded |= other.loaded
         self.integers |= other.integers
         self.plain_splitting = self.plain_splitting and other.plain_splitting
+
+
+# -- One program that is about to run --------------------------------------------------------------
+
+
+class Call(NamedTuple):
+    """One program that is about to run, as its judge gets it."""
+
+    words: tuple[str, ...]  # fields; the first names the program
+    state: ShellState
+    stdin: PrintedText
+    env: Mapping[str, str] = {}  # assignments before it
+
+    @property
+    def name(self) -> str:
+        return self.words[0].rpartition("/")[2]
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return self.words[1:]
+
+    @property
+    def cost(self) -> int:
+        """The units of the budget that judging it takes."""
+        return 10 + sum(map(_cost, self.words))
+
+
+def _cost(word: str) -> int:
+    """Return the units that judging one argument takes.
+
+    A word of joined flags (``-abc``) is matched once for each flag, which counts when there are
+    hundreds of them.
+    """
+    flags = len(word) if word[:1] == "-" and len(word) > 300 else 0
+    return 8 + len(word) // 16 + 4 * flags

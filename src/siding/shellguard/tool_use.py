@@ -3,6 +3,7 @@
 import re
 import shlex
 from enum import StrEnum
+from typing import TypeAlias
 
 from siding.ground.namedtuples import NamedTuple
 
@@ -30,15 +31,12 @@ class Effect(StrEnum):
     UNKNOWN = "unknown"  # nobody has said what the tool does
 
 
-class Touch(NamedTuple):
-    """One file or address, and what a tool does to it."""
-
-    effect: Effect
-    what: str  # a path, taken literally; a URL; a line or another text
+# What a tool does, and to what: a path, taken literally; a URL; a line or another text.
+Touch: TypeAlias = tuple[Effect, str]
 
 
 class ToolUse(NamedTuple):
-    """One call of a tool."""
+    """One call of a tool, with all that it touches."""
 
     name: str  # what its agent calls the tool
     touches: tuple[Touch, ...]
@@ -47,7 +45,7 @@ class ToolUse(NamedTuple):
     @property
     def text(self) -> str:
         """What a person reads: the tool and what it is used on."""
-        return " ".join((self.name, *dict.fromkeys(each.what for each in self.touches)))
+        return " ".join((self.name, *dict.fromkeys(what for _, what in self.touches)))
 
 
 def is_harmless_input(text: str) -> bool:

@@ -1,6 +1,6 @@
 """The verdict of the policy about a command, and the parts it is made of."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +15,16 @@ class Action(StrEnum):
     WARN = "warn"  # runs; the match is shown as well
     ASK = "ask"  # runs only when a person says so
     BLOCK = "block"  # does not run
+
+    @property
+    def severity(self) -> int:
+        """The place among the actions, from the mildest to the strictest."""
+        return SEVERITY[self]
+
+    @property
+    def runs(self) -> bool:
+        """Whether the command may run without asking anybody."""
+        return self.severity < Action.ASK.severity
 
 
 SEVERITY: dict[Action, int] = {action: number for number, action in enumerate(Action)}
@@ -50,7 +60,7 @@ class Verdict(NamedTuple):
     @property
     def runs(self) -> bool:
         """Whether the command may run without asking anybody."""
-        return SEVERITY[self.action] < SEVERITY[Action.ASK]
+        return self.action.runs
 
     @property
     def findings(self) -> tuple[RuleFinding, ...]:
@@ -70,6 +80,61 @@ class Verdict(NamedTuple):
             for part in self.parts
             for finding in part.findings
         ]
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the verdict as values that JSON can hold; `from_record` reverses this."""
+        return {
+            "action": self.action.value,
+            "runs": self.runs,
+            "parts": [
+                {
+                    "command": part.text,
+                    "via": list(part.via),
+                    "action": part.action.value,
+                    "findings": [each._asdict() for each in part.findings],
+                }
+                for part in self.parts
+            ],
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Verdict":
+        """Return the verdict in a record, which another version may have made."""
+        parts = tuple(
+            CommandPart(
+                text=_text(part.get("command")),
+                via=tuple(map(str, _list(part.get("via")))),
+                findings=tuple(
+                    RuleFinding(
+                        rule=_text(each.get("rule")),
+                        action=_action(each.get("action")),
+                        matched=_text(each.get("matched")),
+                        reason=_text(each.get("reason")),
+                    )
+                    for each in _mappings(part.get("findings"))
+                ),
+            )
+            for part in _mappings(record.get("parts"))
+        )
+        return cls(_action(record.get("action")), parts)
+
+
+def _action(value: object) -> Action:
+    """Return an action; one that this version does not know blocks."""
+    known = [each for each in Action if each == value]
+    return known[0] if known else Action.BLOCK
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    return [each for each in _list(value) if isinstance(each, Mapping)]
 
 
 def worst(actions: Iterable[Action]) -> Action:

@@ -12,10 +12,6 @@ from siding.ground.git.errors import SnapshotDamaged, said_by
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.skeleton import Work, complete, working
-from siding.record.back.git_words import under_way
-from siding.record.back.restore_act import Going, RestoreAct, Restored, RestorePlan
-from siding.record.back.rollback import destination_of
-from siding.record.back.survey import Destination, RestoreRequest
 from siding.record.ledger.details.checkpoint import CheckpointDetail
 from siding.record.ledger.details.rollback import RollbackDetail
 from siding.record.ledger.draft import Draft
@@ -24,14 +20,23 @@ from siding.record.ledger.left_behind import newest_clean
 from siding.record.ledger.step import Step
 from siding.record.place.locks import Hold, TaskBusy, holding_task
 from siding.record.place.project import Project
-from siding.record.recording.difference import no_base
 from siding.record.recording.freed import refuse_freed
-from siding.record.recording.line_base import line_base
+from siding.record.recording.line_base import line_base, no_base
 from siding.record.recording.opening import open_anywhere
 from siding.record.recording.steps import step as find_step
-from siding.record.returning.plan import GitReturn, details_of, recorded_state
+from siding.record.restoring.act import (
+    Going,
+    RestoreAct,
+    Restored,
+    RestorePlan,
+)
+from siding.record.restoring.git_plan import GitRestoration, under_way
+from siding.record.restoring.rollback import destination_of
+from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.git_state import GitDetails, GitState
+from siding.record.snapshots.git_details import GitDetails
+from siding.record.snapshots.git_state import GitState
+from siding.record.snapshots.recorded_state import details_of, recorded_state
 from siding.record.snapshots.room import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.registry import Workspace
@@ -170,14 +175,14 @@ class TakeStateAct(RestoreAct[Step]):
             self._state.destination, RestoreRequest(), RollbackDetail(), even_incomplete=True
         )
 
-    def git_part(self, work: Work, now: GitState, snapshot: Sha) -> GitReturn | None:
+    def git_part(self, work: Work, now: GitState, snapshot: Sha) -> GitRestoration | None:
         """Return the way to the state's commit, on the new task's own branch."""
         state, branch = self._state, work.recorder.workspace.branch
         present = details_of(work.project.snapshots, now)
         wanted = state.details._replace(documents=present.documents)
         if (now.head, present) == (state.head, wanted):
             return None
-        return GitReturn(
+        return GitRestoration(
             now=now,
             then=GitState(head=state.head, branch=branch, tip=state.head, details=None),
             task_branch=branch,

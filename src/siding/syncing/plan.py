@@ -8,7 +8,7 @@ with markers in the files, the three sides in the index, and MERGE_HEAD.
 from collections.abc import Iterator, Mapping
 
 from siding.applying.content import Sources, state_at, with_commits
-from siding.applying.git.content import files_place, refuse_off_filters
+from siding.applying.git.attributes import files_place, refuse_off_filters
 from siding.applying.git.merging import Conflict, Merged, merge_trees
 from siding.applying.history import unfinished_in_workspace
 from siding.applying.markers import with_named_sides
@@ -18,7 +18,8 @@ from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns
 from siding.record.moving.move import changed_paths
-from siding.record.snapshots.git_state import GitDetails, GitState, IndexEntry
+from siding.record.snapshots.git_details import GitDetails, IndexEntry
+from siding.record.snapshots.git_state import GitState
 from siding.syncing.incoming import Incoming, incoming
 from siding.syncing.new_head import How, NewHead, merge_in, merge_message, new_head
 

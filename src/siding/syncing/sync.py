@@ -9,20 +9,26 @@ from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.skeleton import Done, Ended, Work, perform
-from siding.record.back.git_part import state_at, state_now
-from siding.record.back.restore_act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
-from siding.record.back.survey import Destination, RestoreRequest
 from siding.record.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.step import Step
+from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board, select
+from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
-from siding.record.recording.difference import no_base
-from siding.record.recording.line_base import note_sync
+from siding.record.recording.line_base import no_base, note_sync
 from siding.record.recording.snapshots import TaskSnapshots
-from siding.record.returning.plan import details_of
+from siding.record.restoring.act import (
+    Going,
+    MovedFiles,
+    RestoreAct,
+    Restored,
+    RestorePlan,
+)
+from siding.record.restoring.git_plan import state_at, state_now
+from siding.record.restoring.survey import Destination, RestoreRequest
+from siding.record.snapshots.recorded_state import details_of
 from siding.record.snapshots.room import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.task import Task

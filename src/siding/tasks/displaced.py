@@ -1,7 +1,7 @@
 """Delete files that rollbacks replaced, where the snapshots hold them and nobody writes them.
 
 What others wrote during a rollback has a name of its own and stays
-(`record/restoring/displaced.py`).
+(`record/files/displaced.py`).
 """
 
 from collections.abc import Iterator
@@ -10,10 +10,15 @@ from pathlib import Path
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.storage.locks import LockBusy
+from siding.record.files.displaced import (
+    DISPLACED,
+    KEPT,
+    keep_unrecorded,
+    read_names,
+    remove_if_empty,
+)
 from siding.record.place.locks import TaskBusy, holding_task
 from siding.record.place.project import Project
-from siding.record.restoring.displaced import DISPLACED, KEPT, keep_unrecorded, remove_if_empty
-from siding.record.restoring.displaced_list import read_names
 from siding.record.snapshots.store import remove_tree
 from siding.record.unfinished.displaced_files import drop_displaced
 from siding.record.workspaces.archives import places_in_trash

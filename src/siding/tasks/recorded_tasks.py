@@ -14,6 +14,7 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.journals import Journal
+from siding.record.files.displaced import read_names
 from siding.record.ledger.chain import breaks
 from siding.record.ledger.intents import Intents
 from siding.record.ledger.retention import named_in
@@ -27,7 +28,6 @@ from siding.record.recording.beside import (
     turns_in,
 )
 from siding.record.recording.verify_anchor import disagreement
-from siding.record.restoring.displaced_list import read_names
 from siding.record.snapshots.lineage import base_snapshots
 from siding.record.tasks.slots import is_slot
 from siding.record.tasks.states import TaskState

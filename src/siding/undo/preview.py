@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from siding.ground.errors import NotFound
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.back.preview import previewed
-from siding.record.back.survey import Destination, Survey
 from siding.record.ledger.history import PastAct, Position, returns_to
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace
+from siding.record.restoring.refusal import Reason, Refusal
+from siding.record.restoring.survey import Destination, Survey, previewed
 from siding.record.tasks.task import Task
-from siding.undo.undo import NothingToRedo, NothingToUndo, choose, recent_position, request_for
+from siding.undo.undo import choose, recent_position, request_for
 
 
 class Coming(NamedTuple):
@@ -25,11 +24,11 @@ class Coming(NamedTuple):
 
 @contextmanager
 def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
-    """Yield what `word` ("undo" or "redo") would do. Raises NothingToUndo or NothingToRedo."""
+    """Yield what `word` ("undo" or "redo") would do. Raises Refusal."""
     task_id, away = choose(project, named, word)
     if away:
         if word == "redo":
-            raise NothingToRedo(f"task {task_id} is closed", hint="undo opens it again")
+            raise Refusal(Reason.TASK_IS_CLOSED, on_page=True, task=task_id)
         yield Coming(
             what="the task is opened again, its workspace comes back", step=None, survey=None
         )
@@ -53,8 +52,8 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
 def _next(found: Position, word: str, task: Task) -> PastAct:
     acts = found.undoable if word == "undo" else found.redoable
     if not acts:
-        kind = NothingToUndo if word == "undo" else NothingToRedo
-        raise kind(f"nothing to {word} in task {task.name!r}")
+        reason = Reason.NOTHING_TO_UNDO if word == "undo" else Reason.NOTHING_TO_REDO
+        raise Refusal(reason, on_page=True, task=task.name)
     return acts[-1]
 
 
@@ -64,7 +63,7 @@ def _restoration(project: Project, task: Task, act: PastAct, word: str) -> Itera
     assert act.by is not None
     snapshot = returns_to(act.by)
     if snapshot is None:
-        raise NotFound(f"step {act.by.id} does not say what was before it")
+        raise Refusal(Reason.NOTHING_BEFORE, step=act.by.id)
     how = request_for(act, word)
     workspace = require_workspace(project, task)
     destination = Destination(Sha(snapshot), f"the state before step {act.by.id}", None)

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from siding.agents.again import PromptAgain, prompted_again
 from siding.agents.hooks import adapter_of
 from siding.agents.table import BY_NAME, BY_PROGRAM, talks
-from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.step import Step
 from siding.record.ledger.turns import ReportedTurn, reported_turns
 from siding.record.place.project import Project
+from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.runs.reported import first_line
 from siding.record.runs.run import LONGEST_PROMPT, Run
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
-from siding.secretmask.span import is_marked
+from siding.secretmask.face import is_marked
 
 
 class PlannedPrompt(NamedTuple):
@@ -60,7 +60,7 @@ def plan_prompt(
     at_terminal: bool,
     ends_runs: bool,
 ) -> PlannedPrompt:
-    """Return how the prompt of a turn is given again. Raises UsageError.
+    """Return how the prompt of a turn is given again. Raises Refusal.
 
     `at_terminal`: the agent may talk with a person. `ends_runs`: what lives is ended first.
     """
@@ -77,20 +77,13 @@ def plan_prompt(
     if live is not None:
         run = RunDetail(cmd=live.cmd, cwd=live.cwd, run=live.id)
     if run is None or not run.cmd:
-        raise UsageError(
-            f"the agent of step {turn.step.id} was not started by `siding run`, so how it is "
-            "started again is not known",
-            hint=f"`siding rewind {turn.step.number}` goes back to before the prompt",
-        )
+        raise Refusal(Reason.AGENT_STARTED_ELSEWHERE, step=turn.step.id, number=turn.step.number)
     program = run.cmd[0].rpartition("/")[2]
     agent = BY_PROGRAM.get(program) or BY_NAME.get(turn.step.agent)
     argv = () if agent is None else _command(agent.name, run, steps, turn, at_terminal=at_terminal)
     if not argv:
-        raise UsageError(
-            f"how {agent.name if agent else program} is given a prompt on its command line is not "
-            "known",
-            hint=f"siding retry {turn.step.number} -- COMMAND",
-        )
+        named = agent.name if agent else program
+        raise Refusal(Reason.AGENT_TAKES_NO_PROMPT, agent=named, number=turn.step.number)
     return PlannedPrompt(detail.prompt, turn.on, argv=argv, run=run)
 
 
@@ -124,15 +117,8 @@ def _names_a_conversation(agent: str, argv: tuple[str, ...]) -> bool:
 
 
 def _refuse_incomplete(turn: ReportedTurn) -> None:
-    prompt, number = turn.detail.prompt, turn.step.number
-    why = ""
+    prompt, step = turn.detail.prompt, turn.step
     if is_marked(prompt):
-        why = f"a secret in the prompt of step {turn.step.id} was not recorded"
-    elif len(prompt) >= LONGEST_PROMPT:
-        why = f"only the first {LONGEST_PROMPT} characters of that prompt were recorded"
-    if why:
-        raise UsageError(
-            why,
-            hint=f"`siding rewind {number}` goes back to before it; then give it to the agent "
-            f"again, or: siding retry {number} -- COMMAND",
-        )
+        raise Refusal(Reason.SECRET_IN_PROMPT, step=step.id, number=step.number)
+    if len(prompt) >= LONGEST_PROMPT:
+        raise Refusal(Reason.PROMPT_CUT_SHORT, characters=LONGEST_PROMPT, number=step.number)

@@ -11,22 +11,12 @@ from collections.abc import Callable
 from typing import assert_never
 
 from siding.agents.table import talks
-from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout
 from siding.guard.ruling import Asker
 from siding.record.acts.pause import BesideRuns
 from siding.record.acts.skeleton import Done, Work, perform
-from siding.record.back.restore_act import (
-    Going,
-    MovedFiles,
-    RestoreAct,
-    Restored,
-    RestorePlan,
-    rollback_to,
-)
-from siding.record.back.survey import Destination, RestoreRequest
 from siding.record.ledger.details.run import BASE, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.history import position
@@ -51,6 +41,16 @@ from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.steps import step as find_step
+from siding.record.restoring.act import (
+    Going,
+    MovedFiles,
+    RestoreAct,
+    Restored,
+    RestorePlan,
+    rollback_to,
+)
+from siding.record.restoring.refusal import Reason, Refusal
+from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.runs.reported import prompts_of
 from siding.record.snapshots.coverage import Coverage
 from siding.record.tasks.task import Task
@@ -59,7 +59,7 @@ from siding.running.held import AskSeen
 from siding.running.request import Retried, RunRequest, RunResult, Terminal
 from siding.running.run import run
 from siding.sandbox.sandbox import SandboxRequest
-from siding.secretmask.span import is_marked
+from siding.secretmask.face import is_marked
 from siding.undo.prompt_again import plan_prompt, turn_of_prompt
 
 __all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry", "send_again"]
@@ -111,7 +111,7 @@ class PlannedRetry(NamedTuple):
 
 
 def plan_retry(project: Project, request: RetryRequest) -> PlannedRetry:
-    """Return what a retry would do. Raises NotFound and UsageError."""
+    """Return what a retry would do. Raises NotFound and Refusal."""
     task = select(project, request.task)
     steps = list(project.ledger(task.id).steps())
     line = present_line(steps)
@@ -176,17 +176,13 @@ def send_again(
     """Go back, and type the prompt into the terminal of the agent that lives.
 
     Return whether the agent has reported the prompt: one that works may take it later. Raises the
-    errors of a rollback, NotTaken and CannotAttach; then nothing was changed.
+    errors of a rollback and of `send`; then nothing was changed.
     """
     task_id, run_id = planned.task.id, planned.sends_to
     try:
         require_terminal(project, task_id, run_id)
     except NotTaken as error:
-        raise NotTaken(
-            f"the agent of step {planned.step.id} lives ({run_id}) and cannot be sent a prompt: "
-            "it has no terminal",
-            hint="nothing was changed. --stop ends it, and starts it again with the prompt",
-        ) from error
+        raise Refusal(Reason.AGENT_WITHOUT_TERMINAL, step=planned.step.id, run=run_id) from error
     act = BackToBefore(planned, force=force, wait=False)
     restored = perform(project, task_id, act)
     if restored is not None and on_back is not None:
@@ -260,7 +256,7 @@ def _before(
         began = _where_it_began(found, line)
     if began == on:
         if found.parent is None:
-            raise NotFound(f"step {found.id} does not say what was before it")
+            raise Refusal(Reason.NOTHING_BEFORE, step=found.id)
         there = by_number.get(on)
         return Before(on, found.parent, None if there is None else there.coverage)
     if began == 0:
@@ -268,7 +264,7 @@ def _before(
         return Before(0, workspace.base_snapshot, None)
     step = by_number.get(began)
     if step is None or step.snapshot is None:
-        raise NotFound(f"the state in which step {found.id} began is not recorded")
+        raise Refusal(Reason.NO_BEGINNING, step=found.id)
     return Before(began, step.snapshot, step.coverage)
 
 
@@ -295,10 +291,7 @@ def _newest(steps: list[Step], line: PresentLine, task: Task) -> Step:
         undone = [act.step for act in position(steps).redoable]
         acts = [s for s in undone if s is not None and _can_be_done_again(s)]
     if not acts:
-        raise NotFound(
-            f"no run of task {task.name!r} is on its line",
-            hint="`siding log` shows all steps; `siding retry N` does step N again",
-        )
+        raise Refusal(Reason.NO_RUN, task=task.name)
     newest = acts[-1]
     prompts = [s for s in acts if s.turn_of == newest.run and not s.run]
     # The day of a person with their agent is no act that they mean: the last prompt is.
@@ -326,15 +319,10 @@ def _run_of(found: Step, task: Task, request: RetryRequest) -> RunRequest:
     detail = found.as_run or RunDetail()
     argv = request.argv or detail.cmd
     if not argv:
-        raise UsageError(
-            f"step {found.id} is no run ({found.kind_shown}), so it has no command",
-            hint=f"siding retry {found.number} -- COMMAND",
-        )
+        kind = found.kind_shown
+        raise Refusal(Reason.NO_COMMAND, step=found.id, kind=kind, number=found.number)
     if not request.argv and any(map(is_marked, [*argv, *detail.env.values()])):
-        raise UsageError(
-            f"a secret in the command or the environment of step {found.id} was not recorded",
-            hint=f"give the command again: siding retry {found.number} -- COMMAND",
-        )
+        raise Refusal(Reason.SECRET_IN_COMMAND, step=found.id, number=found.number)
     return _request(detail, argv, task, request)
 
 

@@ -7,42 +7,46 @@ with it; that needs the person's consent.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from siding.ground.errors import NoActiveTask, NotFound, SidingError
+from siding.ground.errors import NoActiveTask, NotFound
 from siding.ground.git.paths import is_selected, quote_path, unquote_path
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.acts.skeleton import Work, complete, working
-from siding.record.back.git_part import plan_git_part, state_at
-from siding.record.back.git_words import PARTS, git_lines
-from siding.record.back.restore_act import Going, RestoreAct, Restored, rollback_to
-from siding.record.back.survey import Destination, NeedsConsent, RestoreRequest
 from siding.record.ledger.history import PastAct, Position, is_decided, position, returns_to
 from siding.record.ledger.kinds import ALL_PARTS, Reversal
 from siding.record.ledger.step import Step
 from siding.record.ledger.store import Ledger
 from siding.record.place.locks import Hold, holding_task
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
-from siding.record.place.selection import ended_here, resolve, select
+from siding.record.place.selection import select
+from siding.record.place.terminal_task import ended_here
 from siding.record.recording.freed import refuse_freed
-from siding.record.runs.reported import title_of
-from siding.record.snapshots.modes import (
-    TreeState,
-    bare_changes,
-    link_changes,
-    mode_changes,
-    state_of,
+from siding.record.restoring.act import (
+    Going,
+    RestoreAct,
+    Restored,
+    rollback_to,
 )
+from siding.record.restoring.git_plan import PARTS, git_lines, plan_git, state_at
+from siding.record.restoring.refusal import Reason, Refusal
+from siding.record.restoring.survey import (
+    Destination,
+    RestoreRequest,
+)
+from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
 from siding.record.snapshots.patches import diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, state_of
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
-from siding.tasks.close import Fate, close_task, remove_workspace
-from siding.tasks.reopen import Reopened, deleted_tasks, reopen
+
+if TYPE_CHECKING:
+    from siding.tasks.reopen import Reopened
 
 __all__ = [
-    "NothingToRedo",
-    "NothingToUndo",
     "Restored",
     "UndoRequest",
     "Undone",
@@ -55,18 +59,6 @@ __all__ = [
 
 _NAMED = 3
 _LONGEST_TITLE = 40  # characters
-
-
-class NothingToUndo(SidingError):
-    """No rollback, apply, closing or removal is left to take back."""
-
-    code = "nothing_to_undo"
-
-
-class NothingToRedo(SidingError):
-    """Nothing was undone, or something new was recorded after the undo."""
-
-    code = "nothing_to_redo"
 
 
 class UndoRequest(NamedTuple):
@@ -85,7 +77,7 @@ class Undone(NamedTuple):
     what: str
     settled: tuple[Step, ...] = ()
     restored: Restored | None = None
-    reopened: Reopened | None = None
+    reopened: "Reopened | None" = None
     applied: Step | None = None
     passed: tuple[Step, ...] = ()  # runs after the act that changed nothing
     paused: Paused = Paused()  # the runs that were paused meanwhile
@@ -94,11 +86,12 @@ class Undone(NamedTuple):
 def undo(project: Project, request: UndoRequest) -> Undone:
     """Take back the newest act that was not taken back yet.
 
-    Raises NothingToUndo, NeedsConsent if later changes would be restored with it, and the errors of
-    a restoration or of `ReverseApply`. After any of these nothing was changed.
+    Raises Refusal, and the errors of moving a branch back. After any of these nothing was changed.
     """
     task_id, away = choose(project, request.task, "undo")
     if away:
+        from siding.tasks.reopen import reopen  # closing and opening: 30 modules
+
         opened = reopen(project, task_id, by_undo=True, wait=request.wait)
         return Undone(
             task=opened.task, what=f"opened task {opened.task.name} again", reopened=opened
@@ -109,19 +102,16 @@ def undo(project: Project, request: UndoRequest) -> Undone:
     ):
         steps, found = recent_position(work.task, work.recorder.ledger, "undo")
         if not found.undoable:
-            raise NothingToUndo(
-                f"nothing to undo in task {work.task.name!r}",
-                hint="`siding rollback --step N` goes back to any step; `siding log` shows them",
-            )
+            raise Refusal(Reason.NOTHING_TO_UNDO, task=work.task.name)
         undone = _reverse(work, hold, steps, found, found.undoable[-1], request, word="undo")
         return undone._replace(passed=found.passed, paused=work.pause.paused)
 
 
 def redo(project: Project, request: UndoRequest) -> Undone:
-    """Repeat what the newest undo took back. Raises NothingToRedo, and the errors of `undo`."""
+    """Repeat what the newest undo took back. Raises the errors of `undo`."""
     task_id, away = choose(project, request.task, "redo")
     if away:
-        raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
+        raise Refusal(Reason.TASK_IS_CLOSED, task=task_id)
     if project.workspaces.of_task(task_id) is None:  # planned: nothing was done in it
         task = project.tasks.load(task_id)
         raise _nothing_to_redo(task, recent_position(task, project.ledger(task_id), "redo")[1])
@@ -154,7 +144,7 @@ def _reverse(
     step = act.step
     reversal = Reversal(undoes=step.id) if word == "undo" else Reversal(redoes=step.id)
     if step.as_apply is None:
-        return complete(work, hold, ReverseRollback(steps, found, act, reversal, request))
+        return complete(work, hold, ReverseAct(steps, found, act, reversal, request))
     from siding.applying.reversal import ReverseApply  # git's side of an apply: 10 ms
 
     applied = complete(work, hold, ReverseApply(step, reversal))
@@ -174,7 +164,7 @@ def _where(applied: Step) -> str:
     return f" · {branch} is at {where.commit_sha[:10]}" if where and branch else " · files only"
 
 
-class ReverseRollback(RestoreAct[Undone]):
+class ReverseAct(RestoreAct[Undone]):
     """Restore the state before the step that did the act (undo) or took it back (redo)."""
 
     def __init__(
@@ -229,6 +219,8 @@ def _named_act(steps: Sequence[Step], act: Step) -> str:
     for each in of_turn:
         turn = each.as_checkpoint
         if turn is not None and turn.prompts:
+            from siding.record.runs.reported import title_of
+
             most = _LONGEST_TITLE * min(len(turn.prompts), 4)
             return f"step {each.id} ({title_of(turn.prompts, most)})"
     return f"step {act.id} ({_shortened(act.title)})"
@@ -246,7 +238,7 @@ def _shortened(title: str) -> str:
 def _require_nothing_newer(
     work: Work, steps: Sequence[Step], by: Step, request: RestoreRequest
 ) -> None:
-    """Raise NeedsConsent if changes made after the step `by` would be taken back with it."""
+    """Raise Refusal if changes made after the step `by` would be taken back with it."""
     recorder, paths = work.recorder, request.paths
     if by.snapshot is None or by.snapshot == recorder.seen.snapshot:
         return
@@ -264,13 +256,8 @@ def _require_nothing_newer(
     if newer:
         named = ", ".join(newer[:_NAMED])
         more = f" and {len(newer) - _NAMED} more" if len(newer) > _NAMED else ""
-        raise NeedsConsent(
-            [
-                f"changes made after step {by.id}{_made_by(work, steps, by)} would be taken back "
-                f"with it: {named}{more}"
-            ],
-            hint="--force takes them along; the next undo or redo brings them back",
-        )
+        made_by = _made_by(work, steps, by)
+        raise Refusal(Reason.CHANGED_SINCE, step=by.id, made_by=made_by, paths=f"{named}{more}")
 
 
 def _made_by(work: Work, steps: Sequence[Step], by: Step) -> str:
@@ -292,7 +279,7 @@ def _parts_newer(work: Work, snapshot: Sha) -> list[str]:
     """Return what is not as in the snapshot besides files."""
     project, workspace = work.project, work.recorder.workspace
     now = state_at(project, workspace, work.recorder.seen.snapshot)
-    plan = plan_git_part(project, workspace, now, snapshot)
+    plan = plan_git(project, workspace, now, snapshot)
     return list(dict.fromkeys(PARTS[part] for part, _text in git_lines(plan)))
 
 
@@ -300,7 +287,7 @@ def _destination(steps: Iterable[Step], by: Step) -> tuple[Destination, int | No
     """Return the state before `by`, and the number of the step that left it, None for the base."""
     snapshot = returns_to(by)
     if snapshot is None:
-        raise NotFound(f"step {by.id} does not say what was before it")
+        raise Refusal(Reason.NOTHING_BEFORE, step=by.id)
     coverage, number = None, None
     for step in steps:
         if step.number >= by.number:
@@ -315,6 +302,8 @@ def _close_again(project: Project, task: Task) -> Undone:
     """Close, or remove the workspace of, a task that an undo opened again."""
     mark = task.rest.get(REOPENED)
     assert isinstance(mark, dict)
+    from siding.tasks.close import Fate, close_task, remove_workspace
+
     fate = Fate(str(mark.get("fate")))
     keep = bool(mark.get("keep_branch"))
     if mark.get("closed"):
@@ -349,13 +338,10 @@ def recent_position(task: Task, ledger: Ledger, word: str) -> tuple[list[Step], 
     raise AssertionError("the last tail is all of it")
 
 
-def _nothing_to_redo(task: Task, found: Position) -> NothingToRedo:
+def _nothing_to_redo(task: Task, found: Position) -> Refusal:
     if found.since is None:
-        return NothingToRedo(f"nothing to redo in task {task.name!r}")
-    return NothingToRedo(
-        f"step {found.since.id} ({found.since.title}) came after what was undone",
-        hint="`siding log` shows every state; `siding rollback --step N` goes to any of them",
-    )
+        return Refusal(Reason.NOTHING_TO_REDO, task=task.name)
+    return Refusal(Reason.WENT_ON_SINCE, step=found.since.id, title=found.since.title)
 
 
 def choose(project: Project, named: str | None, word: str) -> tuple[TaskId, bool]:
@@ -369,6 +355,8 @@ def choose(project: Project, named: str | None, word: str) -> tuple[TaskId, bool
     try:
         task = select(project, None) if named is None else resolve(project, named)
     except (NoActiveTask, NotFound):
+        from siding.tasks.reopen import deleted_tasks
+
         gone = {each.id: each for each in deleted_tasks(project)}
         if named is not None:
             if not any(named in (each.id, each.name) for each in gone.values()):
@@ -431,7 +419,7 @@ def trashes_of(step: Step) -> tuple[str, ...]:
 
 
 def request_for(act: PastAct, word: str) -> RestoreRequest:
-    """Return the options with which `ReverseRollback` restores the state.
+    """Return the options with which `ReverseAct` restores the state.
 
     An act that restored files alone is taken back with files alone.
     """

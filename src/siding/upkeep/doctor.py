@@ -28,14 +28,11 @@ from siding.record.unfinished.sandbox_commits import (
 )
 from siding.record.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.record.workspaces.workspaces import recover
-from siding.upkeep.devices import device_problems
 from siding.upkeep.findings import Finding, Mended
-from siding.upkeep.pool import pool_problems
 from siding.upkeep.projects import Older
 from siding.upkeep.sandbox import missing_engine
-from siding.upkeep.snapshots import snapshot_problems
-from siding.upkeep.waiting import problems
-from siding.upkeep.workflows import workflow_problems
+from siding.upkeep.snapshots import pool_problems, snapshot_problems
+from siding.upkeep.stores import device_problems, waiting_problems, workflow_problems
 from siding.upkeep.workspaces import is_busy, workspace_findings
 
 
@@ -58,7 +55,7 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _refused_quarantines(project)
     for what, advice, mend_it in (
         *snapshot_problems(project),
-        *problems(project),
+        *waiting_problems(project),
         *device_problems(project),
         *pool_problems(project),
         *workflow_problems(project),

@@ -10,11 +10,12 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Command
 from siding.ground.process.lookup import Program
 from siding.record.place.project import Project
-from siding.sandbox.engines import landlock
 from siding.sandbox.engines.cgroup import Delegation, delegation_here, own_groups
-from siding.sandbox.engines.probe import FoundEngine, find_engine, tried
+from siding.sandbox.engines.port import FoundEngine, SandboxEngine
+from siding.sandbox.engines.probe import find_engine, tried
 from siding.sandbox.engines.seccomp import Demand, compiled
-from siding.sandbox.engines.values import BindMount, Engine, Kind, Network, View
+from siding.sandbox.engines.table import ENGINES, engine_of
+from siding.sandbox.engines.values import BindMount, Kind, Network, View
 from siding.sandbox.sandbox import SandboxRequest, asked_of
 from siding.sandbox.settings import SandboxMode
 
@@ -31,27 +32,25 @@ class SandboxProof(NamedTuple):
 def prove(project: Project) -> Iterator[SandboxProof]:
     """Run the tests with the best engine of this machine and yield their results."""
     found = find_engine(project.app.env)
-    by_bwrap = found.engine is Engine.BWRAP
-    yield SandboxProof("bwrap works", by_bwrap, found.reason or found.bwrap, needed=False)
-    yield SandboxProof(
-        "Landlock is there", found.version > 0, f"version {found.version}", needed=False
-    )
-    engine = found.engine
-    if engine is None:
+    for each in ENGINES:
+        yield SandboxProof(*each.presence(found), needed=False)
+    if found.engine is None:
         yield SandboxProof("an engine works", False, found.reason)
         return
-    yield SandboxProof("runs are sandboxed by", True, engine.value)
+    engine = engine_of(found.engine)
+    yield SandboxProof("runs are sandboxed by", True, engine.name.value)
     known = bool(compiled(os.uname().machine, Demand()))
     yield SandboxProof("a system call filter", known, os.uname().machine, needed=False)
     yield kernel_limits(project.app.env, delegation_here(), own_groups())
     place = project.app.home.root / "cache" / "proof"
     make_dirs(place)
-    yield from _writes(found, Path(os.path.realpath(place)))
-    yield from _network(found)
-    yield _nested(found)
-    if engine is Engine.LANDLOCK:
-        for each in landlock.not_covered(found.version, filtered=known, network=Network.ON):
-            yield SandboxProof("Landlock closes this", False, each, needed=False)
+    yield from _writes(found, engine, Path(os.path.realpath(place)))
+    yield from _network(found, engine)
+    yield _nested(found, engine)
+    if engine.left_open:
+        for gap in engine.not_covered(found, Network.ON, filtered=known):
+            what = f"{engine.name.value.capitalize()} closes this"
+            yield SandboxProof(what, False, gap, needed=False)
 
 
 def kernel_limits(env: Mapping[str, str], groups: Delegation, own: str) -> SandboxProof:
@@ -86,7 +85,7 @@ def missing_engine(project: Project) -> str | None:
     return None if found.engine is not None else found.reason
 
 
-def _writes(found: FoundEngine, place: Path) -> Iterator[SandboxProof]:
+def _writes(found: FoundEngine, engine: SandboxEngine, place: Path) -> Iterator[SandboxProof]:
     inside, outside = place / "inside", place / "outside"
     for directory in (inside, outside):
         make_dirs(directory)
@@ -103,7 +102,7 @@ def _writes(found: FoundEngine, place: Path) -> Iterator[SandboxProof]:
     )
     read, _why = _python(found, hiding, Network.ON, f"open({str(outside / 'secret')!r}).read()")
     yield SandboxProof("what is hidden cannot be read", not read, "")
-    if found.engine is Engine.BWRAP:
+    if engine.mounts:
         yield _copied(found, inside, outside)
 
 
@@ -116,7 +115,7 @@ def _copied(found: FoundEngine, copy: Path, real: Path) -> SandboxProof:
     return SandboxProof("what git writes inside goes into a copy", holds, why)
 
 
-def _network(found: FoundEngine) -> Iterator[SandboxProof]:
+def _network(found: FoundEngine, engine: SandboxEngine) -> Iterator[SandboxProof]:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -129,7 +128,7 @@ def _network(found: FoundEngine) -> Iterator[SandboxProof]:
         datagram = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
         made, _why = _python(found, view, Network.OFF, datagram)
         yield SandboxProof("network off: no UDP either", not made, "")
-        if found.engine is Engine.BWRAP:
+        if engine.apart:
             own = "import socket; s = socket.create_server(('127.0.0.1', 0)); "
             own += "socket.create_connection(s.getsockname(), timeout=5)"
             worked, why = _python(found, view, Network.LOOPBACK, own)
@@ -138,10 +137,10 @@ def _network(found: FoundEngine) -> Iterator[SandboxProof]:
             yield SandboxProof("network loopback: this machine's is not", not reached, "")
 
 
-def _nested(found: FoundEngine) -> SandboxProof:
+def _nested(found: FoundEngine, engine: SandboxEngine) -> SandboxProof:
     """Test that an agent's own sandbox starts inside ours."""
     what = "an agent's own sandbox (bwrap) starts inside"
-    if found.engine is not Engine.BWRAP:
+    if not engine.mounts:
         return SandboxProof(what, False, "not with this engine", needed=False)
     argv = (
         found.bwrap,

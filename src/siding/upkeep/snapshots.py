@@ -1,13 +1,17 @@
 """Find tasks whose snapshots are lost or damaged, and repair them so that recording can continue.
 
+Worktrees of forks that killed processes left half-made are found as well.
+
 Only what recording needs is checked: the newest snapshot with all its directories, the base, and
 the snapshot of the last step. `siding verify` checks all older ones.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from siding.forks.sweep import half_made, mend
 from siding.ground.errors import SidingError
 from siding.ground.git.discovery import is_git_directory
 from siding.ground.git.refs import is_sha, write_ref
@@ -22,6 +26,7 @@ from siding.record.runs.store import is_at_work
 from siding.record.snapshots.lineage import base_snapshot
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.store_upkeep import clear_task, repair_store, set_damaged_objects_aside
 from siding.record.tasks.registry import SNAPSHOTS_LOST, Workspace
 from siding.record.tasks.states import WorkspaceState
 from siding.record.tasks.task import Task
@@ -128,13 +133,13 @@ def _seed_again(project: Project, task: Task, workspace: Workspace) -> Path | No
     base = next((each for each in (workspace.base_commit, task.base_commit) if is_sha(each)), None)
     if base is None:
         raise SidingError(f"the base commit of task {task.id} is not known any more")
-    store.repair()
+    repair_store(store)
     pin(project.git, project.paths, base)
     aside = store.root / "damaged" / project.app.random_bytes(6).hex()
-    moved = store.set_damaged_aside(aside)
+    moved = set_damaged_objects_aside(store, aside)
     if _has_ref_again(project, workspace):
         return aside if moved else None
-    store.clear_task(task.id)
+    clear_task(store, task.id)
     git_dir = Path(workspace.git_dir) if workspace.git_dir else None
     add_task(store, base_seed(project, task.id, base, Path(workspace.path), git_dir))
     return aside if moved else None
@@ -188,3 +193,24 @@ def _range(steps: list[Step]) -> str:
     if len(steps) == 1:
         return f"step {steps[0].id}"
     return f"steps {steps[0].id} to {steps[-1].id}"
+
+
+def pool_problems(project: Project) -> Iterator[tuple[str, str, Callable[[], str]]]:
+    """Yield what is wrong with the pool: a sentence, what is done about it, and what does it."""
+    forks = project.layout.forks
+    linked = project.paths.common_dir / "worktrees"
+    names = [
+        name
+        for name in half_made(project)
+        if os.path.lexists(forks.workspace(name)) or os.path.lexists(linked / name)
+    ]
+    if names:
+        yield (
+            f"{len(names)} worktrees for forks were left half-made: {', '.join(sorted(names)[:5])}",
+            "they are moved into the trash",
+            partial(_mend_pool, project),
+        )
+
+
+def _mend_pool(project: Project) -> str:
+    return f"moved {mend(project)} into the trash"

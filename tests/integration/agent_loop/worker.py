@@ -21,11 +21,10 @@ from siding.agents.transcripts.session import Session, Source
 from siding.agents.transcripts.store import SessionStore
 from siding.agents.transcripts.writing.writer import Stamp
 from siding.assistant.loop.events import ToolEnded, TurnEnded
-from siding.assistant.loop.guard import Allowed
 from siding.assistant.loop.loop import converse
-from siding.assistant.loop.setup import Setup
+from siding.assistant.loop.setup import Allowed, Setup
 from siding.assistant.models.any_model import AnyModel
-from siding.assistant.remembering import SessionConversation
+from siding.assistant.session import SessionConversation
 from siding.assistant.tools.factory import Memory, tools_of
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Call, Result, Tool

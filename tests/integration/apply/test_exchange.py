@@ -15,10 +15,13 @@ from siding.applying.apply import ApplyRequest, apply
 from siding.applying.plan import Mode
 from siding.ground.files import exchange
 from siding.ground.files.exchange import Entry
-from siding.record.moving.move import HalfMoved, RefusedMove
+from siding.record.files import displaced as displaced_list
+from siding.record.moving.model import (
+    HalfMoved,
+    RefusedMove,
+)
 from siding.record.place.project import ensure_project
 from siding.record.place.wiring import open_app
-from siding.record.restoring import displaced_list
 from siding.record.unfinished import displaced_files
 from siding.undo.undo import UndoRequest, undo
 

@@ -13,8 +13,8 @@ from siding.applying.git.merging import UnrelatedHistories
 from siding.applying.resolve import abort, resolve
 from siding.ground.errors import UsageError
 from siding.ground.git.errors import UnknownRevision
-from siding.record.back.survey import InTheWay
 from siding.record.recording.difference import Difference, difference
+from siding.record.restoring.refusal import Refusal
 from siding.syncing.new_head import CannotRebase
 from siding.syncing.sync import CannotSync, How, Synced, SyncRequest, preview, sync
 
@@ -202,7 +202,7 @@ def test_an_ignored_file_in_the_way_is_moved_only_on_request(desk: Desk) -> None
     desk.shell("echo built >.gitignore; echo mine >built")
     before = parts_of(desk)
     main(desk, "echo theirs >built; git add -f built")
-    with pytest.raises(InTheWay, match="built"):
+    with pytest.raises(Refusal, match="built"):
         bring(desk)
     assert parts_of(desk).differs(before) == []
     bring(desk, force=True)
@@ -321,7 +321,7 @@ def test_one_that_was_cut_off_does_not_count(desk: Desk, monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("siding.record.back.restore_act.restore", dies)
+        patch.setattr("siding.record.restoring.act.restore", dies)
         with pytest.raises(KeyboardInterrupt):
             bring(desk)
     again = Desk.again(desk)

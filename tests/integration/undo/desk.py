@@ -7,10 +7,10 @@ from pathlib import Path
 
 from sandbox import Sandbox
 from siding.applying import apply as applying
-from siding.record.back import rollback as going_back
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project, ensure_project
 from siding.record.place.wiring import open_app
+from siding.record.restoring import rollback as going_back
 from siding.record.tasks.task import Task
 from siding.running.checkpoint import checkpoint
 from siding.running.run import RunRequest, StdinPlan, Terminal, run

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from siding.ground.errors import SidingError
 from siding.ground.git.roots import WorktreeRoot
-from siding.record.back import restore_act
-from siding.record.restoring.plan import Restoration, Why
-from siding.record.restoring.restore import restore
-from siding.record.restoring.staging import Staged
+from siding.record.files.plan import Restoration, Why
+from siding.record.files.restore import restore
+from siding.record.files.staging import Staged
+from siding.record.restoring import act as restore_act
 from siding.record.snapshots import bare
 
 from .desk import Desk

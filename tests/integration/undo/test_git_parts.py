@@ -8,9 +8,11 @@ import pytest
 from siding.ground.git.errors import GitError, SnapshotDamaged, SnapshotFailed
 from siding.ground.git.refs import read_ref
 from siding.phases.moves import PhaseRequest, move
-from siding.record.back.survey import NeedsConsent
-from siding.record.moving.checkout import IndexLocked
+from siding.record.moving.model import (
+    IndexLocked,
+)
 from siding.record.phases.states import PhaseMove
+from siding.record.restoring.refusal import Refusal
 from siding.record.snapshots.capture import CaptureWork
 
 from .desk import Desk
@@ -268,7 +270,7 @@ def test_a_file_that_git_does_not_look_at_goes_back(desk: Desk, option: str) -> 
 def test_undoing_a_run_asks_about_what_was_staged_by_hand(desk: Desk) -> None:
     desk.shell("echo 1 >a")
     desk.git("add", "a")
-    with pytest.raises(NeedsConsent, match="what is staged"):
+    with pytest.raises(Refusal, match="what is staged"):
         desk.undo()
 
 

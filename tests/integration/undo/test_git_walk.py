@@ -27,14 +27,13 @@ from scratch import scratch
 from siding.applying.apply import Mode
 from siding.ground.errors import SidingError
 from siding.phases.moves import PhaseRequest, move
-from siding.record.back.rollback import RollbackRequest, rollback
-from siding.record.back.survey import NeedsConsent
 from siding.record.ledger.step import StepKind
 from siding.record.phases.states import PhaseMove
+from siding.record.restoring.refusal import Refusal
+from siding.record.restoring.rollback import RollbackRequest, rollback
 from siding.running.checkpoint import checkpoint
 from siding.syncing.sync import SyncRequest, sync
 from siding.tasks.close import Fate
-from siding.undo.undo import NothingToRedo, NothingToUndo
 
 from .children import ended, in_a_child, killed_at
 from .desk import Desk
@@ -450,13 +449,13 @@ class GitWalk(RuleBasedStateMachine):
 
     def _undo(self, *, force: bool) -> bool:
         if not self.undoable:
-            with pytest.raises(NothingToUndo):
+            with pytest.raises(Refusal, match=r"^nothing to undo"):
                 self.desk.undo()
             return False
         top = self.undoable[-1]
         before, start = self.attempt or (self.now, top.start)
         if top._replace(start=start).is_disturbed(self.now) and not force:
-            with pytest.raises(NeedsConsent):
+            with pytest.raises(Refusal, match="would be taken back with it"):
                 self.desk.undo()
             return False
         goes = top.goes(self.now)
@@ -470,7 +469,7 @@ class GitWalk(RuleBasedStateMachine):
 
     def _redo(self) -> bool:
         if not self.redoable:
-            with pytest.raises(NothingToRedo):
+            with pytest.raises(Refusal, match=r"^nothing to redo|came after what was undone"):
                 self.desk.redo()
             return False
         # What an undo did that was killed, and not gone on with, goes with it: that asks first.

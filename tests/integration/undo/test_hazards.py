@@ -12,10 +12,10 @@ import pytest
 from sandbox import Sandbox
 from siding.ground.errors import SidingError
 from siding.ground.ids import Sha
-from siding.record.back.survey import InTheWay, NeedsConsent
 from siding.record.ledger.details.checkpoint import CheckpointDetail
 from siding.record.ledger.step import StepStatus
 from siding.record.recording.recorder import OUTSIDE
+from siding.record.restoring.refusal import Refusal
 
 from .desk import Desk
 
@@ -50,7 +50,7 @@ def test_h3_the_files_of_a_nested_repository_come_back_and_its_history_stays(des
     )
     head = (desk.root / "sub/.git/logs/HEAD").read_bytes()
     desk.shell("echo 2 >sub/f; echo g >sub/g")
-    with pytest.raises(NeedsConsent, match="only the files"):
+    with pytest.raises(Refusal, match="only the files"):
         desk.rollback(1)
     desk.rollback(1, force=True)
     assert desk.read("sub/f") == b"1\n"
@@ -83,7 +83,7 @@ def test_h6_an_ignored_file_in_the_place_of_a_file_is_not_overwritten(desk: Desk
     desk.checkpoint()
     desk.shell("rm notes && echo notes >.gitignore")
     desk.write("notes", "mine, never recorded")
-    with pytest.raises(InTheWay, match="notes"):
+    with pytest.raises(Refusal, match="notes"):
         desk.rollback(1)
     assert desk.read("notes") == b"mine, never recorded"
     done = desk.rollback(1, force=True)
@@ -99,7 +99,7 @@ def test_h6_an_ignored_file_in_a_directory_that_shall_be_a_file_is_kept(desk: De
     desk.write("place", "a file")
     desk.checkpoint()
     desk.shell("rm place && mkdir place && echo '*.log' >.gitignore && echo keep >place/x.log")
-    with pytest.raises(InTheWay, match=r"place/x\.log"):
+    with pytest.raises(Refusal, match=r"place/x\.log"):
         desk.rollback(1)
     desk.rollback(1, force=True)
     assert desk.read("place") == b"a file"
@@ -219,7 +219,7 @@ def test_an_incomplete_snapshot_says_so_first(desk: Desk) -> None:
     desk.write("small", "1")
     desk.checkpoint()
     desk.write("small", "2")
-    with pytest.raises(NeedsConsent, match="huge"):
+    with pytest.raises(Refusal, match="huge"):
         desk.rollback(1)
     assert desk.read("small") == b"2"
     desk.rollback(1, force=True)
@@ -252,7 +252,7 @@ def test_a_base_that_was_not_captured_whole_says_so(sandbox: Sandbox) -> None:
     desk.write("big", b"x" * 5000)
     desk.checkpoint()
     desk.write("hello.txt", "changed")
-    with pytest.raises(NeedsConsent, match="big"):
+    with pytest.raises(Refusal, match="big"):
         desk.rollback(None)
     desk.rollback(None, force=True)
     assert desk.read("hello.txt") == b"small"
@@ -366,7 +366,7 @@ def test_a_link_planted_on_the_way_leads_nowhere(desk: Desk) -> None:
     desk.write(".gitignore", "src\n")
     desk.shell("rm -r src")
     (desk.root / "src").symlink_to(outside)
-    with pytest.raises((InTheWay, SidingError)):
+    with pytest.raises((Refusal, SidingError)):
         desk.rollback(None, "src")
     assert (outside / "a.py").read_text() == "precious"
     desk.rollback(None, force=True)
@@ -379,7 +379,7 @@ def test_undo_that_would_take_later_work_along_asks(desk: Desk) -> None:
     desk.shell("echo 1 >one")
     desk.rollback(None)
     desk.write("two", "2\n")
-    with pytest.raises(NeedsConsent, match="two"):
+    with pytest.raises(Refusal, match="two"):
         desk.undo()
     desk.undo(force=True)
     assert desk.read("one") == b"1\n"
@@ -402,7 +402,7 @@ def test_so_does_one_that_would_take_along_what_git_was_told(
 ) -> None:
     desk.shell("echo 1 >a")
     desk.git(*by_hand)
-    with pytest.raises(NeedsConsent, match=f"step 0001 would be taken back with it: {named}"):
+    with pytest.raises(Refusal, match=f"step 0001 would be taken back with it: {named}"):
         desk.undo()
     desk.undo(force=True)
     assert desk.git("status", "--porcelain") == ""

@@ -17,7 +17,8 @@ from prepared import prepared
 from privileges import behind, without_privileges
 from sandbox import Sandbox
 from siding.ground.files import exchange
-from siding.record.restoring import restore as restoring
+from siding.record.files import restore as restoring
+from siding.record.restoring.refusal import Refusal
 
 FILES = (
     "mkdir d; for f in a b c d/e d/f; do echo $f >$f; done; echo more >>hello.txt; rm src/a.py; "
@@ -92,10 +93,9 @@ def test_what_was_not_foreseen_is_exchanged_back(
     worked: Sandbox, monkeypatch: pytest.MonkeyPatch, number: int, error: int
 ) -> None:
     """One rename or exchange fails, whichever it is: HEAD, index and each inode are as before."""
-    from siding.record.back.rollback import RollbackRequest, rollback
     from siding.record.place.project import require_project
     from siding.record.place.wiring import open_app
-    from siding.record.restoring.immovable import CannotMove
+    from siding.record.restoring.rollback import RollbackRequest, rollback
 
     before, steps = state(worked), worked.steps()
     calls = iter(range(100))
@@ -123,7 +123,7 @@ def test_what_was_not_foreseen_is_exchanged_back(
     monkeypatch.setattr(restoring, "put", failing_put)
     monkeypatch.setattr(restoring, "os", Os())
     app = open_app(env=worked.env, cwd=worked.repo)
-    with pytest.raises(CannotMove, match="cannot be"):
+    with pytest.raises(Refusal, match="cannot be"):
         rollback(require_project(app), RollbackRequest(step=None))
     assert next(calls) > number
     monkeypatch.undo()

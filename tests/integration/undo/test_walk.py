@@ -13,11 +13,12 @@ import counted
 from sandbox import Sandbox
 from scratch import scratch
 from siding.applying.apply import Conflicting, Mode, WouldPublish
-from siding.applying.reversal import CannotUndo
-from siding.record.back.survey import NeedsConsent
 from siding.record.ledger.step import StepKind
-from siding.record.moving.move import Overlapping, RefusedMove
-from siding.undo.undo import NothingToRedo, NothingToUndo
+from siding.record.moving.model import (
+    Overlapping,
+    RefusedMove,
+)
+from siding.record.restoring.refusal import Refusal
 
 from .branches import HERS, Applied, Side, changed_paths, hers, merge
 from .desk import Desk, Tree, remove
@@ -229,7 +230,7 @@ class Walk(RuleBasedStateMachine):
     def undo(self, force: bool) -> None:
         self._settle()
         if not self.undoable:
-            with pytest.raises(NothingToUndo):
+            with pytest.raises(Refusal, match=r"^nothing to undo"):
                 self.desk.undo()
             return
         top = self.undoable[-1]
@@ -240,7 +241,7 @@ class Walk(RuleBasedStateMachine):
             return
         target, start, head = top
         if (start, head) != (self.now, self._head()) and not force:
-            with pytest.raises(NeedsConsent):
+            with pytest.raises(Refusal, match="would be taken back with it"):
                 self.desk.undo()
             return
         self.desk.undo(force=force)
@@ -252,7 +253,7 @@ class Walk(RuleBasedStateMachine):
     def redo(self) -> None:
         self._settle()
         if not self.redoable:
-            with pytest.raises(NothingToRedo):
+            with pytest.raises(Refusal, match=r"^nothing to redo|came after what was undone"):
                 self.desk.redo()
             return
         top = self.redoable[-1]
@@ -276,7 +277,7 @@ class Walk(RuleBasedStateMachine):
         """Take an apply back, or do it again, if it may be done; else nothing happens at all."""
         moved_on = not move.files_only and move.old_name != self.side.name
         if moved_on or not allowed:
-            with pytest.raises(CannotUndo if moved_on else (Overlapping, RefusedMove)):
+            with pytest.raises(Refusal if moved_on else (Overlapping, RefusedMove)):
                 act()
         else:
             act()

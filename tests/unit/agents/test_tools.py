@@ -7,10 +7,11 @@ import pytest
 
 from siding import broker
 from siding.agents.hooks import Moment, adapter_of
-from siding.agents.table import AGENTS, notes_of
+from siding.agents.places import notes_of
+from siding.agents.table import AGENTS
 from siding.agents.tool_words import OWN_TOOLS
 from siding.ground.process.broker import hook
-from siding.shellguard.tool_use import Effect, ToolUse, Touch
+from siding.shellguard.face import Effect, ToolUse
 
 R, W, D, F = Effect.READS, Effect.WRITES, Effect.DELETES, Effect.FETCHES
 PATCH = """*** Begin Patch
@@ -66,7 +67,7 @@ def use(agent: str, tool: str, given: dict[str, object]) -> ToolUse | None:
 def test_its_tools(
     agent: str, tool: str, given: dict[str, object], touches: tuple[tuple[Effect, str], ...]
 ) -> None:
-    assert use(agent, tool, given) == ToolUse(tool, tuple(Touch(*each) for each in touches))
+    assert use(agent, tool, given) == ToolUse(tool, tuple(touches))
 
 
 @pytest.mark.parametrize("tool", ["TodoWrite", "Task", "Glob", "mcp__any__thing", ""])
@@ -80,7 +81,7 @@ def test_a_tool_that_is_not_known_is_told_with_its_input() -> None:
     payload = {"moment": "tool", "tool": "shop_buy", "given": {"item": "a"}, "cwd": "/w"}
     said = adapter.read(payload)
     assert said is not None
-    assert said.unknown == ToolUse("shop_buy", (Touch(Effect.UNKNOWN, '{"item": "a"}'),))
+    assert said.unknown == ToolUse("shop_buy", ((Effect.UNKNOWN, '{"item": "a"}'),))
     for own in ("siding_task", "todowrite"):
         assert adapter.read({**payload, "tool": own}) is None
     for tool, given in (("bash", {"cmd": "ls"}), ("write", {"path": "a"}), ("read", "a")):
@@ -109,7 +110,7 @@ def test_what_a_hook_may_have_cut_off_is_not_judged_by_its_beginning() -> None:
     assert isinstance(cut, dict)
     said = adapter.read(cut)
     assert said is not None
-    assert said.uses == ToolUse("apply_patch", tuple(Touch(*each) for each in PATCHED))
+    assert said.uses == ToolUse("apply_patch", tuple(PATCHED))
 
 
 def test_the_tools_of_our_own_server_are_known() -> None:
@@ -136,7 +137,7 @@ def codex_says(command: str) -> tuple[str, ToolUse | None]:
 
 @pytest.mark.parametrize("quote", ["'", '"'])
 def test_a_shell_that_only_applies_a_patch_is_that_tool(quote: str) -> None:
-    touches = tuple(Touch(*each) for each in PATCHED)
+    touches = tuple(PATCHED)
     command = f"apply_patch <<{quote}EOF{quote}\n{PATCH}EOF\n"
     assert codex_says(command) == ("", ToolUse("apply_patch", touches))
 
@@ -163,7 +164,7 @@ def test_plain_words_name_what_is_touched() -> None:
     payload = {"moment": "tool", "tool": "save", "writes": ["a", "b"], "reads": "c", "cwd": "/w"}
     said = adapter.read(payload)
     assert said is not None
-    touched = (Touch(R, "c"), Touch(W, "a"), Touch(W, "b"))
+    touched = ((R, "c"), (W, "a"), (W, "b"))
     assert (said.uses, said.cwd) == (ToolUse("save", touched), "/w")
     only = adapter.read({"moment": "tool", "command": "ls"})
     assert only is not None

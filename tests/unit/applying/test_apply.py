@@ -18,7 +18,6 @@ from siding.applying.apply import (
     ApplyRequest,
     Conflicting,
     Mode,
-    NotProven,
     apply,
     named_in,
     planned,
@@ -28,6 +27,7 @@ from siding.applying.apply import (
 )
 from siding.applying.git.merging import Conflict
 from siding.applying.plan import Target
+from siding.applying.proof import NotProven
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.ids import Sha
 from siding.record.acts.pause import Pause
@@ -36,11 +36,15 @@ from siding.record.ledger.details.rollback import LeftAlone
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.freed import FreedSteps, Freeing
 from siding.record.ledger.step import Step, StepStatus
-from siding.record.moving.move import CheckoutBusy, Overlapping
+from siding.record.moving.model import (
+    CheckoutBusy,
+    Overlapping,
+)
 from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.freed import SnapshotFreed, freed_journal
 from siding.record.recording.held_traps import TrapsUnseen
 from siding.record.runs.store import Runs
+from siding.record.unfinished import left_running
 
 from .ledgers import Told
 
@@ -197,7 +201,7 @@ def test_it_stays_open_while_runs_live_in_it(
     assert applied(desk).stays_open == reason
     left = [SimpleNamespace(run=SimpleNamespace(id=each)) for each in runs.split()]
     monkeypatch.setattr(applying, "perform", lambda *_: done)
-    monkeypatch.setattr(applying, "in_the_way", lambda *_: left)
+    monkeypatch.setattr(left_running, "in_the_way", lambda *_: left)
     words = f"what {', '.join(runs.split())} left running works on in it"
     assert applied(desk).stays_open == words
     assert applied(desk, close=False) == done

@@ -9,7 +9,8 @@ from integration.undo.desk import Desk
 from siding.applying.apply import ApplyRequest, preview
 from siding.applying.held import require_seen
 from siding.applying.plan import ApplyPlan
-from siding.record.recording.held_traps import TrapsUnseen, traps_now
+from siding.record.recording.held_traps import TrapsUnseen
+from siding.record.recording.task_traps import traps_now
 
 
 def plan_of(desk: Desk, *paths: bytes) -> ApplyPlan:

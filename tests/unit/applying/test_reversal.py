@@ -4,13 +4,16 @@ import pytest
 
 from integration.undo.desk import Desk
 from siding.applying.apply import Mode
-from siding.applying.reversal import CannotUndo, ReverseApply, applied_in
+from siding.applying.reversal import ReverseApply, applied_in
 from siding.record.acts.skeleton import perform
 from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.kinds import Reversal
 from siding.record.ledger.step import Step
-from siding.record.moving.move import CheckoutBusy
+from siding.record.moving.model import (
+    CheckoutBusy,
+)
+from siding.record.restoring.refusal import Refusal
 
 from .ledgers import Told
 
@@ -78,19 +81,19 @@ def test_a_branch_that_has_moved_stays_where_it_is(once: Desk) -> None:
     git("commit", "-q", "--allow-empty", "-m", "later")
     at = git("rev-parse", "main")
     for again in (False, True):
-        with pytest.raises(CannotUndo, match=f"branch 'main' is at {at[:12]} now"):
+        with pytest.raises(Refusal, match=f"branch 'main' is at {at[:12]} now"):
             reverse(once, step, again=again)
     assert git("rev-parse", "main") == at
     git("switch", "-q", "-c", "other")
     git("branch", "-q", "-D", "main")
-    with pytest.raises(CannotUndo, match="branch 'main' is at nothing now"):
+    with pytest.raises(Refusal, match="branch 'main' is at nothing now"):
         reverse(once, step)
 
 
 def test_what_was_pushed_is_not_taken_back(once: Desk) -> None:
     git = once.sandbox.git
     git("update-ref", "refs/remotes/origin/main", "main")
-    with pytest.raises(CannotUndo, match="were pushed: origin/main has them") as why:
+    with pytest.raises(Refusal, match="were pushed: origin/main has them") as why:
         reverse(once, once.steps()[-1])
     assert "on main" in (why.value.hint or "")
     git("update-ref", "refs/remotes/origin/main", "main~")
@@ -102,7 +105,7 @@ def test_commits_that_are_gone_cannot_be_applied_again(once: Desk) -> None:
     reverse(once, step)
     git("reflog", "expire", "--expire=now", "--all")
     git("gc", "-q", "--prune=now")
-    with pytest.raises(CannotUndo, match="step 0002 are no longer in the repository") as why:
+    with pytest.raises(Refusal, match="step 0002 are no longer in the repository") as why:
         reverse(once, step, again=True)
     assert why.value.hint == "`siding apply` makes new ones"
 
@@ -138,13 +141,13 @@ def test_files_without_a_commit_go_back_and_forth(desk: Desk) -> None:
     assert hello.read_text() == "1\n"
     assert redone.commit_sha == ""
     git("gc", "-q", "--prune=now")
-    with pytest.raises(CannotUndo, match="step 0002 are no longer in the repository"):
+    with pytest.raises(Refusal, match="step 0002 are no longer in the repository"):
         reverse(desk, step)
 
 
 def test_what_is_no_apply_of_ours_is_refused(told: Told) -> None:
     for step in (told.run(), told.apply()):
-        with pytest.raises(CannotUndo, match=f"step {step.id} is not an apply"):
+        with pytest.raises(Refusal, match=f"step {step.id} is not an apply"):
             reverse(told.desk, step)
 
 

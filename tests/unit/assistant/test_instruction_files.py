@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from privileges import bound_by_permissions
-from siding.assistant.instruction_files import read_file
+from siding.assistant.briefing import read_file
 from siding.assistant.loop.context.files import Found, Why
 from siding.assistant.loop.context.gathering import ROOM
 from siding.ground.errors import NotARegularFile

@@ -4,7 +4,7 @@ from itertools import count
 
 from siding.agents.transcripts.session import AnswerPart, Session, Source
 from siding.agents.transcripts.sinks import UnstoredLines
-from siding.assistant.remembering import SessionConversation
+from siding.assistant.session import SessionConversation
 
 
 def session() -> Session:

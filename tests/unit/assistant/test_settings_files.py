@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from integration.undo.desk import Desk
-from siding.assistant.keeping import ProjectAnswers, keep_effort
+from siding.assistant.answers import ProjectAnswers, keep_effort
 from siding.assistant.loop.model import Effort
 from siding.assistant.loop.permissions.guard import PermissionKeeper
 from siding.assistant.loop.permissions.rules import parse_rules
 from siding.assistant.loop.permissions.updates import PermissionUpdate, Scope
-from siding.assistant.loop.settings.combining import AgentValues, combined_layers
-from siding.assistant.loop.settings.values import SettingsMistake
-from siding.assistant.settings_files import (
+from siding.assistant.loop.settings import AgentValues, SettingsMistake, combined_layers
+from siding.assistant.settings import (
     AgentFlags,
+    asked_of_agent,
     handed_over,
     layers_here,
     repository_settings,
     taken_in,
+    trust_agent,
 )
-from siding.assistant.trusting import asked_of_agent, trust_agent
 from siding.ground.errors import UsageError
 
 

@@ -5,8 +5,12 @@ from pathlib import Path
 import pytest
 from genai_prices import Usage, calc_price
 
-from siding.assistant.loop.settings.combining import combined_layers
-from siding.assistant.loop.settings.values import SaidSettings, SettingsLayer, SettingsLevel
+from siding.assistant.loop.settings import (
+    SaidSettings,
+    SettingsLayer,
+    SettingsLevel,
+    combined_layers,
+)
 from siding.assistant.starting import MODEL_VARIABLE, model_in_force
 from siding.record.place.wiring import open_app
 

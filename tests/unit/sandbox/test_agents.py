@@ -11,9 +11,7 @@ from siding.guard.in_force import PolicyGround, place_for
 from siding.record.place.settings import Settings
 from siding.record.place.wiring import open_app
 from siding.sandbox.homes import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
-from siding.shellguard.engine import check_argv
-from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.policy import Policy
+from siding.shellguard.face import JudgingPlace, Policy
 
 
 @pytest.fixture
@@ -26,8 +24,8 @@ def place(tmp_path: Path) -> JudgingPlace:
 
 @pytest.mark.parametrize("program", BY_PROGRAM)
 def test_a_prompt_is_text_to_the_policy(program: str, place: JudgingPlace) -> None:
-    assert not check_argv([program, "-p", "rm -rf / and sudo reboot"], place).findings
-    assert check_argv([f"{program}-not", "-p", "x"], place).findings
+    assert not Policy().judge([program, "-p", "rm -rf / and sudo reboot"], place).findings
+    assert Policy().judge([f"{program}-not", "-p", "x"], place).findings
 
 
 @pytest.mark.parametrize("name", OBEYED)
@@ -36,7 +34,7 @@ def test_what_an_agent_obeys_is_not_changed_without_a_question(
 ) -> None:
     path = f"{name}settings" if name.endswith("/") else name
     for each in (path, f"below/{path}"):
-        (finding,) = check_argv(["touch", each], place).findings
+        (finding,) = Policy().judge(["touch", each], place).findings
         assert finding.rule == "steer-agents"
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import integers, lists, sampled_from
 
+from siding.secretmask.face import Redactor, known_values
 from siding.secretmask.pairs import pair_at
-from siding.secretmask.redactor import Redactor, known_values
 from siding.secretmask.span import LEFT, RIGHT
 
 PLAIN = Redactor()

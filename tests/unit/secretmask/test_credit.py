@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from left_to_prove import ALL
 from siding.secretmask.blocks import TAIL
 from siding.secretmask.credit import ALLOWANCE, Allowance
-from siding.secretmask.redactor import Redactor, known_values
-from siding.secretmask.stream import Stream
+from siding.secretmask.face import Redactor, Stream, known_values
 from unit.secretmask import cases, family_cases
 from unit.secretmask.test_stream import PARTS
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import counted
 from siding.secretmask import places
+from siding.secretmask.face import Redactor
 from siding.secretmask.formats import STARTS
-from siding.secretmask.pairs import beginning_of_name
-from siding.secretmask.plain_pairs import plain_pair
-from siding.secretmask.redactor import Redactor
+from siding.secretmask.pairs import beginning_of_name, plain_pair
 from siding.secretmask.span import SecretSpan
 
 PLAIN = Redactor()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import counted
 from siding.secretmask import prefilter
-from siding.secretmask.redactor import Redactor, known_values
+from siding.secretmask.face import Redactor, known_values
 from siding.secretmask.sieve import Sieve, new_sieve
 from siding.secretmask.span import RIGHT
 from siding.secretmask.stream import SIEVE_AFTER, Stream
@@ -176,7 +176,7 @@ def test_what_is_short_does_not_load_the_library() -> None:
     pieces = SIEVE_AFTER // size
     program = (
         "import sys\n"
-        "from siding.secretmask.redactor import Redactor\n"
+        "from siding.secretmask.face import Redactor\n"
         "stream = Redactor().stream()\n"
         f"line = b'a quiet line of a log, and on\\n' * {size // 30}\n"
         f"for _ in range({pieces}): stream.feed(line)\n"
@@ -195,7 +195,7 @@ def test_without_the_library_all_is_as_before() -> None:
         "import sys\n"
         "sys.modules['hyperscan'] = None\n"  # as if it were not installed
         "from siding.secretmask.sieve import new_sieve\n"
-        "from siding.secretmask.redactor import Redactor\n"
+        "from siding.secretmask.face import Redactor\n"
         "from siding.secretmask.stream import Stream\n"
         "stream = Stream(Redactor()._rules, sieve_after=0)\n"
         "out = stream.feed(b'a token=aB3xY9-hunter\\n') + stream.close()\n"

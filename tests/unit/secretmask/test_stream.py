@@ -6,9 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from siding.secretmask.redactor import Redactor, known_values
+from siding.secretmask.face import Redactor, Stream, known_values
 from siding.secretmask.span import RIGHT
-from siding.secretmask.stream import Stream
 
 KEY = (
     b"-----BEGIN RSA PRIVATE KEY-----\n"

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 import counted
 from siding.secretmask.credit import Allowance
-from siding.secretmask.redactor import Redactor
+from siding.secretmask.face import Redactor, Stream
 from siding.secretmask.span import LEFT, RIGHT
-from siding.secretmask.stream import Stream
 
 PLAIN = Redactor()
 ONE, TWO, JUMBLED = "q9Zx7bKUaXG8sKl2", "Trom-bone7!", "eKajmNoPYgmwkIXf"

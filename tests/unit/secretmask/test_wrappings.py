@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from siding.secretmask.redactor import Redactor, known_values
+from siding.secretmask.face import Redactor, known_values
 from siding.secretmask.span import RIGHT
 from unit.secretmask.cases import any_of
 

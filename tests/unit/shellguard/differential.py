@@ -13,10 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.shellguard.agents import KnownAgents
-from siding.shellguard.engine import check_line
-from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.verdict import Action
+from siding.shellguard.face import Action, JudgingPlace, Policy
 
 BATCH = 50  # lines in one sandbox
 TOKEN = "canary-4be7c1"  # what the credential holds
@@ -63,7 +60,8 @@ def place_of(top: Path) -> JudgingPlace:
         cwd=str(top / "work"),
         workspace=str(top / "work"),
         home=str(top / "home"),
-        agents=KnownAgents(programs=frozenset(), obeyed=()),
+        agents=frozenset(),
+        obeyed=(),
         state=str(top / "home/.siding"),
         temporary=(),
         resolve=os.path.realpath,
@@ -76,7 +74,7 @@ def tried(lines: Sequence[str], top: Path) -> Iterator[Tried]:
     place = place_of(top)
     for start in range(0, len(lines), BATCH):
         batch = lines[start : start + BATCH]
-        actions = [check_line(line, place).action for line in batch]
+        actions = [Policy().judge(line, place).action for line in batch]
         for line, action, done in zip(batch, actions, _run(batch, top), strict=True):
             yield Tried(line, action, destroyed=done[0], leaked=done[1])
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from siding.shellguard.budget import LONGEST_LINE, MOST_UNITS, Budget
 from siding.shellguard.engine import check_argv, check_line
-from siding.shellguard.verdict import Action, Verdict
+from siding.shellguard.face import Action, Verdict
 
 from .costly_lines import ENOUGH, TOO_MUCH
 from .setting import PLACE, rules_of

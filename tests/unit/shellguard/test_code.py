@@ -2,7 +2,7 @@
 
 import pytest
 
-from siding.shellguard.verdict import Action
+from siding.shellguard.face import Action
 
 from .setting import judged, rules_of
 

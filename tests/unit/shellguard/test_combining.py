@@ -3,12 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.shellguard.combining import combined
-from siding.shellguard.file import read_policy
-from siding.shellguard.keeping import as_record, policy_from
-from siding.shellguard.policy import Policy
+from siding.shellguard.face import Action, Policy
 from siding.shellguard.rules import BUILT_IN, GROUPS, Rule
-from siding.shellguard.verdict import SEVERITY, Action
+from siding.shellguard.verdict import SEVERITY
 
 from .setting import judged
 
@@ -35,7 +32,7 @@ def _severity(policy: Policy, name: str) -> int:
 
 @given(own=POLICIES, project=POLICIES)
 def test_an_untrusted_project_only_tightens(own: Policy, project: Policy) -> None:
-    both = combined(own, project, trusted=False)
+    both = own.joined_with(project, trusted=False)
     for name in NAMES:
         assert _severity(both, name) >= _severity(own, name)
     assert both.programs == own.programs
@@ -46,7 +43,7 @@ def test_an_untrusted_project_only_tightens(own: Policy, project: Policy) -> Non
 
 @given(own=POLICIES, project=POLICIES)
 def test_where_both_name_a_rule_the_stricter_holds(own: Policy, project: Policy) -> None:
-    both = combined(own, project, trusted=True)
+    both = own.joined_with(project, trusted=True)
     for name in own.actions.keys() & project.actions.keys():
         off = {*own.off, *project.off}
         if name not in off and BUILT_IN[name].group not in off:
@@ -59,27 +56,27 @@ def test_where_both_name_a_rule_the_stricter_holds(own: Policy, project: Policy)
 
 @given(policy=POLICIES)
 def test_a_trusted_project_alone_is_what_its_file_says(policy: Policy) -> None:
-    both = combined(Policy(), policy, trusted=True)
+    both = Policy().joined_with(policy, trusted=True)
     assert [both.rule(name) for name in NAMES] == [policy.rule(name) for name in NAMES]
 
 
 @given(policy=POLICIES)
 def test_no_project_changes_nothing(policy: Policy) -> None:
-    both = combined(policy, Policy(), trusted=False)
+    both = policy.joined_with(Policy(), trusted=False)
     assert [both.rule(name) for name in NAMES] == [policy.rule(name) for name in NAMES]
 
 
 def test_a_broken_one_breaks_both() -> None:
-    broken = read_policy(b"rules: [")
+    broken = Policy.read(b"rules: [")
     for own, project in ((broken, Policy()), (Policy(), broken)):
         for trusted in (False, True):
-            assert not judged("true", combined(own, project, trusted=trusted)).runs
+            assert not judged("true", own.joined_with(project, trusted=trusted)).runs
 
 
 def test_allow_rules_need_trust() -> None:
-    project = read_policy(b"rules: [{name: a, pattern: ours, action: allow}]")
-    assert not judged("ours", combined(Policy(), project, trusted=False)).runs
-    assert judged("ours", combined(Policy(), project, trusted=True)).runs
+    project = Policy.read(b"rules: [{name: a, pattern: ours, action: allow}]")
+    assert not judged("ours", Policy().joined_with(project, trusted=False)).runs
+    assert judged("ours", Policy().joined_with(project, trusted=True)).runs
 
 
 RULES = st.lists(
@@ -94,19 +91,19 @@ RULES = st.lists(
 
 @given(policy=POLICIES, rules=RULES)
 def test_what_was_parsed_can_be_kept(policy: Policy, rules: list[str]) -> None:
-    parsed = read_policy("\n".join(["rules:", *rules]).encode())
+    parsed = Policy.read("\n".join(["rules:", *rules]).encode())
     assert parsed.broken == ""
     whole = policy._replace(
         rules=parsed.rules, loosens=parsed.loosens, examples=(("ls", Action.ALLOW),)
     )
-    assert policy_from(as_record(whole)) == whole
+    assert Policy.from_record(whole.as_record()) == whole
 
 
 def test_a_kept_policy_of_another_version_is_no_policy() -> None:
-    record = as_record(Policy(actions={"become-root": Action.ASK}))
+    record = Policy(actions={"become-root": Action.ASK}).as_record()
     record["actions"] = {"no-such-rule": "ask"}
     try:
-        policy_from(record)
+        Policy.from_record(record)
     except KeyError:
         return
     raise AssertionError("a rule that is not there was taken")
@@ -114,4 +111,4 @@ def test_a_kept_policy_of_another_version_is_no_policy() -> None:
 
 def test_rules_of_a_kept_policy_match_as_before() -> None:
     rule = Rule(name="x", group="project", action=Action.BLOCK, reason="", pattern=None)
-    assert as_record(Policy(rules=(rule,)))["rules"] == [], "built-in ones are not kept"
+    assert Policy(rules=(rule,)).as_record()["rules"] == [], "built-in ones are not kept"

@@ -7,14 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from siding.shellguard.agents import KnownAgents
-from siding.shellguard.engine import check_argv, check_line, check_tool
-from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.policy import Policy
-from siding.shellguard.row import MODULE_OF
+from siding.shellguard.face import Action, Effect, JudgingPlace, Policy, ToolUse
+from siding.shellguard.programs.rows import MODULE_OF
 from siding.shellguard.rules import BUILT_IN, Rule
-from siding.shellguard.tool_use import Effect, ToolUse, Touch
-from siding.shellguard.verdict import Action
 
 from .setting import PLACE, judged, judged_words, rules_of
 
@@ -33,7 +28,7 @@ def test_a_shell_in_an_argument_list_is_unwrapped() -> None:
 
 
 def test_no_program_is_a_question() -> None:
-    assert not check_argv([], PLACE).runs
+    assert not Policy().judge([], PLACE).runs
     assert not judged_words("").runs
 
 
@@ -96,7 +91,8 @@ def test_links_are_followed(tmp_path: Path) -> None:
         cwd=str(workspace),
         workspace=str(workspace),
         home="/home/dev",
-        agents=KnownAgents(programs=frozenset(), obeyed=()),
+        agents=frozenset(),
+        obeyed=(),
         temporary=(),
         resolve=os.path.realpath,
     )
@@ -119,7 +115,7 @@ def test_links_are_followed(tmp_path: Path) -> None:
         ("chmod -R u+w *", False),
         ("for d in */; do rm -rf $d/x; done", False),
     ):
-        assert check_line(line, place).runs is runs, line
+        assert Policy().judge(line, place).runs is runs, line
 
 
 def test_what_follows_links_reads_no_credentials_through_them(tmp_path: Path) -> None:
@@ -146,17 +142,17 @@ def test_what_follows_links_reads_no_credentials_through_them(tmp_path: Path) ->
         ("zip -r a.zip {}", "zip a.zip {}"),
         ("chown -RL dev {}", "chown -R dev {}"),
     ):
-        assert not check_line(line.format("src"), place).runs, line
-        assert check_line(line.format("own"), place).runs, line
-        assert check_line(plain.format("src"), place).runs, plain
-    assert not check_line("cat src/deep/*/.ssh/id_rsa", place).runs
+        assert not Policy().judge(line.format("src"), place).runs, line
+        assert Policy().judge(line.format("own"), place).runs, line
+        assert Policy().judge(plain.format("src"), place).runs, plain
+    assert not Policy().judge("cat src/deep/*/.ssh/id_rsa", place).runs
 
 
 def test_variables_the_caller_knows_are_used() -> None:
     line = 'rm -rf "$OUT"/x'
     assert not judged(line).runs
-    assert check_line(line, PLACE, env={"OUT": "/repos/proj/build"}).runs
-    assert check_line(line, PLACE, env={"OUT": ""}).action is Action.BLOCK
+    assert Policy().judge(line, PLACE, env={"OUT": "/repos/proj/build"}).runs
+    assert Policy().judge(line, PLACE, env={"OUT": ""}).action is Action.BLOCK
 
 
 def _rule(name: str, pattern: str, action: Action) -> Rule:
@@ -215,8 +211,8 @@ def test_programs_and_directories_of_the_project_are_known() -> None:
     policy = Policy(programs={"frobnicate": "project"})
     assert judged("frobnicate --all", policy).runs
     place = PLACE._replace(writable=("/data/out",))
-    assert check_line("rm -rf /data/out/x", place).runs
-    assert not check_line("rm -rf /data/out", place).runs
+    assert Policy().judge("rm -rf /data/out/x", place).runs
+    assert not Policy().judge("rm -rf /data/out", place).runs
 
 
 def test_a_broken_policy_blocks_everything() -> None:
@@ -233,7 +229,7 @@ def test_every_built_in_rule_is_reached() -> None:
     tables = (BLOCKED, ASKED, LET_THROUGH)
     lines = [line for table in tables for group in table.values() for line in group]
     reached = {rule for line in lines for rule in rules_of(judged(line))}
-    reached |= rules_of(check_tool(ToolUse("x", (Touch(Effect.UNKNOWN, "{}"),)), PLACE))
+    reached |= rules_of(Policy().judge(ToolUse("x", ((Effect.UNKNOWN, "{}"),)), PLACE))
     assert set(BUILT_IN) - reached == set()
 
 

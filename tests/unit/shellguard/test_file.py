@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.shellguard.file import read_policy
-from siding.shellguard.verdict import Action
+from siding.shellguard.face import Action, Policy
 
 from .setting import judged, rules_of
 
@@ -28,7 +27,7 @@ rules:
 
 
 def test_a_policy_of_the_bar_tool_reads() -> None:
-    policy = read_policy(BAR)
+    policy = Policy.read(BAR)
     assert policy.broken == ""
     assert [rule.name for rule in policy.rules] == ["no-rm-rf-root", "no-disk-write", "warn-make"]
     assert policy.loosens == ()
@@ -37,8 +36,8 @@ def test_a_policy_of_the_bar_tool_reads() -> None:
 
 
 def test_the_empty_file_is_the_built_in_rules() -> None:
-    assert read_policy(b"").broken == ""
-    assert not judged("rm -rf /", read_policy(b"# nothing\n")).runs
+    assert Policy.read(b"").broken == ""
+    assert not judged("rm -rf /", Policy.read(b"# nothing\n")).runs
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_the_empty_file_is_the_built_in_rules() -> None:
     ],
 )
 def test_what_is_not_a_policy_blocks_and_says_where(text: str, where: str) -> None:
-    policy = read_policy(text.encode())
+    policy = Policy.read(text.encode())
     assert where in policy.broken
     assert policy.broken
     assert judged("ls", policy).action is Action.BLOCK
@@ -81,12 +80,12 @@ def test_what_is_not_a_policy_blocks_and_says_where(text: str, where: str) -> No
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_policy_or_a_broken_one(raw: bytes) -> None:
-    policy = read_policy(raw)
+    policy = Policy.read(raw)
     assert policy.broken or policy.rules == ()
 
 
 def test_what_loosens_is_named() -> None:
-    policy = read_policy(
+    policy = Policy.read(
         b"disable: [git]\nactions: {delete-outside: warn, git-discards: block}\n"
         b"programs: [x]\nwritable: [../cache]\n"
         b"rules:\n  - {name: r, pattern: x, action: allow}\n",
@@ -98,7 +97,7 @@ def test_what_loosens_is_named() -> None:
 
 
 def test_examples_are_kept() -> None:
-    policy = read_policy(b"examples:\n  allow: [make]\n  block: ['rm -rf /', 'dd of=/dev/sda']\n")
+    policy = Policy.read(b"examples:\n  allow: [make]\n  block: ['rm -rf /', 'dd of=/dev/sda']\n")
     assert policy.examples == (
         ("make", Action.ALLOW),
         ("rm -rf /", Action.BLOCK),

@@ -12,9 +12,9 @@ from siding.shellguard.budget import Budget
 from siding.shellguard.engine import JUDGES
 from siding.shellguard.examiner import Examiner
 from siding.shellguard.expansion import Expander
+from siding.shellguard.face import Policy
 from siding.shellguard.fields import NOTHING, PrintedText, known
 from siding.shellguard.grammar import parse
-from siding.shellguard.policy import Policy
 from siding.shellguard.state import ShellState
 from siding.shellguard.tree import Script, Simple
 from siding.shellguard.words import NotUnderstood

@@ -2,10 +2,9 @@
 
 import pytest
 
-from siding.shellguard.engine import check_tool
+from siding.shellguard.face import Effect, Policy, ToolUse
 from siding.shellguard.hosts import obeys
 from siding.shellguard.known_files import KEPT, steers
-from siding.shellguard.tool_use import Effect, ToolUse, Touch
 
 from .setting import PLACE, judged, rules_of
 
@@ -61,8 +60,8 @@ def test_what_programs_keep_in_a_home_is_a_question_for_a_command_and_for_a_tool
     ]
     for path in kept:
         assert rules_of(judged(f"cat {path}")) == {"read-secret"}, path
-        use = ToolUse("Read", (Touch(Effect.READS, path),))
-        assert rules_of(check_tool(use, PLACE)) == {"read-secret"}, path
+        use = ToolUse("Read", ((Effect.READS, path),))
+        assert rules_of(Policy().judge(use, PLACE)) == {"read-secret"}, path
         assert not judged(f"cp {path} out").runs, path
 
 

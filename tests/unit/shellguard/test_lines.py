@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 import counted
+from siding.shellguard.face import Action
 from siding.shellguard.grammar import parse
-from siding.shellguard.verdict import Action
 from siding.shellguard.words import NotUnderstood
 
 from . import audited_lines, family_lines, mistaken_lines

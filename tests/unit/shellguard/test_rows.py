@@ -9,10 +9,9 @@ import yaml
 
 import counted
 from siding.agents.table import BY_PROGRAM
-from siding.shellguard.file import read_policy
-from siding.shellguard.keeping import as_record, policy_from
+from siding.shellguard.face import Action, Policy
 from siding.shellguard.programs import rows
-from siding.shellguard.row import (
+from siding.shellguard.programs.rows import (
     INPUTS,
     KEYS,
     KINDS,
@@ -25,7 +24,6 @@ from siding.shellguard.row import (
     RowMistake,
     row_from,
 )
-from siding.shellguard.verdict import Action
 
 from .row_lines import BY_ROW
 from .setting import judged, rules_of
@@ -112,7 +110,7 @@ def test_every_function_of_the_code_judges_a_program() -> None:
 
 
 def test_a_row_may_be_that_of_a_language() -> None:
-    policy = read_policy(b"programs: {our-node: {(like): node}, our-sh: {(like): sh}}")
+    policy = Policy.read(b"programs: {our-node: {(like): node}, our-sh: {(like): sh}}")
     assert policy.broken == ""
     assert judged("our-node -e 'console.log(1)'", policy).runs
     assert rules_of(judged("our-node -e 'exec(\"rm -rf /srv\")'", policy)) == {"delete-outside"}
@@ -131,7 +129,7 @@ def test_what_an_agent_is_told_is_text() -> None:
 
 
 def test_a_person_writes_rows_of_the_same_form() -> None:
-    policy = read_policy(
+    policy = Policy.read(
         b"""
 programs:
   - our-tool
@@ -144,7 +142,7 @@ programs:
 """
     )
     assert policy.broken == ""
-    assert policy_from(as_record(policy)) == policy
+    assert Policy.from_record(policy.as_record()) == policy
     for line, action in (
         ("our-tool --fast", Action.ALLOW),
         ("deployer status", Action.ALLOW),
@@ -161,7 +159,7 @@ programs:
 
 
 def test_an_option_of_a_persons_row_may_have_a_row_of_its_own() -> None:
-    policy = read_policy(
+    policy = Policy.read(
         b"""
 programs:
   pack:
@@ -208,7 +206,7 @@ programs:
 
 
 def test_a_row_of_a_persons_own_lowers_nothing() -> None:
-    policy = read_policy(b"programs: {git: text, make: publish}\n")
+    policy = Policy.read(b"programs: {git: text, make: publish}\n")
     assert judged("git reset --hard", policy).action is Action.ASK
     assert rules_of(judged("make", policy)) == {"publish"}
 
@@ -225,7 +223,7 @@ def test_a_row_of_a_persons_own_lowers_nothing() -> None:
     ],
 )
 def test_a_mistake_in_a_persons_row_names_line_program_and_key(text: str, told: str) -> None:
-    assert told in read_policy(text.encode()).broken
+    assert told in Policy.read(text.encode()).broken
 
 
 def test_every_word_and_key_is_explained() -> None:

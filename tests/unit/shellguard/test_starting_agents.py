@@ -2,8 +2,7 @@
 
 import pytest
 
-from siding.shellguard.engine import check_argv, check_line
-from siding.shellguard.verdict import Action
+from siding.shellguard.face import Action, Policy
 
 from .setting import PLACE, rules_of
 
@@ -37,17 +36,17 @@ GUARDED = [
 
 @pytest.mark.parametrize("line", UNGUARDED)
 def test_an_agent_without_its_guards_is_a_question(line: str) -> None:
-    found = check_line(line, PLACE)
+    found = Policy().judge(line, PLACE)
     assert (found.action, rules_of(found)) == (Action.ASK, {"unguarded-agent"})
-    by_person = check_line(line, PLACE._replace(by_agent=False))
+    by_person = Policy().judge(line, PLACE._replace(by_agent=False))
     assert by_person.action is Action.ALLOW
 
 
 @pytest.mark.parametrize("line", GUARDED)
 def test_an_agent_that_is_told_something_is_none(line: str) -> None:
-    assert check_line(line, PLACE).action is Action.ALLOW
+    assert Policy().judge(line, PLACE).action is Action.ALLOW
 
 
 def test_what_an_agent_obeys_is_a_question() -> None:
     words = ("claude", "mcp", "add", "name", "--", "sh", "-c", "rm -rf ~")
-    assert rules_of(check_argv(words, PLACE)) == {"steer-agents"}
+    assert rules_of(Policy().judge(words, PLACE)) == {"steer-agents"}

@@ -4,11 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.shellguard.engine import check_tool
-from siding.shellguard.file import read_policy
-from siding.shellguard.policy import Policy
-from siding.shellguard.tool_use import Effect, ToolUse, Touch
-from siding.shellguard.verdict import Action, Verdict
+from siding.shellguard.face import Action, Effect, Policy, ToolUse, Verdict
 
 from .setting import PLACE, judged_words, rules_of
 
@@ -30,7 +26,7 @@ AS_COMMAND = {
 
 
 def used(effect: Effect, what: str, policy: Policy | None = None) -> Verdict:
-    return check_tool(ToolUse("Tool", (Touch(effect, what),)), PLACE, policy or Policy())
+    return (policy or Policy()).judge(ToolUse("Tool", ((effect, what),)), PLACE)
 
 
 @pytest.mark.parametrize("effect", AS_COMMAND)
@@ -72,14 +68,14 @@ def test_what_no_command_shows(effect: Effect, what: str, action: Action) -> Non
 
 
 def test_each_thing_it_touches_counts_and_is_named() -> None:
-    touches = (Touch(Effect.WRITES, "a"), Touch(Effect.DELETES, "/etc/passwd"))
-    found = check_tool(ToolUse("apply_patch", touches), PLACE)
+    touches = ((Effect.WRITES, "a"), (Effect.DELETES, "/etc/passwd"))
+    found = Policy().judge(ToolUse("apply_patch", touches), PLACE)
     assert found.action is Action.BLOCK
     assert [part.text for part in found.parts] == ["apply_patch a", "apply_patch /etc/passwd"]
 
 
 def test_the_projects_own_rules_count() -> None:
-    policy = read_policy(b'rules: [{name: locks, action: block, pattern: "^Tool .*[.]lock$"}]')
+    policy = Policy.read(b'rules: [{name: locks, action: block, pattern: "^Tool .*[.]lock$"}]')
     assert used(Effect.WRITES, "uv.lock", policy).action is Action.BLOCK
     assert used(Effect.WRITES, "uv.txt", policy).runs
 
@@ -89,7 +85,7 @@ def test_a_policy_that_cannot_be_read_blocks() -> None:
 
 
 def typed(text: str, into: str = "") -> Verdict:
-    return check_tool(ToolUse("write_stdin", (Touch(Effect.TYPES, text),), into), PLACE)
+    return Policy().judge(ToolUse("write_stdin", ((Effect.TYPES, text),), into), PLACE)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +143,6 @@ def test_a_line_that_a_tool_runs_is_judged_as_a_line() -> None:
 
 
 def test_a_project_may_allow_a_tool_that_is_not_known() -> None:
-    policy = read_policy(b"rules: [{name: shop, action: allow, pattern: 'mcp__shop__.*'}]")
-    use = ToolUse("mcp__shop__buy", (Touch(Effect.UNKNOWN, '{"item": "a"}'),))
-    assert check_tool(use, PLACE, policy).action is not Action.ASK
+    policy = Policy.read(b"rules: [{name: shop, action: allow, pattern: 'mcp__shop__.*'}]")
+    use = ToolUse("mcp__shop__buy", ((Effect.UNKNOWN, '{"item": "a"}'),))
+    assert policy.judge(use, PLACE).action is not Action.ASK

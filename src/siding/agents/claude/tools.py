@@ -10,13 +10,14 @@ from typing import Any
 from siding.agents.tool_words import (
     NotUnderstood,
     ToolTable,
+    Touch,
     does,
     fetched,
     ran,
     read,
     written,
 )
-from siding.shellguard.tool_use import Effect, Touch
+from siding.shellguard.face import Effect
 
 _HARMLESS = frozenset(
     """
@@ -36,16 +37,16 @@ def _helper(given: Mapping[str, Any]) -> tuple[Touch, ...]:
         case None:
             return ()
         case "worktree":
-            return (Touch(Effect.LEAVES, "a worktree for a helper"),)
+            return ((Effect.LEAVES, "a worktree for a helper"),)
         case other:
-            return (Touch(Effect.STEERS, f"a helper elsewhere ({other})"),)
+            return ((Effect.STEERS, f"a helper elsewhere ({other})"),)
 
 
 def _left(given: Mapping[str, Any]) -> tuple[Touch, ...]:
     """What it leaves a worktree with: the worktree stays, or goes with what is in it."""
     if given.get("action") == "keep" and not given.get("discard_changes"):
         return ()
-    return (Touch(Effect.LEAVES, "removes the worktree"),)
+    return ((Effect.LEAVES, "removes the worktree"),)
 
 
 def _wakeup(given: Mapping[str, Any]) -> tuple[Touch, ...]:
@@ -59,7 +60,7 @@ def _message(given: Mapping[str, Any]) -> tuple[Touch, ...]:
     to = given.get("to")
     if not isinstance(to, str) or not to:
         raise NotUnderstood("there is no 'to' in its input")
-    return (Touch(Effect.STEERS, to),) if ":" in to or "@" in to or "/" in to else ()
+    return ((Effect.STEERS, to),) if ":" in to or "@" in to or "/" in to else ()
 
 
 TOOLS = ToolTable(

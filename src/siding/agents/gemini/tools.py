@@ -7,7 +7,7 @@ from siding.agents.tool_words import (
     read,
     written,
 )
-from siding.shellguard.tool_use import Effect, Touch
+from siding.shellguard.face import Effect
 
 # Helpers do nothing themselves: their calls are reported as those of the session are.
 _HARMLESS = """
@@ -29,7 +29,7 @@ TOOLS = ToolTable(
         "web_fetch": {"prompt": addressed, "url": fetched},
     },
     optional=frozenset({"search_file_content", "grep_search"}),
-    acting={"save_memory": lambda _given: (Touch(Effect.WRITES, "~/.gemini/GEMINI.md"),)},
+    acting={"save_memory": lambda _given: ((Effect.WRITES, "~/.gemini/GEMINI.md"),)},
     harmless=frozenset(_HARMLESS.split()),
     own="mcp_siding_",
 )

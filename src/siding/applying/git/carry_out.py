@@ -7,25 +7,28 @@ is reversed, which needs neither git nor room.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from siding.applying.git.own_filters import changed_files, refuse_off
 from siding.ground.git.errors import CommandFailed, said_by
 from siding.ground.git.paths import quote_path
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings
 from siding.record.moving import checkout as checkouts
-from siding.record.moving.checkout import CheckoutGit, CheckoutPlace, Trees
-from siding.record.moving.move import (
+from siding.record.moving.checkout import (
+    CheckoutGit,
+)
+from siding.record.moving.model import (
     UNCHANGED,
+    CheckoutPlace,
     Move,
     Overlaps,
     RefusedMove,
+    Trees,
+)
+from siding.record.moving.move import (
     overlaps,
     refuse_busy,
     refuse_overlaps,
     swap,
 )
-from siding.record.moving.move_recovery import reverse
-from siding.record.moving.settling import set_entries, unstaged_at
 from siding.record.moving.staged_checkout import discard, exchange, identities, stage
 from siding.record.snapshots.patches import Change
 
@@ -82,6 +85,8 @@ def take_back(
 
     Raises Overlapping if one of them was changed, staged or committed since.
     """
+    from siding.record.moving.settling import set_entries, unstaged_at
+
     assert move.checkout is not None
     where = CheckoutGit(repository, user, move.checkout)
     _refuse_off(where, move, changes)
@@ -111,6 +116,8 @@ def _refuse_off(where: CheckoutGit, move: Move, changes: Sequence[Change]) -> No
     The plan of an apply has asked already. An undo comes here without one.
     """
     if where.user.off_filters:
+        from siding.applying.git.own_filters import changed_files, refuse_off
+
         refuse_off(
             where.repository.git,
             where.at(None),
@@ -170,6 +177,8 @@ def _exchange(where: CheckoutGit, move: Move, changes: Sequence[Change], *, reas
     try:
         exchange(where.place, move.displaced, changes)
     except OSError as error:
+        from siding.record.moving.move_recovery import reverse
+
         stays = reverse(where, move, reason=reason)
         but = f", but for {', '.join(map(quote_path, stays))}, saved meanwhile" if stays else ""
         raise RefusedMove(

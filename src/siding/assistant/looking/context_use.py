@@ -15,9 +15,9 @@ from siding.agents.transcripts.context import Context
 from siding.assistant.briefing import Briefing, Facts, briefing
 from siding.assistant.looking.chosen import Looked, looked_at, workspace_here
 from siding.assistant.looking.turns import requests_of
-from siding.assistant.loop.compacting import estimated
-from siding.assistant.loop.context.reading import ContextPart as ContextPart
-from siding.assistant.models.limits import limits_of
+from siding.assistant.loop.compaction import estimated
+from siding.assistant.loop.context.texts import ContextPart as ContextPart
+from siding.assistant.models.names import limits_of
 from siding.assistant.starting import model_or_none
 from siding.assistant.system_prompt import SystemPrompt, context_parts, system_prompt
 from siding.assistant.tools.factory import Memory, tools_of

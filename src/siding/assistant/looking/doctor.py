@@ -1,35 +1,113 @@
 """Whether the built-in agent can work here: what it needs, what it found, what is missing."""
 
 import os
+import re
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
+from siding.agents.own.hooks import VARIABLE as TOLD
 from siding.agents.own.providers import PROVIDERS
-from siding.assistant.looking.variables import shown_address
-from siding.assistant.loop.settings.combining import combined_layers
-from siding.assistant.loop.settings.values import SettingsLayer
+from siding.assistant.loop.effort import VARIABLE as EFFORT
+from siding.assistant.loop.settings import SettingsLayer, combined_layers
 from siding.assistant.models.access import access
 from siding.assistant.models.names import Named, named
 from siding.assistant.models.scripted import PROVIDER as SCRIPTED
-from siding.assistant.settings_files import layers_here, repository_settings
-from siding.assistant.starting import command_of, model_in_force
+from siding.assistant.settings import asked_of_agent, layers_here, repository_settings
+from siding.assistant.starting import MODEL_VARIABLE, command_of, model_in_force
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.search.choosing import choose
-from siding.assistant.trusting import asked_of_agent
+from siding.assistant.tools.search.ripgrep import VARIABLE as RIPGREP
+from siding.assistant.tools.search.ripgrep import choose
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.broker.place import SOCKET_VARIABLE
+from siding.ground.process.command import TOKEN_VARIABLE
 from siding.record.place.project import Project, find_project
 from siding.record.place.wiring import App
 from siding.sandbox.engines.probe import find_engine
 from siding.sandbox.sandbox import SandboxRequest, asked_of
 from siding.sandbox.settings import SandboxMode
+
+# -- The variables of the environment that the built-in agent reads, and whether they are set ------
+
+
+_USER_INFO = re.compile(r"(?<=//)[^/@\s]*@")
+_QUERY = re.compile(r"\?.*", re.DOTALL)
+_CACHING = "DISABLE_PROMPT_CACHING"
+_PLAIN = (
+    (MODEL_VARIABLE, "the model, where none is named"),
+    (EFFORT, "the effort, before the settings"),
+    (_CACHING, "1: providers are not asked to keep prompts"),
+    *(
+        (f"{_CACHING}_{each}", f"the same for {each.title()}")
+        for each in ("HAIKU", "SONNET", "OPUS")
+    ),
+    (RIPGREP, "0: the system's ripgrep comes first"),
+    ("OPENAI_API_VERSION", "azure: the version of older resources"),
+    ("ANTHROPIC_VERTEX_PROJECT_ID", "vertex: the project"),
+    ("GOOGLE_CLOUD_PROJECT", "vertex: the project"),
+    ("CLOUD_ML_REGION", "vertex: the region"),
+    ("GOOGLE_CLOUD_LOCATION", "vertex: the region"),
+    ("SSL_CERT_FILE", "certificates for what WebFetch fetches"),
+    ("SIDING_HOME", "where Siding keeps everything"),
+    ("XDG_CONFIG_HOME", "where your AGENTS.md is"),
+    ("SIDING_WORKSPACE", "within a run: its workspace"),
+    (SOCKET_VARIABLE, "within a run: its broker"),
+)
+_SECRET = (
+    ("ANTHROPIC_VERTEX_ACCESS_TOKEN", "vertex: a token for a gateway"),
+    (TOKEN_VARIABLE, "within a run: the step that it belongs to"),
+    (TOLD, "within a run: what the agent was told"),
+)
+
+
+class AgentVariable(NamedTuple):
+    """A variable. `value` is "" for one that is not set, and for a secret."""
+
+    name: str
+    about: str
+    is_set: bool
+    is_secret: bool
+    value: str
+
+
+def variables(env: Mapping[str, str]) -> list[AgentVariable]:
+    """Return all variables that the agent reads."""
+    return [_variable(*each, env) for each in _known()]
+
+
+def shown_address(text: str) -> str:
+    """Return an address without a password and without a query, which may hold a key."""
+    return _QUERY.sub("?…", _USER_INFO.sub("…@", text))
+
+
+def _known() -> Iterator[tuple[str, str, bool]]:
+    yield from ((name, about, False) for name, about in _PLAIN[:2])
+    keys: dict[str, list[str]] = {}
+    urls: dict[str, list[str]] = {}
+    for row in PROVIDERS.values():
+        for name in row.variables:
+            keys.setdefault(name, []).append(row.prefix)
+        urls.setdefault(row.url, []).append(row.prefix)
+    yield from ((name, f"{', '.join(whose)}: the key", True) for name, whose in keys.items())
+    yield from ((name, f"{', '.join(whose)}: the address", False) for name, whose in urls.items())
+    yield from ((name, about, False) for name, about in _PLAIN[2:])
+    yield from ((name, about, True) for name, about in _SECRET)
+
+
+def _variable(name: str, about: str, is_secret: bool, env: Mapping[str, str]) -> AgentVariable:
+    value = env.get(name, "")
+    shown = "" if is_secret else shown_address(value) if "//" in value else value
+    return AgentVariable(name, about, bool(value), is_secret, shown)
+
+
+# -- Whether the built-in agent can work here: what it needs, what it found, what is missing -------
+
 
 # What has to be there for a provider, by the module that makes its models.
 _LIBRARIES = {

@@ -4,22 +4,24 @@ import asyncio
 import random
 
 from siding.agents.transcripts.context import Context
-from siding.assistant.looking.chosen import Looked, looked_at
+from siding.assistant.looking.chosen import Looked, looked_at, steps_of
 from siding.assistant.looking.context_use import told_here
+from siding.assistant.looking.turns import ToolCall, Turn, calls_of, turns_of
+from siding.assistant.loop.compaction import summed_up
 from siding.assistant.loop.effort import VARIABLE, effort_in_force
 from siding.assistant.loop.events import ModelUse
 from siding.assistant.loop.messages import Usage
 from siding.assistant.loop.model import ModelError, Request
-from siding.assistant.loop.retrying import Again, Failures, next_step
-from siding.assistant.loop.summing_up import summed_up
+from siding.assistant.loop.retries import Again, Failures, next_step
 from siding.assistant.models.any_model import AnyModel
-from siding.assistant.remembering import message_of
-from siding.assistant.settings_files import AgentFlags
-from siding.assistant.settling import values_here
+from siding.assistant.session import message_of
+from siding.assistant.settings import AgentFlags, values_here
 from siding.assistant.starting import model_in_force, most_tries, prices_here
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import make_dirs, replace_bytes
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.fields import mapping, text
+from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.sessions.shelf import store_of
 
@@ -98,3 +100,50 @@ async def _asked(
                 await asyncio.sleep(step.after_s)
     finally:
         await model.aclose()
+
+
+# -- What was done in a conversation, turn by turn, from its record. No model is asked -------------
+
+
+class RecapTurn(NamedTuple):
+    """A turn with its steps, the commands that it ran, and what failed in it."""
+
+    turn: Turn
+    steps: tuple[Step, ...]
+    commands: tuple[str, ...]
+    failed: tuple[ToolCall, ...]
+    calls: int
+
+
+class Recap(NamedTuple):
+    """A conversation, told again."""
+
+    session: str
+    title: str
+    turns: tuple[RecapTurn, ...]
+
+
+def recap_of(project: Project, named: str) -> Recap:
+    """Return what was done in a conversation. Raises NotFound."""
+    found = looked_at(project, named)
+    calls = calls_of(found.history)
+    steps = steps_of(project, found.id)
+    turns = [_turn(turn, calls, steps) for turn in turns_of(found.history)]
+    return Recap(found.id, found.title, tuple(turns))
+
+
+def _turn(turn: Turn, calls: list[ToolCall], steps: list[Step]) -> RecapTurn:
+    own = [call for call in calls if call.turn == turn.number]
+    given = [text(mapping(call.given).get("command")) for call in own]
+    return RecapTurn(
+        turn=turn,
+        steps=tuple(step for step in steps if turn.id and _turn_id(step) == turn.id),
+        commands=tuple(command for command in given if command),
+        failed=tuple(call for call in own if call.is_error or not call.has_result),
+        calls=len(own),
+    )
+
+
+def _turn_id(step: Step) -> str:
+    found = step.as_checkpoint
+    return "" if found is None else found.turn

@@ -1,7 +1,7 @@
 """The built-in agent: the loop that asks a model, uses tools and goes on until it is done.
 
 `loop` is an asynchronous generator of events. It knows no screen and no disk: what must last goes
-through the port `conversation`, which is awaited; the model is behind the port `model`; whether a
-tool may be used is asked of the port `guard`, which `permissions.guard` implements. The rest of
-`permissions`, `settings`, `effort` and `compacting` are pure.
+through the port `Conversation` (`setup`), which is awaited; the model is behind the port `model`;
+whether a tool may be used is asked of the port `Guard` (`setup`), which `permissions.guard`
+implements. The rest of `permissions`, `settings` and `effort` are pure.
 """

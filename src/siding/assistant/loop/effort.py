@@ -1,6 +1,6 @@
 """How much the model is to think: what was asked for, by whom, and what is said about it. Pure.
 
-What an effort means to a provider is the adapters' (`assistant.models.thinking`).
+What an effort means to a provider is the adapters' (`assistant.models.request_settings`).
 """
 
 import re

@@ -1,6 +1,6 @@
 """The loop: ask the model, run its calls, ask again, until it is done.
 
-`converse` yields what happens. Everything that must last is stored, by the port `conversation`,
+`converse` yields what happens. Everything that must last is stored, by the port `Conversation`,
 before it is told. Whatever ends a turn (a limit, an error, an interrupt), the conversation is one
 that a model accepts: each call has a result.
 """

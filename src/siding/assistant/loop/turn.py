@@ -18,8 +18,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from siding.agents.transcripts.writing.compaction import Breaker
-from siding.assistant.loop.answering import Answering
-from siding.assistant.loop.compacting import estimated, is_long
+from siding.assistant.loop.answer import Answering, Execution
+from siding.assistant.loop.compaction import estimated, is_long, summed_up
 from siding.assistant.loop.events import (
     Compacted,
     Compacting,
@@ -36,7 +36,6 @@ from siding.assistant.loop.events import (
     TurnStarted,
     Withdrawn,
 )
-from siding.assistant.loop.executing import Execution
 from siding.assistant.loop.messages import Usage
 from siding.assistant.loop.model import (
     Ended,
@@ -46,9 +45,8 @@ from siding.assistant.loop.model import (
     Trouble,
 )
 from siding.assistant.loop.object_tool import NAME, ObjectTool
-from siding.assistant.loop.retrying import Again, Failures, GiveUp, OtherModel, next_step
+from siding.assistant.loop.retries import Again, Failures, GiveUp, OtherModel, next_step
 from siding.assistant.loop.setup import Content, Setup
-from siding.assistant.loop.summing_up import summed_up
 from siding.ground.errors import UsageError
 
 T = TypeVar("T")

@@ -10,8 +10,7 @@ from siding.agents.own.providers import PROVIDERS
 from siding.assistant.loop.messages import Usage
 from siding.assistant.loop.model import Limits, ModelError, ModelEvent, Request, Trouble
 from siding.assistant.models.access import access
-from siding.assistant.models.limits import limits_of
-from siding.assistant.models.names import Named, named
+from siding.assistant.models.names import Named, limits_of, named
 from siding.assistant.models.scripted import PROVIDER as SCRIPTED
 from siding.assistant.models.scripted import ScriptedModel
 from siding.usage.prices import Prices

@@ -1,6 +1,6 @@
 """Names of models: ``provider:name``, or the name alone where its family says whose it is. Pure."""
 
-from siding.assistant.loop.model import ModelError, Trouble
+from siding.assistant.loop.model import Limits, ModelError, Trouble
 from siding.ground.namedtuples import NamedTuple
 
 # family -> provider, by how a name begins
@@ -43,3 +43,67 @@ def named(model: str, providers: frozenset[str]) -> Named:
         f"it is not known whose model {model!r} is",
         hint=f"write PROVIDER:NAME; providers are {', '.join(sorted(providers))}",
     )
+
+
+# --------------------------------------------------------------------------------------------------
+# What models take and give, in tokens: data, by how a name begins. The longest beginning
+# counts
+#
+# Written down without the providers' pages at hand; they are to be checked against them.
+
+
+_K = 1_000
+_UNKNOWN = Limits(window=128 * _K, output=8 * _K, most_output=16 * _K)
+
+_TABLE = {
+    "claude": Limits(200 * _K, 32 * _K, 64 * _K),
+    "claude-3": Limits(200 * _K, 4 * _K, 4 * _K),
+    "claude-3-5": Limits(200 * _K, 8 * _K, 8 * _K),
+    "claude-3-7": Limits(200 * _K, 32 * _K, 64 * _K),
+    "claude-opus-4": Limits(200 * _K, 32 * _K, 32 * _K),
+    "claude-opus-4-5": Limits(200 * _K, 32 * _K, 64 * _K),
+    "claude-opus-4-6": Limits(1_000 * _K, 64 * _K, 128 * _K),
+    "claude-opus-4-7": Limits(1_000 * _K, 64 * _K, 128 * _K),
+    "claude-opus-4-8": Limits(1_000 * _K, 64 * _K, 128 * _K),
+    "claude-opus-5": Limits(1_000 * _K, 64 * _K, 128 * _K),
+    "claude-sonnet-4": Limits(200 * _K, 32 * _K, 64 * _K),
+    "claude-sonnet-4-6": Limits(1_000 * _K, 32 * _K, 64 * _K),
+    "claude-sonnet-5": Limits(1_000 * _K, 64 * _K, 128 * _K),
+    "claude-haiku-4": Limits(200 * _K, 32 * _K, 64 * _K),
+    "gpt-3.5": Limits(16 * _K, 4 * _K, 4 * _K),
+    "gpt-4": Limits(8 * _K, 4 * _K, 4 * _K),
+    "gpt-4-turbo": Limits(128 * _K, 4 * _K, 4 * _K),
+    "gpt-4o": Limits(128 * _K, 16 * _K, 16 * _K),
+    "gpt-4.1": Limits(1_047_576, 32 * _K, 32 * _K),
+    "gpt-5": Limits(400 * _K, 32 * _K, 128 * _K),
+    "gpt-5-chat": Limits(128 * _K, 16 * _K, 16 * _K),
+    "gpt-5.4": Limits(1_050 * _K, 32 * _K, 128 * _K),
+    "gpt-5.5": Limits(1_050 * _K, 32 * _K, 128 * _K),
+    "gpt-5.6": Limits(1_050 * _K, 32 * _K, 128 * _K),
+    "gpt-6": Limits(1_050 * _K, 32 * _K, 128 * _K),
+    "o1": Limits(200 * _K, 32 * _K, 100 * _K),
+    "o3": Limits(200 * _K, 32 * _K, 100 * _K),
+    "o4": Limits(200 * _K, 32 * _K, 100 * _K),
+    "gemini": Limits(1_048_576, 32 * _K, 65_536),
+    "gemini-1": Limits(1_048_576, 8 * _K, 8 * _K),
+    "gemini-2.0": Limits(1_048_576, 8 * _K, 8 * _K),
+    # Of open weights, as servers of one's own have them: a small window is the safe guess.
+    "qwen": Limits(32 * _K, 8 * _K, 16 * _K),
+    "llama": Limits(32 * _K, 4 * _K, 8 * _K),
+    "gpt-oss": Limits(128 * _K, 16 * _K, 32 * _K),
+    "deepseek": Limits(128 * _K, 8 * _K, 32 * _K),
+}
+
+
+def limits_of(name: str) -> Limits:
+    """Return the limits of a model, by its name without the provider; a guess for an unknown one.
+
+    What a name has before its family counts for nothing: ``us.anthropic.claude-opus-4-6-v1:0``.
+    """
+    lower = name.lower()
+    at, family = max(
+        ((at, key) for key in _TABLE if (at := lower.find(key)) >= 0),
+        key=lambda each: (-each[0], len(each[1])),
+        default=(-1, ""),
+    )
+    return _TABLE[family] if at >= 0 else _UNKNOWN

@@ -23,12 +23,11 @@ from siding.assistant.loop.model import (
     Started,
     Trouble,
 )
-from siding.assistant.models import caching, messages_body, thinking, translating
+from siding.assistant.models import blocks, request_settings
 from siding.assistant.models.access import Access
 from siding.assistant.models.failures import failure
-from siding.assistant.models.limits import limits_of
 from siding.assistant.models.making.http import Patience, client, noted
-from siding.assistant.models.names import Named
+from siding.assistant.models.names import Named, limits_of
 from siding.assistant.models.streaming import OutOfOrder, Telling, usage_of
 from siding.ground.namedtuples import NamedTuple
 
@@ -132,22 +131,22 @@ def _prepare(request: Request, model: Named, row: Provider, access: Access, made
     settings: dict[str, Any] = {
         "max_tokens": most,
         "max_retries": 0,
-        **thinking.settings(wire, request, dict(made.profile), most),
+        **request_settings.settings(wire, request, dict(made.profile), most),
     }
-    cache = caching.wanted(request, model.name, access.environment)
+    cache = request_settings.wanted(request, model.name, access.environment)
     if wire is Wire.MESSAGES:
-        settings["extra_body"] = messages_body.body(request, cache)
+        settings["extra_body"] = blocks.body(request, cache)
         # What is really sent is in the body above.
         prompt: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(content="-")])]
         return _Sent(prompt, _typed(settings), ModelRequestParameters())
     if wire is Wire.RESPONSES:
         settings["openai_store"] = False
     if row.prefix in ("openai", "openai-chat", "azure") and cache is not Cache.OFF:
-        settings["openai_prompt_cache_key"] = caching.key_of(request)
+        settings["openai_prompt_cache_key"] = request_settings.key_of(request)
     return _Sent(
-        translating.messages(request, model.provider),
+        blocks.messages(request, model.provider),
         _typed(settings),
-        translating.parameters(request),
+        blocks.parameters(request),
     )
 
 
@@ -210,5 +209,5 @@ def _ended(answer: ModelResponse, telling: Telling, provider: str) -> Ended:
         raise ModelError(
             Trouble.CONNECTION, "the answer broke off: its end never came", has_begun=True
         )
-    kept = translating.kept(answer, provider, is_in_blocks=telling.keeps_signatures)
+    kept = blocks.kept(answer, provider, is_in_blocks=telling.keeps_signatures)
     return Ended(reason, usage_of(answer.usage), kept)

@@ -5,6 +5,6 @@ module and a `.md` of the same name, which is what the model reads about it; `fa
 tools of one conversation. A tool decides nothing about permission: it says what it is about to do
 (`Tool.use`), and whoever runs it decides.
 
-Whoever runs a tool checks the input first (`checking.checked`), and calls `Memory.close` when the
+Whoever runs a tool checks the input first (`spec.checked`), and calls `Memory.close` when the
 conversation ends.
 """

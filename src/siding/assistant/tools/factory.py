@@ -1,28 +1,99 @@
 """Making the tools of one conversation."""
 
-from siding.assistant.tools.bounding import Bounded
-from siding.assistant.tools.files.changing import Changer
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from siding.assistant.tools.ask_user_question import AskUserQuestion
+from siding.assistant.tools.files.changes import Changer
+from siding.assistant.tools.files.contents import KnownFiles
 from siding.assistant.tools.files.edit import Edit
-from siding.assistant.tools.files.known import KnownFiles
 from siding.assistant.tools.files.multi_edit import MultiEdit
 from siding.assistant.tools.files.notebook_edit import NotebookEdit
 from siding.assistant.tools.files.paths import Paths
 from siding.assistant.tools.files.read import Read
 from siding.assistant.tools.files.write import Write
-from siding.assistant.tools.own.siding import Siding
-from siding.assistant.tools.person.ask_user_question import AskUserQuestion
-from siding.assistant.tools.person.todo_write import Todos, TodoWrite
-from siding.assistant.tools.place import Place
-from siding.assistant.tools.port import Tool
+from siding.assistant.tools.place import Place, file_name
+from siding.assistant.tools.port import Call, Result, Tool, ToolSpec, Use
 from siding.assistant.tools.search.glob import Glob
 from siding.assistant.tools.search.grep import Grep
-from siding.assistant.tools.search.searching import Searches
+from siding.assistant.tools.search.ripgrep import Searches
 from siding.assistant.tools.shell.bash import Bash
 from siding.assistant.tools.shell.bash_output import BashOutput
 from siding.assistant.tools.shell.kill_shell import KillShell
 from siding.assistant.tools.shell.shells import Shells
-from siding.assistant.tools.web.web_fetch import WebFetch
+from siding.assistant.tools.siding import Siding
+from siding.assistant.tools.spec import failed
+from siding.assistant.tools.todo_write import Todos, TodoWrite
+from siding.assistant.tools.web_fetch import WebFetch
 from siding.ground.namedtuples import NamedTuple
+
+# -- What holds for every tool: results that are too large are stored, errors are results ----------
+
+
+MOST_RESULT = 30_000  # characters
+_PREVIEW = 2_000
+
+
+class Bounded:
+    """A tool whose results are never too large, and which does not raise OSError.
+
+    A larger result is stored in a file of `Place.results`, and its beginning is given with the
+    path. `Result.details` names it as Claude Code does: ``persistedOutputPath`` and
+    ``persistedOutputSize``, so that what the model saw can be told from what there was.
+    """
+
+    def __init__(self, tool: Tool, place: Place) -> None:
+        self._tool = tool
+        self._place = place
+
+    @property
+    def spec(self) -> ToolSpec:
+        return self._tool.spec
+
+    def is_safe(self, given: Mapping[str, Any]) -> bool:
+        return self._tool.is_safe(given)
+
+    def use(self, given: Mapping[str, Any]) -> Use:
+        return self._tool.use(given)
+
+    async def run(self, call: Call) -> Result:
+        try:
+            result = await self._tool.run(call)
+        except OSError as error:
+            return failed(f"{self.spec.name} failed: {error.strerror or error}")
+        return fitted(self._place, call, result)
+
+
+def fitted(place: Place, call: Call, result: Result) -> Result:
+    """Return the result, with a preview and a path in the place of a text that is too large."""
+    text = result.content
+    if not isinstance(text, str) or len(text) <= MOST_RESULT:
+        return result
+    path = _stored(place.results / f"{file_name(call.id)}.txt", text)
+    if path is None:
+        cut = f"{text[:MOST_RESULT]}\n[… {len(text) - MOST_RESULT:,} more characters]"
+        return result._replace(content=cut)
+    preview = text[:_PREVIEW].rpartition("\n")[0] or text[:_PREVIEW]
+    content = (
+        f"The result is large ({len(text):,} characters) and was stored in {path}. Look there with "
+        f"Read (offset and limit) or Grep. It begins:\n\n{preview}\n…"
+    )
+    kept = {"persistedOutputPath": str(path), "persistedOutputSize": len(text)}
+    return result._replace(content=content, details={**result.details, **kept})
+
+
+def _stored(path: Path, text: str) -> Path | None:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_text(text, "utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    return path
+
+
+# -- Making the tools of one conversation ----------------------------------------------------------
+
 
 # Their results are as large as they may be already, or are parts of a file that is there.
 _FIT_BY_THEMSELVES = frozenset({"Read", "Bash", "BashOutput"})

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from siding.assistant.tools.port import Progress
 from siding.ground.clock import Clock, SystemClock
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.paths import JudgingPlace
+from siding.shellguard.face import JudgingPlace
 
 
 class Asker(Protocol):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.tool_use import ToolUse
+from siding.shellguard.face import ToolUse
 
 Block = Mapping[str, Any]  # a block of content as Anthropic's API has it: `text`, `image`, …
 
@@ -34,12 +34,16 @@ class Use(NamedTuple):
 
     `pattern` is what a rule such as ``Bash(git commit:*)`` or ``Read(src/**)`` is compared with:
     the command, the path from the workspace, the host of an address. "" has no pattern.
+
+    `in_conversation`: what the call changes is the conversation and the record of its task. Such
+    calls wait for each other, so they are not safe, and yet nobody has to be asked about them.
     """
 
     pattern: str = ""
     command: str = ""  # of a shell
     touches: ToolUse | None = None  # of files and addresses
     text: str = ""  # in one line: ``Edit src/app.py``
+    in_conversation: bool = False
 
 
 class Result(NamedTuple):

@@ -14,6 +14,56 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
+    from typing import NoReturn
+
+
+# What has to see the interpreter's ordinary end: temporary files go when their objects do, and the
+# others end their threads and processes, or write down what they measured.
+_NEEDS_ORDINARY_END = frozenset(
+    {"asyncio", "concurrent.futures", "coverage", "multiprocessing", "tempfile"}
+)
+
+
+def command() -> "NoReturn":
+    """Be the program ``siding``: run the command line of this process, then end the process."""
+    leave(main())
+
+
+def leave(status: int) -> "NoReturn":
+    """End the process, without taking the interpreter apart where nobody needs that.
+
+    To free one object after the other takes 1.3 ms of processor time after `log` and 5 after `run`,
+    and the kernel frees all of them anyway. What the ordinary end does for others is done here:
+    `atexit` functions run, then both outputs are flushed. Files are never left to the end: who
+    writes one closes it.
+    """
+    if _may_leave_at_once():
+        import atexit
+
+        atexit._run_exitfuncs()
+        try:
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None and not stream.closed:
+                    stream.flush()
+        except (OSError, ValueError):
+            pass  # a full disk, or a pipe without a reader: the ordinary end says so
+        else:
+            import os
+
+            os._exit(status)
+    sys.exit(status)
+
+
+def _may_leave_at_once() -> bool:
+    """Tell whether no thread lives, nobody watches the interpreter, and nothing waits for its
+    end."""
+    import _thread
+
+    watched = sys.gettrace() is not None or sys.getprofile() is not None
+    asked_to_stay = sys.flags.inspect or sys.flags.dev_mode
+    # Threads of any kind: it counts those that `threading` does not know of, too.
+    lives = _thread._count() > 0
+    return not (watched or asked_to_stay or lives or _NEEDS_ORDINARY_END & sys.modules.keys())
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -134,6 +184,8 @@ def _run_verb(
     gc.set_threshold(50_000)
     gc.enable()
     status = verb.run(parsed, context)
+    # Otherwise the end of the process looks through all that the verb has loaded: 3 to 10 ms.
+    gc.freeze()
     assert isinstance(status, int)
     return status
 

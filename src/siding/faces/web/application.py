@@ -7,7 +7,7 @@ Every page's address returns the same empty page; its script then fetches the co
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -37,7 +37,8 @@ _TYPES = {
 }
 MOST_TOPICS = 8
 Endpoint = Callable[[Request], Awaitable[Response]]
-_STATUSES = {NotFound: 404, UsageError: 400, DeviceRefused: 403}
+_STATUSES: Mapping[type[SidingError], int] = {NotFound: 404, UsageError: 400, DeviceRefused: 403}
+_STATUSES_OF_CODES = {kind.code: status for kind, status in _STATUSES.items()}  # of refusals
 
 
 def build(site: Site, *, key: Key, serving: Serving | None) -> ASGIApp:
@@ -124,7 +125,8 @@ def _view(site: Site, handler: Callable[[Ask], Page | str], *, shared: bool) -> 
 
 async def _expected(request: Request, error: Exception) -> Response:
     assert isinstance(error, SidingError)
-    status = next((found for kind, found in _STATUSES.items() if isinstance(error, kind)), 409)
+    of_code = _STATUSES_OF_CODES.get(error.code, 409)
+    status = next((s for kind, s in _STATUSES.items() if isinstance(error, kind)), of_code)
     return _failure(request, status, error.code, error.message, _hint_here(error.hint))
 
 

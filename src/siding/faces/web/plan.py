@@ -10,9 +10,9 @@ from siding.applying.apply import Mode
 from siding.faces.web.text import counted
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
-from siding.record.back.restore_act import written_meanwhile
 from siding.record.place.project import Project
 from siding.record.recording.steps import Step
+from siding.record.restoring.act import written_meanwhile
 
 GIT_SIDE = "on git's side"  # HEAD, the branch, the index, what is under way, the phases
 SHOWN = 400  # paths of a kind that a plan lists; its digest is of all of them

@@ -15,17 +15,22 @@ from siding.ground.git.roots import WorktreeRoot
 from siding.ground.git.tree_modes import NOTHING
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.restoring.displaced import keep_unrecorded
-from siding.record.restoring.emptying import with_directories
-from siding.record.restoring.linking import with_links
-from siding.record.restoring.plan import Restoration, plan_restoration
-from siding.record.restoring.restore import restore
-from siding.record.restoring.staging import staged
-from siding.record.returning.carry_out import Returning, returning
-from siding.record.returning.plan import GitReturn, details_of
-from siding.record.snapshots.modes import TreeState, mode_changes, modes_of, named_in
+from siding.record.files.directories import with_directories
+from siding.record.files.displaced import keep_unrecorded
+from siding.record.files.links import with_links
+from siding.record.files.plan import Restoration, plan_restoration
+from siding.record.files.restore import restore
+from siding.record.files.staging import staged
+from siding.record.moving.model import (
+    CheckoutPlace,
+)
+from siding.record.restoring.git_plan import GitRestoration
+from siding.record.restoring.git_restore import GitWork, restoring_git
+from siding.record.snapshots.mode_changes import mode_changes
+from siding.record.snapshots.modes import named_in
 from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, modes_of
+from siding.record.snapshots.recorded_state import details_of
 from siding.record.snapshots.store import SnapshotStore, remove_tree
 
 _REASON = "siding: fork"
@@ -121,7 +126,7 @@ def _git_part(tree: PoolWorktree, held: Held, wanted: Held) -> Iterator[None]:
         yield
         return
     store = tree.store
-    plan = GitReturn(
+    plan = GitRestoration(
         now=now,
         then=then,
         task_branch="",
@@ -131,8 +136,8 @@ def _git_part(tree: PoolWorktree, held: Held, wanted: Held) -> Iterator[None]:
         wanted=details_of(store, then),
     )
     place = CheckoutPlace(root=tree.root.path, git_dir=tree.git_dir)
-    work = Returning(tree.repository, store, place, tree.token, _REASON)
-    with returning(work, plan, lambda: True):
+    work = GitWork(tree.repository, store, place, tree.token, _REASON)
+    with restoring_git(work, plan, lambda: True):
         yield
 
 

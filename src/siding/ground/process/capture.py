@@ -18,7 +18,7 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.descriptors import LAST_STANDARD, pipe_above_standard
@@ -219,6 +219,34 @@ class Running:
             os.close(self._open.pop())
 
 
+class Answering:
+    """A running helper command that answers questions until `end` is called.
+
+    Its messages on standard error are dropped: pipe after pipe would have to be read at once.
+    """
+
+    def __init__(self, child: _Child, questions: int, answers: int) -> None:
+        self._child = child
+        self._questions = questions
+        self.answers: BinaryIO = os.fdopen(answers, "rb")
+
+    def ask(self, question: bytes) -> None:
+        """Send a question. Raises BrokenPipeError if the command has ended.
+
+        The caller reads the whole answer before the next question: else both sides may wait.
+        """
+        unsent = memoryview(question)
+        while unsent:
+            unsent = unsent[os.write(self._questions, unsent) :]
+
+    def end(self) -> None:
+        """End the command's process group at once; it has nothing to clean up."""
+        os.close(self._questions)
+        self.answers.close()
+        self._child.signal_group(signal.SIGKILL)
+        self._child.wait(None)
+
+
 def start(
     argv: Sequence[str],
     *,
@@ -238,14 +266,6 @@ def start(
     limits stdout in bytes. Raises `CannotStart`.
     """
     command = tuple(argv)
-    program = find_program(command, env, cwd or Path())
-    if isinstance(program, NotStartable):
-        reason = program.reason.removeprefix(f"{command[0]!r}: ")
-        raise CannotStart(
-            f"{command[0]!r} cannot be started: {reason}",
-            hint=f"is {command[0]!r} installed and on the PATH?",
-        )
-    path, words = _in_directory(cwd, program.path, command)
     with _Plumbing() as plumbing:
         ends = _Ends(
             stdin=plumbing.feed(0) if stdin else None,
@@ -256,22 +276,17 @@ def start(
             plumbing.nothing(0)
         if stdout is not None:
             plumbing.use(stdout, 1)
-        for fd in keep_fds:
-            plumbing.use(fd, fd)
-        plumbing.close_inherited(keep_fds)
-        try:
-            pid = os.posix_spawn(
-                path,
-                words,
-                env,
-                file_actions=plumbing.actions,
-                setpgroup=0,
-                setsigdef=_IGNORED_BY_PYTHON,
-            )
-        except OSError as error:
-            raise CannotStart(f"{command[0]!r} cannot be started: {error.strerror}") from error
-        plumbing.started = True
-    return Running(_Child(pid), ends, command, stdin, max_output)
+        child = _spawn(command, env, cwd, plumbing, keep_fds)
+    return Running(child, ends, command, stdin, max_output)
+
+
+def start_answering(argv: Sequence[str], *, env: Mapping[str, str]) -> Answering:
+    """Start a helper command that reads questions from its standard input. Raises `CannotStart`."""
+    with _Plumbing() as plumbing:
+        questions, answers = plumbing.feed(0), plumbing.drain(1)
+        plumbing.nothing(2)
+        child = _spawn(tuple(argv), env, None, plumbing, ())
+    return Answering(child, questions, answers)
 
 
 def run_captured(
@@ -306,6 +321,40 @@ def run_to_fd(
     """Run a helper command that writes directly to the descriptor ``stdout``; see `start`."""
     running = start(argv, env=env, cwd=cwd, stdin=stdin, stdout=stdout, keep_fds=keep_fds)
     return running.finish(timeout_s=timeout_s)
+
+
+def _spawn(
+    command: tuple[str, ...],
+    env: Mapping[str, str],
+    cwd: Path | None,
+    plumbing: "_Plumbing",
+    keep_fds: Sequence[int],
+) -> _Child:
+    """Start the command in a process group of its own. Raises `CannotStart`."""
+    program = find_program(command, env, cwd or Path())
+    if isinstance(program, NotStartable):
+        reason = program.reason.removeprefix(f"{command[0]!r}: ")
+        raise CannotStart(
+            f"{command[0]!r} cannot be started: {reason}",
+            hint=f"is {command[0]!r} installed and on the PATH?",
+        )
+    path, words = _in_directory(cwd, program.path, command)
+    for fd in keep_fds:
+        plumbing.use(fd, fd)
+    plumbing.close_inherited(keep_fds)
+    try:
+        pid = os.posix_spawn(
+            path,
+            words,
+            env,
+            file_actions=plumbing.actions,
+            setpgroup=0,
+            setsigdef=_IGNORED_BY_PYTHON,
+        )
+    except OSError as error:
+        raise CannotStart(f"{command[0]!r} cannot be started: {error.strerror}") from error
+    plumbing.started = True
+    return _Child(pid)
 
 
 def _left(deadline: float | None) -> float | None:
@@ -361,8 +410,8 @@ class _Plumbing:
         return reading
 
     def nothing(self, number: int) -> None:
-        """Open /dev/null for reading as the command's descriptor `number`."""
-        self.actions.append((os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDONLY, 0))
+        """Open /dev/null as the command's descriptor `number`."""
+        self.actions.append((os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0))
 
     def use(self, fd: int, number: int) -> None:
         """Give our descriptor `fd` to the command as `number`.

@@ -16,15 +16,19 @@ import signal
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from siding.ground.process.keeper.child import Child
-from siding.ground.process.limits import Breach, LimitWatch
-from siding.ground.process.looks import Looks
-from siding.ground.process.pausing.suspending import Suspending
 from siding.ground.process.pump import Channel, TerminalInput
 from siding.ground.process.signals import ENDING, STOP, SignalInbox
-from siding.ground.process.tree import EndedProcesses, Ender, ProcessTree
+from siding.ground.process.tree import EndedProcesses, ProcessTree
+
+if TYPE_CHECKING:
+    from siding.ground.process.ender import Ender
+    from siding.ground.process.keeper.child import Child
+    from siding.ground.process.limit_watch import LimitWatch
+    from siding.ground.process.limits import Breach
+    from siding.ground.process.looks import Looks
+    from siding.ground.process.pausing.suspending import Suspending
 
 QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte
 DRAIN_S = 5.0  # and after this long in any case
@@ -49,7 +53,7 @@ class Drive:
 
     def __init__(
         self,
-        child: Child,
+        child: "Child",
         tree: ProcessTree,
         inbox: SignalInbox,
         channels: list[Channel],
@@ -57,7 +61,7 @@ class Drive:
         timeout_s: float | None,
         grace_s: float,
         typed: TerminalInput | None = None,
-        suspending: Suspending,
+        suspending: "Suspending",
     ) -> None:
         self.status: int | None = None  # the command's exit status, negative for a signal
         self.timed_out = False
@@ -82,7 +86,7 @@ class Drive:
         self._ending = False
         self._last_byte = 0.0
 
-    def watch(self, watch: LimitWatch) -> None:
+    def watch(self, watch: "LimitWatch") -> None:
         """Check `watch` in the loop, and end the run when it reports a breach."""
         self._watch = watch
 
@@ -90,7 +94,7 @@ class Drive:
         """Serve something else in the loop, too."""
         self._beside += beside
 
-    def look_with(self, looks: Looks) -> None:
+    def look_with(self, looks: "Looks") -> None:
         """Have `looks` look from time to time while the command lives."""
         self._looks.append(looks)
 
@@ -174,7 +178,7 @@ class Drive:
             if self._watch is not None and self.breach is None:
                 self._judge(self._watch.output(sum(each.moved for each in self._channels)))
 
-    def _judge(self, breach: Breach | None) -> None:
+    def _judge(self, breach: "Breach | None") -> None:
         """End everything when a limit was passed and nothing else is ending it."""
         if breach is not None and self._ender is None and not self._draining:
             self.breach = breach
@@ -251,6 +255,8 @@ class Drive:
 
     def _end_everything(self, *, hurry: bool = True) -> None:
         """Begin to end all processes; with `hurry` no slow screen is waited for."""
+        from siding.ground.process.ender import Ender
+
         self._ender = Ender(self._tree, grace_s=self._grace_s)
         self._ending = True
         for channel in self._channels if hurry else ():

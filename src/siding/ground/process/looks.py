@@ -2,6 +2,20 @@
 
 from typing import Protocol
 
+from siding.ground.namedtuples import NamedTuple
+
+
+class TurnTimes(NamedTuple):
+    """When turns are recorded, in seconds; None for not at all."""
+
+    every_s: float | None = None
+    quiet_s: float | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether turns are recorded at all."""
+        return self != TurnTimes()
+
 
 class Looks(Protocol):
     """Something that looks at the run from time to time while its command lives.

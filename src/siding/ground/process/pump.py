@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from siding.ground.process.command import StdinPlan
 from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.screen import ScreenWriter
-from siding.ground.process.terminal import ScreenModes
+
+if TYPE_CHECKING:
+    from siding.ground.process.terminal import ScreenModes
 
 _STDERR_SIZE = 1 << 18
 _READS = 32  # reads in a row before the screen gets what was read
@@ -42,7 +45,7 @@ class Channel:
         self._recorder = recorder
         self._stderr = bytearray(_STDERR_SIZE) if stderr else None
         self._lent: bytearray | None = None
-        self._modes = ScreenModes() if screen.shows and os.isatty(screen.fileno()) else None
+        self._modes = _modes_of(screen)
 
     @property
     def blocked(self) -> bool:
@@ -113,6 +116,15 @@ class Channel:
         if self._lent is None:
             self._lent = self._recorder.buffer()
         return self._lent
+
+
+def _modes_of(screen: ScreenWriter) -> "ScreenModes | None":
+    """Return what takes note of the modes of the caller's terminal; None if it is none."""
+    if not screen.shows or not os.isatty(screen.fileno()):
+        return None
+    from siding.ground.process.terminal import ScreenModes
+
+    return ScreenModes()
 
 
 class TerminalInput:

@@ -1,8 +1,8 @@
 """Run the user's command: show and record its output, and list the processes it leaves behind.
 
 If Siding itself is killed with SIGKILL, the keeper (`keeper.program`) ends what the command
-started. The artifact holds everything that had been read; `output.files.recover_output` brings it
-into its final form. If the keeper was killed, too, `tree.end_token` ends what still lives.
+started. The artifact holds everything that had been read; `output.reading.recover_output` brings it
+into its final form. If the keeper was killed, too, `ender.end_token` ends what still lives.
 """
 
 import signal
@@ -20,13 +20,12 @@ from siding.ground.process.command import (
     ProcessInfo,
 )
 from siding.ground.process.drive import Drive
-from siding.ground.process.keeper.child import Child
 from siding.ground.process.limits import LIMIT_EXIT_CODE
 from siding.ground.process.output.recording import OutputFiles, Recorded
 from siding.ground.process.pump import Channel
 from siding.ground.process.side import Plan, Side
 from siding.ground.process.signals import SignalInbox
-from siding.ground.process.tree import EndedProcesses, ProcessTree, end_all, info
+from siding.ground.process.tree import EndedProcesses, ProcessTree, info
 
 if sys.platform == "linux":
     from siding.ground.process.procfs import adopting_orphans
@@ -36,6 +35,7 @@ else:
 TIMEOUT_EXIT_CODE = 124  # the one of timeout(1)
 if TYPE_CHECKING:
     from siding.ground.process.broker.door import Door
+    from siding.ground.process.keeper.child import Child
     from siding.ground.process.sandboxed import Sandboxed
 
 _SANDBOX_TRIES = 3  # what a sandbox hides (sockets of others) can go while bwrap sets it up
@@ -184,7 +184,7 @@ def _begin_looks(run: Plan, tree: ProcessTree, drive: Drive, stack: ExitStack) -
         drive.look_with(looks)
 
 
-def _enter_sandbox(sandboxed: "Sandboxed", child: Child, tree: ProcessTree, drive: Drive) -> None:
+def _enter_sandbox(sandboxed: "Sandboxed", child: "Child", tree: ProcessTree, drive: Drive) -> None:
     """Tell those who end the run that the child is bwrap and the command its grandchild."""
     sandboxed.started()
     if sandboxed.guarded:
@@ -198,8 +198,12 @@ def _marked(command: Command, token: str) -> Command:
     return command._replace(env={**command.env, TOKEN_VARIABLE: marked})
 
 
-def _abort(child: Child, tree: ProcessTree, channels: list[Channel], recorder: OutputFiles) -> None:
+def _abort(
+    child: "Child", tree: ProcessTree, channels: list[Channel], recorder: OutputFiles
+) -> None:
     """End everything after an error on our side, and keep what was recorded."""
+    from siding.ground.process.ender import end_all
+
     for channel in channels:
         channel.close()
     end_all(tree)
@@ -216,6 +220,8 @@ def _await_the_end(tree: ProcessTree) -> None:
     end = time.monotonic() + _WARDEN_S
     while tree.left():
         if time.monotonic() > end:
+            from siding.ground.process.ender import end_all
+
             end_all(tree, grace_s=0.0)
             return
         time.sleep(0.001)
@@ -233,6 +239,8 @@ def _what_is_left(
         return drive.result(), ()
     left = _left_running(tree)
     if left and run.ends_left:
+        from siding.ground.process.ender import end_all
+
         return end_all(tree, grace_s=run.grace_s), ()
     return drive.result(), left
 

@@ -8,28 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process import lookup, terminal
+from siding.ground.process import lookup
 from siding.ground.process.command import Command, OutputScreen, StdinPlan, StreamPlan, WindowSize
-from siding.ground.process.control.control import Control
-from siding.ground.process.control.shared import SharedTerminal
 from siding.ground.process.descriptors import pipe_above_standard
-from siding.ground.process.keeper.child import Child, Survival
-from siding.ground.process.limits import Limits, LimitWatch
-from siding.ground.process.looks import Looks
+from siding.ground.process.limits import Limits
 from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.pausing.suspending import NoPause, Pause, Suspending
 from siding.ground.process.pump import Channel, TerminalInput
 from siding.ground.process.screen import ScreenWriter
-from siding.ground.process.spawn import spawn_in_terminal, spawn_piped
-from siding.ground.process.spawn_plan import SpawnPlan
-from siding.ground.process.terminal import RawMode
+from siding.ground.process.spawn import spawn_piped
+from siding.ground.process.spawn_plan import SpawnPlan, Survival
 from siding.ground.process.tree import TERM_GRACE_S, ProcessTree
 
 if TYPE_CHECKING:
     from siding.ground.process.broker.door import Door
+    from siding.ground.process.control.control import Control
+    from siding.ground.process.control.shared import SharedTerminal
     from siding.ground.process.drive import Beside
+    from siding.ground.process.keeper.child import Child
+    from siding.ground.process.limit_watch import LimitWatch
+    from siding.ground.process.looks import Looks
     from siding.ground.process.requests import Requests
     from siding.ground.process.sandboxed import Sandboxed
+    from siding.ground.process.terminal import RawMode
 
 _DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
 
@@ -45,8 +46,10 @@ class RunSandbox(NamedTuple):
     grows: tuple[Path, ...] = ()
     sandboxed: "Sandboxed | None" = None
 
-    def watch(self, tree: ProcessTree) -> LimitWatch:
+    def watch(self, tree: ProcessTree) -> "LimitWatch":
         """Return what checks the limits while the command runs."""
+        from siding.ground.process.limit_watch import LimitWatch
+
         group = None if self.sandboxed is None else self.sandboxed.group
         return LimitWatch(self.limits, tree, self.grows, group)
 
@@ -79,16 +82,16 @@ class Plan(NamedTuple):
     stdin: StdinPlan
     timeout_s: float | None
     token: str
-    on_started: Callable[[Child], None] | None = None
+    on_started: "Callable[[Child], None] | None" = None
     grace_s: float = TERM_GRACE_S
     sandbox: RunSandbox | None = None
     pause: Pause = NoPause()
-    control: Control | None = None
+    control: "Control | None" = None
     requests: "Requests | None" = None
     door: "Callable[[], Door | None] | None" = None
     ends_left: bool = False
     survival: Survival | None = None
-    looks: Sequence[Callable[[ProcessTree], Looks]] = ()
+    looks: "Sequence[Callable[[ProcessTree], Looks]]" = ()
     beside: "Sequence[Beside]" = ()
 
 
@@ -109,7 +112,7 @@ class Side:
         self._requests = run.requests
         self._survival = run.survival
 
-    def start(self, command: Command, program: lookup.Program) -> Child:
+    def start(self, command: Command, program: lookup.Program) -> "Child":
         """Start the command and connect it. Raises OSError as exec does."""
         if self._recorder.streams is StreamPlan.PTY:
             return self._start_in_terminal(command, program)
@@ -178,7 +181,11 @@ class Side:
         finally:
             os.close(reading)
 
-    def _start_in_terminal(self, command: Command, program: lookup.Program) -> Child:
+    def _start_in_terminal(self, command: Command, program: lookup.Program) -> "Child":
+        from siding.ground.process import terminal
+        from siding.ground.process.control.shared import SharedTerminal
+        from siding.ground.process.spawn_terminal import spawn_in_terminal
+
         fd = self._screen.stdin
         own = self._stdin is StdinPlan.TERMINAL and terminal.is_ours(fd)
         like = terminal.attributes(fd) or terminal.attributes(self._shown_on())
@@ -195,7 +202,7 @@ class Side:
         )
         self._connect(started.master, self._screen.stdout, slave=started.slave)
         if own:
-            self._raw = self._stack.enter_context(RawMode(fd))
+            self._raw = self._stack.enter_context(terminal.RawMode(fd))
         plan = StdinPlan.NULL if self._stdin is StdinPlan.TERMINAL and not own else self._stdin
         self.typed = TerminalInput(fd, started.master, plan)
         self.shared = SharedTerminal(self.channels[0], self.typed, size)
@@ -235,6 +242,8 @@ class Side:
         """Return the size of the caller's window; None if there is none, or it is left behind."""
         if self._stdin is StdinPlan.VIEWERS and not at_start:
             return None
+        from siding.ground.process import terminal
+
         return terminal.window_size(self._screen.stdin) or terminal.window_size(self._shown_on())
 
     def _shown_on(self) -> int:

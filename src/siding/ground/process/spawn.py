@@ -1,4 +1,4 @@
-"""Start the user's command, through pipes or in a terminal of its own.
+"""Start the user's command, through pipes; `spawn_terminal.py` gives it a terminal of its own.
 
 Either way the command is in another session than we are. So its processes can be told from our
 helpers, and a Ctrl-C for us does not reach them by accident. It leads a process group, which can
@@ -14,34 +14,26 @@ import fcntl
 import os
 import signal
 import sys
-import termios
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.command import Command, WindowSize
+from siding.ground.process.command import Command
 from siding.ground.process.descriptors import LAST_STANDARD, close_all_but, pipe_above_standard
-from siding.ground.process.keeper.child import Child, Forked, Survival
 from siding.ground.process.keeper.forking import can_keep, fork_kept
 from siding.ground.process.lookup import Program, is_plain_script
-from siding.ground.process.spawn_plan import SpawnPlan
-from siding.ground.process.terminal import set_window_size
+from siding.ground.process.spawn_plan import SpawnPlan, Survival
+
+if TYPE_CHECKING:
+    from siding.ground.process.keeper.child import Child
 
 PIPE_BYTES = 1 << 20  # Linux allows a user this much (pipe-max-size); the default is 64 kB
 
 
 class Piped(NamedTuple):
-    child: Child
+    child: "Child"
     stdout: int
     stderr: int
-
-
-class InTerminal(NamedTuple):
-    """A command in a terminal: ``master`` is our end of it, ``slave`` the command's."""
-
-    child: Child
-    master: int
-    slave: int
 
 
 def spawn_piped(
@@ -59,12 +51,12 @@ def spawn_piped(
     stdout, child_stdout = _large_pipe()
     stderr, child_stderr = _large_pipe()
     try:
-        child = _fork_exec(
+        child = fork_exec(
             command,
             program,
-            lambda: _take_pipes(stdin, child_stdout, child_stderr),
+            lambda: take_pipes(stdin, child_stdout, child_stderr),
             plan,
-            survives=_surviving(survival, (stdout, stderr)),
+            survives=surviving(survival, (stdout, stderr)),
         )
     except BaseException:
         os.close(stdout)
@@ -76,47 +68,7 @@ def spawn_piped(
     return Piped(child=child, stdout=stdout, stderr=stderr)
 
 
-def spawn_in_terminal(
-    command: Command,
-    program: Program,
-    *,
-    size: WindowSize,
-    like: list[Any] | None,
-    plan: SpawnPlan | None = None,
-    survival: Survival | None = None,
-) -> InTerminal:
-    """Start the command in a new terminal of this size.
-
-    ``like`` are its first settings, from `terminal.attributes`. Raises OSError with the errno that
-    exec gave.
-    """
-    master, slave = os.openpty()
-    try:
-        set_window_size(slave, size)
-        if like is not None:
-            termios.tcsetattr(slave, termios.TCSANOW, like)
-
-        def connect() -> None:
-            if inside:
-                _take_pipes(slave, slave, slave)
-            elif can_keep():
-                _take_terminal(slave)
-            else:
-                os.login_tty(slave)
-
-        inside = plan is not None and plan.takes_terminal
-        keep = -1 if inside else slave
-        survives = _surviving(survival, (master,))
-        child = _fork_exec(command, program, connect, plan, keep=keep, survives=survives)
-        os.set_blocking(master, False)
-    except BaseException:
-        os.close(master)
-        os.close(slave)
-        raise
-    return InTerminal(child=child, master=master, slave=slave)
-
-
-def _fork_exec(
+def fork_exec(
     command: Command,
     program: Program,
     connect: Callable[[], None],
@@ -124,7 +76,7 @@ def _fork_exec(
     *,
     keep: int = -1,
     survives: tuple[int, ...] = (),
-) -> Child:
+) -> "Child":
     """Fork, and exec the command in the child; raise the child's OSError here.
 
     `connect` runs in the child and gives it its group and its standard descriptors. The child
@@ -161,26 +113,28 @@ def _forked(
     terminal: int,
     guarded: bool,
     survives: tuple[int, ...],
-) -> Child | None:
+) -> "Child | None":
     """Fork the child, and a keeper above it if there can be one; None if that was not possible."""
     if can_keep():
         return fork_kept(
             become, failed=failed, terminal=terminal, guarded=guarded, survives=survives
         )
+    from siding.ground.process.keeper.child import Forked
+
     pid = os.fork()
     if pid == 0:
         become()
     return Forked(pid)
 
 
-def _surviving(survival: Survival | None, outputs: tuple[int, ...]) -> tuple[int, ...]:
+def surviving(survival: Survival | None, outputs: tuple[int, ...]) -> tuple[int, ...]:
     """Return the descriptors that the keeper of a run holds which survives its host."""
     if survival is None:
         return ()
     return (survival.fate, len(outputs), *outputs, *survival.locks)
 
 
-def _wait_for(child: Child) -> None:
+def _wait_for(child: "Child") -> None:
     """Wait for a child that did not exec."""
     if child.keeper:
         child.leave()
@@ -223,26 +177,14 @@ def _keep_open(ours: tuple[int, ...], given: tuple[int, ...]) -> None:
     close_all_but((*ours, *given))
 
 
-def _take_terminal(slave: int) -> None:
-    """In the child of a keeper that leads the session of this terminal: be its foreground.
-
-    The command is in a group of its own, with a parent in another group of the session. Otherwise
-    the group would be orphaned, and the kernel would ignore Ctrl-Z.
-    """
-    os.setpgid(0, 0)
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # we are not in the foreground yet
-    os.tcsetpgrp(slave, os.getpid())
-    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-    _take(slave, slave, slave)
-
-
-def _take_pipes(stdin: int | None, stdout: int, stderr: int) -> None:
+def take_pipes(stdin: int | None, stdout: int, stderr: int) -> None:
     """In the child: start a session, with these as the standard descriptors."""
     os.setsid()
-    _take(os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin, stdout, stderr)
+    take(os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin, stdout, stderr)
 
 
-def _take(*given: int) -> None:
+def take(*given: int) -> None:
+    """In the child: make these the standard descriptors."""
     # Copy all above 2 first: one of them may have the number that another one gets.
     moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, LAST_STANDARD + 1) for fd in given]
     for number, fd in enumerate(moved):

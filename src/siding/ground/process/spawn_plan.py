@@ -1,4 +1,4 @@
-"""How to start a command inside a sandbox. Values only."""
+"""How to start a command: inside a sandbox, and so that it survives us. Values only."""
 
 from collections.abc import Callable
 
@@ -24,3 +24,14 @@ class SpawnPlan(NamedTuple):
     keep: tuple[int, ...]
     takes_terminal: bool
     is_warden: bool = False
+
+
+class Survival(NamedTuple):
+    """What the keeper of a run holds that survives its host.
+
+    `locks` are the descriptors of those by which others see that the run lives; to `fate` it writes
+    how the command ended.
+    """
+
+    locks: tuple[int, ...]
+    fate: int

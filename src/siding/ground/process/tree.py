@@ -1,4 +1,4 @@
-"""Find every process that a step started, and end them.
+"""Find every process that a step started, so that `ender.py` can end them.
 
 A process group is not enough: agents leave shells in sessions of their own, daemons that forked
 twice, and children that ignore signals. Three methods are used together:
@@ -6,7 +6,7 @@ twice, and children that ignore signals. Three methods are used together:
 - While a command runs, its orphans become children of its keeper, or ours if it has no keeper
   (`adopting_orphans`), so that everything it started stays below us in the process tree.
 - Every process of a step has the step's token in its environment. This works also after recorder
-  and keeper were killed with SIGKILL: `end_token` finds and ends the processes that still live.
+  and keeper were killed with SIGKILL: `ender.end_token` finds and ends what still lives.
 - The whole group of a living process is killed at once, so that a process that forks faster than
   we look cannot escape.
 
@@ -16,15 +16,12 @@ recorder and keeper, processes that cleared their environment.
 """
 
 import os
-import signal
 import sys
-import time
 from collections.abc import Iterable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import ProcessInfo
-from siding.ground.process.keeper.child import Child
 from siding.ground.process.status import ProcessStatus
 
 if sys.platform == "linux":
@@ -33,10 +30,10 @@ else:
     from siding.ground.process import ps as processes
 
 TERM_GRACE_S = 2.0
-KILL_WAIT_S = 5.0
-_DENIED_WAIT_S = 0.5  # how long processes that we may not signal get to end after the others
-_LOOK_S = 0.02
 _CHASE_S = 0.1
+
+if TYPE_CHECKING:
+    from siding.ground.process.keeper.child import Child
 
 _watching: "set[ProcessTree]" = set()  # the trees of the commands that run now, in this process
 
@@ -78,7 +75,7 @@ class ProcessTree:
                 other._alone = False
             _watching.add(self)
 
-    def watch(self, child: Child) -> None:
+    def watch(self, child: "Child") -> None:
         """Take note that the step's command was started."""
         self._child = child
 
@@ -143,7 +140,7 @@ class ProcessTree:
                 found[status.pid] = status
         add_descendants(found, everything, safe)
         self.safe_groups = {s.group for s in everything.values() if s.pid not in found} | {0}
-        self._seen.update(_key(status) for status in found.values())
+        self._seen.update(key_of(status) for status in found.values())
         return list(found.values())
 
     def ticks(self) -> int:
@@ -177,130 +174,7 @@ class ProcessTree:
         return (0, 0) if self._child is None else (self._child.pid, self._child.keeper)
 
     def _knows(self, status: ProcessStatus) -> bool:
-        return _key(status) in self._seen or processes.has_token(status.pid, self._token)
-
-
-class Ender:
-    """Ends a tree in rounds, one for each call of `advance`.
-
-    Between the rounds the caller can read what the processes still write. All get SIGTERM, and
-    SIGCONT because a stopped process does not act on it. What they start after that to tidy up (a
-    trap that calls `rm`) is left alone while its parent lives. After ``grace_s`` seconds all get
-    SIGKILL, in every round, until two looks in a row find nothing or ``kill_wait_s`` seconds have
-    passed.
-    """
-
-    def __init__(
-        self, tree: ProcessTree, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
-    ) -> None:
-        self._tree = tree
-        self._kill_at = time.monotonic() + grace_s
-        self._give_up_at = self._kill_at + kill_wait_s
-        self._told: dict[tuple[int, int], ProcessStatus] = {}
-        self._denied: set[tuple[int, int]] = set()
-        self._left: list[ProcessStatus] = []
-        self._empty_looks = 0
-
-    def at_once(self) -> None:
-        """Make the next round send SIGKILL."""
-        self._kill_at = min(self._kill_at, time.monotonic())
-
-    def advance(self) -> bool:
-        """Do one round; return True when everything has ended or time is up.
-
-        Call it about every 20 ms.
-        """
-        now = time.monotonic()
-        restless = self._tree.reap() > 0  # one ended since the last look and may have forked before
-        self._left = self._tree.living()
-        alone = self._tree.is_alone()
-        if alone is None:
-            self._empty_looks = 0 if self._left or restless else self._empty_looks + 1
-            alone = self._empty_looks > 1
-        if (alone and not self._left) or now >= self._give_up_at:
-            return True
-        if now < self._kill_at:
-            self._terminate()
-            return False
-        self._kill()
-        if restless:
-            self._tree.chase()
-        denied = [status for status in self._left if _key(status) in self._denied]
-        waited = now >= self._kill_at + _DENIED_WAIT_S
-        return bool(denied) and denied == self._left and waited and not restless
-
-    def result(self) -> EndedProcesses:
-        """Return the ended processes and the survivors, as of the last round."""
-        left = {_key(status) for status in self._left}
-        ended = (status for key, status in self._told.items() if key not in left | self._denied)
-        return EndedProcesses(
-            ended=tuple(info(status) for status in ended),
-            survivors=tuple(info(status) for status in self._left),
-        )
-
-    def _terminate(self) -> None:
-        tidying = {status.pid for status in self._left} if self._told else set()
-        for status in self._left:
-            if self._tree.warden and self._tree.warden in (status.pid, status.parent):
-                continue  # bwrap and its init end with the command; ending them would SIGKILL it
-            if _key(status) not in self._told and status.parent not in tidying:
-                self._tell(status, signal.SIGTERM)
-                processes.send_signal(status, signal.SIGCONT)
-
-    def _kill(self) -> None:
-        self._tree.kill()
-        for group in {status.group for status in self._left} - self._tree.safe_groups:
-            _kill_group(group)
-        for status in self._left:
-            self._tell(status, signal.SIGKILL)
-
-    def _tell(self, status: ProcessStatus, number: int) -> None:
-        self._told[_key(status)] = status
-        if not processes.send_signal(status, number):
-            self._denied.add(_key(status))
-
-
-def end_all(
-    tree: ProcessTree, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
-) -> EndedProcesses:
-    """End a tree and wait for it, at most ``grace_s`` + ``kill_wait_s`` seconds and one look."""
-    ender = Ender(tree, grace_s=grace_s, kill_wait_s=kill_wait_s)
-    while not ender.advance():
-        time.sleep(_LOOK_S)
-    return ender.result()
-
-
-def end_token(
-    token: str,
-    *,
-    command: tuple[int, int] = (0, 0),
-    grace_s: float = TERM_GRACE_S,
-    kill_wait_s: float = KILL_WAIT_S,
-) -> EndedProcesses:
-    """End the processes of the step with this token, after its recorder was killed.
-
-    `command` is the step's command, as pid and start time: one that keeps its memory from others,
-    as Siding's own agent does, shows no token.
-    """
-    tree = ProcessTree(token, known=[command] if command[0] else ())
-    return end_all(tree, grace_s=grace_s, kill_wait_s=kill_wait_s)
-
-
-def orphans_in(directory: Path, *, since: int) -> list[ProcessInfo]:
-    """Return processes without a parent of their own that work below a directory.
-
-    `since` is a start time; older ones are left out. These are the ones that a run may have left
-    when its host and its keeper were killed at once. On systems without /proc none is found.
-    """
-    everything = processes.all_processes()
-    reapers = {1, *(status.pid for status in everything.values() if status.name == "systemd")}
-    found = []
-    for status in everything.values():
-        if status.parent in reapers and status.started >= since:
-            place = processes.directory_of(status.pid)
-            if place is not None and place.is_relative_to(directory):
-                found.append(info(status))
-    return found
+        return key_of(status) in self._seen or processes.has_token(status.pid, self._token)
 
 
 def info(status: ProcessStatus) -> ProcessInfo:
@@ -313,20 +187,9 @@ def _commands() -> frozenset[int]:
     return frozenset(pid for tree in _watching for pid in tree._pids())
 
 
-def _key(status: ProcessStatus) -> tuple[int, int]:
+def key_of(status: ProcessStatus) -> tuple[int, int]:
+    """Return what tells a process from a later one of the same number: pid and start time."""
     return status.pid, status.started
-
-
-def _kill_group(group: int) -> None:
-    """Send SIGKILL to a whole process group in one call, so that no member can fork meanwhile.
-
-    The id was just read from a living member, and the kernel does not reuse the id of a group that
-    has members.
-    """
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except OSError:
-        pass  # gone, or another user's; the caller signals each member by itself too
 
 
 def ancestors() -> frozenset[int]:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import Running
 from siding.ground.process.errors import TimedOut
+from siding.ground.process.looks import TurnTimes
 from siding.ground.process.tree import ProcessTree
 
 LOOK_SHARE = 20  # looks take at most about 1/20 of the time
@@ -25,18 +26,6 @@ _IDLE_SHARE = 0.01  # of a processor: a program that waits for a person takes so
 _TICKS_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 QUIET, TIMER = "quiet", "timer"  # why a turn was recorded
-
-
-class TurnTimes(NamedTuple):
-    """When turns are recorded, in seconds; None for not at all."""
-
-    every_s: float | None = None
-    quiet_s: float | None = None
-
-    @property
-    def any(self) -> bool:
-        """Whether turns are recorded at all."""
-        return self != TurnTimes()
 
 
 class TurnFailures(NamedTuple):

@@ -19,8 +19,8 @@ from siding.ground.process.pausing.open_files import (
     directory_of,
     open_files,
 )
+from siding.record.files.task_index import ignored_among
 from siding.record.place.project import Project
-from siding.record.restoring.task_index import ignored_among
 from siding.record.tasks.registry import Workspace
 
 # The locks of a project that an act may wait for. Others are held for as long as a program lives.

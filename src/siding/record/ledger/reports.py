@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.process.command import ProcessInfo
 from siding.ground.storage.fields import (
     mapping,
     mappings,
@@ -102,6 +103,11 @@ class LeftProcess(NamedTuple):
     pid: int
     name: str
     started: int  # clock ticks since boot on Linux
+
+
+def as_left(processes: Sequence[ProcessInfo]) -> tuple[LeftProcess, ...]:
+    """Return processes as a line holds them."""
+    return tuple(LeftProcess(*each) for each in processes)
 
 
 class ProcessReport(NamedTuple):

@@ -15,10 +15,12 @@ from siding.ground.files.durable import flush_dir, make_dirs
 from siding.ground.git import objects
 from siding.ground.git.command import Place
 from siding.ground.git.errors import GitError
+from siding.ground.git.object_reader import Found, ObjectReader
 from siding.ground.git.paths import parents
 from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
+from siding.record.snapshots.patches import Change, diff_trees
 from siding.record.snapshots.scratch import hold
 from siding.record.snapshots.store import SnapshotStore, remove_tree
 
@@ -60,7 +62,9 @@ class Bench:
         self.index = root / "index"
         self._hash_bytes = repository.paths.hash_size // 2
         self._held: int | None = None
+        self._reader: ObjectReader | None = None
         self._trees: dict[str, Sha] = {}
+        self._changes: dict[tuple[str, str], list[Change]] = {}
         self._known: dict[tuple[Sha, bytes], Entries | None] = {}
 
     def open(self) -> None:
@@ -72,6 +76,8 @@ class Bench:
 
     def close(self) -> None:
         """Remove the bench with all in it."""
+        if self._reader is not None:
+            self._reader.close()
         remove_tree(self.root)
         if self._held is not None:
             os.close(self._held)
@@ -127,16 +133,23 @@ class Bench:
 
     def read(self, names: Sequence[str], *, kind: bytes) -> list[bytes]:
         """Return the contents of these objects. Raises GitError if one does not exist."""
-        output = self._batch([name.encode() for name in names])
+        output = self._objects([name.encode() for name in names])
         for name, found in zip(names, output, strict=True):
-            if found is None or found[0] != kind:
+            if found is None or found.kind != kind:
                 raise GitError(f"{name!r} is not there as a {kind.decode()}")
-        return [found[1] for found in output if found is not None]
+        return [found.body for found in output if found is not None]
 
     def find(self, names: Sequence[str], *, kind: bytes) -> list[bytes | None]:
         """Return the contents of these objects, None for each that does not exist."""
-        found = self._batch([name.encode() for name in names])
-        return [each[1] if each is not None and each[0] == kind else None for each in found]
+        found = self._objects([name.encode() for name in names])
+        return [each.body if each is not None and each.kind == kind else None for each in found]
+
+    def changes_between(self, old: Sha, new: Sha) -> list[Change]:
+        """Return every path that differs between two snapshots; the same two are compared once."""
+        found = self._changes.get((old, new))
+        if found is None:
+            found = self._changes[old, new] = diff_trees(self.store, old, new)
+        return found
 
     def read_trees(self, wanted: Iterable[tuple[Sha, bytes]]) -> dict[tuple[Sha, bytes], Entries]:
         """Return the entries of directories, given as (tree, path). A path that is no directory is
@@ -148,9 +161,11 @@ class Bench:
     def _learn(self, asked: Sequence[tuple[Sha, bytes]]) -> None:
         plain = [each for each in asked if b"\n" not in each[1]]
         names = [tree.encode() + b":" + path for tree, path in plain]
-        for key, body in zip(plain, self._batch(names), strict=True):
-            is_tree = body is not None and body[0] == b"tree"
-            self._known[key] = parse_tree(body[1], self._hash_bytes) if is_tree and body else None
+        for key, found in zip(plain, self._objects(names), strict=True):
+            if found is not None and found.kind == b"tree":
+                self._known[key] = parse_tree(found.body, self._hash_bytes)
+            else:
+                self._known[key] = None
         for key in asked:  # `cat-file --batch` reads names by line: walk a path with a newline
             if b"\n" in key[1]:
                 self._known[key] = self._descend(*key)
@@ -222,6 +237,11 @@ class Bench:
         )
         flush_dir(theirs / "pack")
 
+    def _objects(self, names: Sequence[bytes]) -> list[Found | None]:
+        if self._reader is None:
+            self._reader = ObjectReader(self.git, self.place())
+        return self._reader.read(names)
+
     def _descend(self, tree: Sha, path: bytes) -> Entries | None:
         (body,) = self.read([f"{tree}^{{tree}}"], kind=b"tree")
         for name in path.split(b"/"):
@@ -230,30 +250,6 @@ class Bench:
                 return None
             (body,) = self.read([entry.sha], kind=b"tree")
         return parse_tree(body, self._hash_bytes)
-
-    def _batch(self, names: Sequence[bytes]) -> list[tuple[bytes, bytes] | None]:
-        if not names:
-            return []
-        output = self.git.run(
-            self.place(),
-            ["cat-file", "--batch"],
-            doing="reading objects",
-            stdin=b"\n".join(names) + b"\n",
-        )
-        found: list[tuple[bytes, bytes] | None] = []
-        at = 0
-        for _ in names:
-            end = output.index(b"\n", at)
-            header = output[at:end]
-            at = end + 1
-            words = header.rsplit(b" ", 2)
-            if header.endswith((b" missing", b" ambiguous")) or len(words) != 3:
-                found.append(None)
-                continue
-            size = int(words[2])
-            found.append((words[1], output[at : at + size]))
-            at += size + 1
-        return found
 
 
 def parse_tree(body: bytes, hash_bytes: int) -> Entries:

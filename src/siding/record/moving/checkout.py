@@ -11,14 +11,15 @@ from pathlib import Path
 from siding.ground.files.durable import flush_dir, write_and_rename
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import Place
-from siding.ground.git.errors import CommandFailed, GitError
+from siding.ground.git.errors import CommandFailed
+from siding.ground.git.index_file import exceptions_in
 from siding.ground.git.paths import join, parents
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings, filter_environment, settings_in
 from siding.ground.git.status import EntryKind, parse
 from siding.ground.git.tree_modes import GITLINK, NOTHING
-from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
+from siding.record.moving.model import CheckoutPlace, IndexLocked, Trees
 from siding.record.snapshots.patches import Change
 
 _MARK = b"siding "
@@ -33,20 +34,6 @@ _STATUS = (
 _PREFIX = "siding-index-"
 
 
-class CheckoutPlace(NamedTuple):
-    """The root of one of the person's checkouts, and its git directory."""
-
-    root: Path
-    git_dir: Path
-
-
-class Trees(NamedTuple):
-    """Two commits or trees: the files go from `old` to `new`."""
-
-    old: Sha
-    new: Sha
-
-
 class CheckoutGit(NamedTuple):
     """One of the person's checkouts, with the repository and the settings for git in it."""
 
@@ -57,12 +44,6 @@ class CheckoutGit(NamedTuple):
     def at(self, index: Path | None) -> Place:
         """Return the place of a git command; `index` as in `git_place`."""
         return git_place(self.repository, self.user, self.place, index)
-
-
-class IndexLocked(GitError):
-    """Another git command holds, or left behind, the lock of the checkout's index."""
-
-    code = "index_locked"
 
 
 class Lock:
@@ -123,9 +104,10 @@ def copy_index(place: CheckoutPlace, token: str) -> Path:
         found = source.stat()
     except FileNotFoundError:
         return target
-    import shutil
-
-    shutil.copyfile(source, target)
+    # `shutil` would load five modules for this.
+    with source.open("rb") as old, target.open("wb") as new:
+        while part := old.read(1 << 20):
+            new.write(part)
     os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
     return target
 
@@ -297,17 +279,22 @@ def _excused(
     tracked = [c.path for c in changes if c.old_mode not in (NOTHING, GITLINK)]
     if not tracked:
         return set()
+    wanted = set(tracked)
+    read = exceptions_in(
+        where.index_file or place.git_dir / "index", repository.paths.hash_size // 2
+    )
+    marked = _marked(repository, where, tracked) if read is None else read.excused
+    root = os.fsencode(place.root)
+    return {path for path in wanted & marked if os.path.lexists(join(root, path))}
+
+
+def _marked(repository: Repository, where: Place, tracked: Sequence[bytes]) -> set[bytes]:
+    """Ask git which of the paths, and perhaps which others, are excused from comparison."""
     few = _fit(tracked)
     arguments = ["ls-files", "-v", "-z", *(["--", *map(os.fsdecode, tracked)] if few else [])]
     output = repository.git.run(where, arguments, doing="looking at the index")
-    wanted = set(tracked)
-    found = set()
-    for line in output.split(b"\0"):
-        tag, path = line[:1], line[2:]
-        special = tag.islower() or tag == b"S"
-        if special and path in wanted and os.path.lexists(join(os.fsencode(place.root), path)):
-            found.add(path)
-    return found
+    lines = ((line[:1], line[2:]) for line in output.split(b"\0"))
+    return {path for tag, path in lines if tag.islower() or tag == b"S"}
 
 
 def _touched(place: CheckoutPlace, changes: Sequence[Change]) -> list[str]:

@@ -13,12 +13,16 @@ from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings
 from siding.ground.git.tree_modes import NOTHING
 from siding.record.moving import checkout as checkouts
-from siding.record.moving.checkout import CheckoutGit, Trees
-from siding.record.moving.exchange_steps import end_steps
-from siding.record.moving.move import (
+from siding.record.moving.checkout import (
+    CheckoutGit,
+)
+from siding.record.moving.model import (
     UNCHANGED,
     HalfMoved,
     Move,
+    Trees,
+)
+from siding.record.moving.move import (
     RecoveredSide,
     changed_paths,
     swap,
@@ -27,6 +31,7 @@ from siding.record.moving.move import (
 from siding.record.moving.settling import is_untouched, set_entries, settle, stands_at
 from siding.record.moving.staged_checkout import (
     discard,
+    end_steps,
     exchange,
     give_back,
     is_as_before,

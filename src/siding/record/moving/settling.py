@@ -15,11 +15,13 @@ from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.ids import Sha
 from siding.record.moving.checkout import (
     CheckoutGit,
-    Trees,
     copy_index,
     discard_index,
     is_real_directory,
     put_in_place,
+)
+from siding.record.moving.model import (
+    Trees,
 )
 from siding.record.moving.staged_checkout import exchange, identities, stage
 from siding.record.snapshots.patches import Change

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import count, takewhile
 from pathlib import Path
 
 from siding.ground.files.durable import flush, flush_names, make_dirs
@@ -20,34 +21,59 @@ from siding.ground.git.paths import join, parents
 from siding.ground.git.roots import recorded_root
 from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.git.treewalk import OpenTree
-from siding.record.moving.checkout import (
-    CheckoutGit,
-    CheckoutPlace,
-    Trees,
-    check_out,
-    read_trees,
-    tracked_among,
-)
-from siding.record.moving.exchange_steps import Displacing, end_one
-from siding.record.restoring.displaced import remove_if_empty
-from siding.record.restoring.displaced_list import (
+from siding.ground.namedtuples import NamedTuple
+from siding.record.files.displaced import (
     NAMES,
     UNKNOWN,
     Listed,
     entry_name,
     identity_at,
     read_names,
+    remove_if_empty,
     write_names,
 )
-from siding.record.restoring.plan import Restoration
-from siding.record.restoring.pruning import prune
-from siding.record.restoring.restore import restore
-from siding.record.restoring.staging import Staged
+from siding.record.files.plan import Restoration
+from siding.record.files.restore import prune, restore
+from siding.record.files.staging import Staged
+from siding.record.moving.checkout import (
+    CheckoutGit,
+    check_out,
+    read_trees,
+    tracked_among,
+)
+from siding.record.moving.model import (
+    CheckoutPlace,
+    Trees,
+)
 from siding.record.snapshots.patches import Change
 from siding.record.snapshots.store import remove_tree
 
 TREE = "tree"  # the directory that git writes into
 _FLUSHED_SINGLY = 200
+
+
+class Displacing(NamedTuple):
+    """A checkout and the open directory of what is displaced in it."""
+
+    place: CheckoutPlace
+    tree: OpenTree
+    directory: Path
+    fd: int
+
+    def at_place(self, each: Listed) -> str:
+        return identity_at(join(os.fsencode(self.place.root), each.path))
+
+    def at(self, entry: bytes) -> str:
+        return identity_at(os.path.join(os.fsencode(self.directory), entry))
+
+    def put(self, entry: bytes, each: Listed) -> None:
+        """Put an entry into its empty place, unless somebody fills that in this very moment."""
+        above, name = os.path.split(each.path)
+        with suppress(FileExistsError):
+            rename_new(Entry(self.fd, entry), Entry(self.tree.writable(above), name))
+
+    def unlink(self, entry: bytes) -> None:
+        os.unlink(entry, dir_fd=self.fd)
 
 
 def identities(place: CheckoutPlace, changes: Iterable[Change]) -> dict[bytes, str]:
@@ -269,3 +295,69 @@ def _flush_files(directory: Path, count: int) -> None:
             flush(fd)
         finally:
             os.close(fd)
+
+
+def end_steps(place: CheckoutPlace, directory: Path) -> None:
+    """Finish or take back what was cut off between two steps; durable on return. Can be repeated.
+
+    A file that somebody has put into a place meanwhile stays there.
+    """
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with OpenTree(place.root, unlock=False) as tree:
+            here = Displacing(place, tree, directory, fd)
+            listed = read_names(directory).values()
+            touched = {os.path.dirname(each.path) for each in listed if end_one(here, each)}
+            if touched:
+                flush_names(fd)
+                tree.flush(touched)
+    finally:
+        os.close(fd)
+
+
+def end_one(here: Displacing, each: Listed) -> bool:
+    """Do this for one entry; return whether there was something to do. Not durable."""
+    entry, place = here.at(each.entry), here.at_place(each)
+    if entry == place != UNKNOWN:  # linked: the unlink was still to come
+        here.unlink(each.entry)
+        return True
+    if each.is_deletion:
+        return False
+    if entry == UNKNOWN:
+        return _end_way_back(here, each)
+    if entry == here.at(_on_way_back(each)):  # linked: the new file has its first name again
+        here.unlink(_on_way_back(each))
+        return True
+    aside = _newest(here, each.entry)
+    if aside is None:
+        return False
+    if place == UNKNOWN:
+        here.put(aside, each)
+    elif place == here.at(aside):
+        here.unlink(aside)
+    return True
+
+
+def _end_way_back(here: Displacing, each: Listed) -> bool:
+    """Finish giving a displaced file back: the new one has its first name again then."""
+    old, new = each.entry + b".0", _on_way_back(each)
+    if here.at(new) != each.new or each.new == UNKNOWN:
+        return False
+    if here.at(old) != UNKNOWN and here.at_place(each) == UNKNOWN:
+        here.put(old, each)
+    elif here.at(old) == here.at_place(each) != UNKNOWN:
+        here.unlink(old)
+    rename_new(Entry(here.fd, new), Entry(here.fd, each.entry))
+    return True
+
+
+def _on_way_back(each: Listed) -> bytes:
+    """Return the name of the new file from when it leaves its place until the way back is ended."""
+    return each.entry + b".0.0"
+
+
+def _newest(here: Displacing, entry: bytes) -> bytes | None:
+    """Return the last of the names ``<entry>.0``, ``.1`` and so on that are there."""
+    names = (b"%b.%d" % (entry, number) for number in count())
+    there = list(takewhile(lambda name: here.at(name) != UNKNOWN, names))
+    return there[-1] if there else None

@@ -9,10 +9,14 @@ from pathlib import Path
 from shlex import quote
 
 from siding.ground.files.regular import read_small
-from siding.ground.git.command import Git, Place
+from siding.ground.git.command import Place
+from siding.ground.git.index_file import exceptions_in
 from siding.ground.git.paths import quote_path
+from siding.ground.git.repository import Repository
 from siding.ground.namedtuples import NamedTuple
-from siding.record.moving.checkout import CheckoutPlace
+from siding.record.moving.model import (
+    CheckoutPlace,
+)
 
 _NAMED = 5
 
@@ -28,14 +32,14 @@ class Unfinished(NamedTuple):
     conflicts: tuple[bytes, ...]
 
 
-def unfinished_in(git: Git, common_dir: Path, place: CheckoutPlace) -> Unfinished | None:
+def unfinished_in(repository: Repository, place: CheckoutPlace) -> Unfinished | None:
     """Return the unfinished git command or conflict in a checkout, None if there is none."""
     git_dir = place.git_dir
     command = _command_under_way(
         lambda name: os.path.lexists(git_dir / name),
         lambda: read_small(git_dir / "sequencer" / "todo", 4096) or b"",
     )
-    return _unfinished(place.root, command, unmerged_paths(git, common_dir, place))
+    return _unfinished(place.root, command, unmerged_paths(repository, place))
 
 
 def unfinished_then(
@@ -72,13 +76,17 @@ def _unfinished(root: Path, command: str | None, conflicts: tuple[bytes, ...]) -
     return None
 
 
-def unmerged_paths(git: Git, common_dir: Path, place: CheckoutPlace) -> tuple[bytes, ...]:
+def unmerged_paths(repository: Repository, place: CheckoutPlace) -> tuple[bytes, ...]:
     """Return the paths with unresolved conflicts: the index has several stages of each.
 
     Returns none if git cannot read the index; the command that needs the index reports that.
     """
-    where = Place(git_dir=place.git_dir, common_dir=common_dir, work_tree=place.root)
-    done = git.attempt(where, ["ls-files", "--unmerged", "-z"])
+    paths = repository.paths
+    found = exceptions_in(place.git_dir / "index", paths.hash_size // 2)
+    if found is not None:
+        return found.unmerged
+    where = Place(git_dir=place.git_dir, common_dir=paths.common_dir, work_tree=place.root)
+    done = repository.git.attempt(where, ["ls-files", "--unmerged", "-z"])
     lines = done.stdout.split(b"\0")[:-1] if done.returncode == 0 else []
     return tuple(dict.fromkeys(line.partition(b"\t")[2] for line in lines))
 

@@ -11,8 +11,6 @@ from siding.ground.git.errors import GitError
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings
 from siding.record.moving.checkout import (
-    CheckoutPlace,
-    IndexLocked,
     copy_index,
     discard_index,
     git_place,
@@ -20,7 +18,15 @@ from siding.record.moving.checkout import (
     release_dead_lock,
     take_lock,
 )
-from siding.record.moving.move import Move, RecoveredSide, swap
+from siding.record.moving.model import (
+    CheckoutPlace,
+    IndexLocked,
+    Move,
+)
+from siding.record.moving.move import (
+    RecoveredSide,
+    swap,
+)
 from siding.record.moving.move_recovery import side_of_branch
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
-    from siding.secretmask.redactor import Redactor
-    from siding.secretmask.stream import Stream
+    from siding.secretmask.face import Redactor, Stream
 
 # Fields with hashes, which look like tokens and are none.
 _OURS = frozenset({"sha256", "snapshot", "parent", "commit"})
@@ -39,7 +38,7 @@ class Redaction:
     def redactor(self) -> "Redactor":
         """The compiled rules; raises UsageError for an invalid rule in the settings."""
         if self._redactor is None:
-            from siding.secretmask.redactor import Redactor, known_values
+            from siding.secretmask.face import Redactor, known_values
 
             self._redactor = Redactor(
                 known=known_values(self._env), patterns=_patterns(self._extra), allowed=self._allow
@@ -66,11 +65,8 @@ class Redaction:
 
     def words(self, argv: tuple[str, ...] | list[str]) -> list[str]:
         """Return the words of a command as valid UTF-8 without secrets."""
-        if not self.enabled:
-            return [printable(word) for word in argv]
-        from siding.secretmask.commands import masked_words
-
-        return masked_words(self.redactor, [printable(word) for word in argv])
+        spelled = [printable(word) for word in argv]
+        return self.redactor.mask_words(spelled) if self.enabled else spelled
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """Return variables without secrets.
@@ -78,10 +74,10 @@ class Redaction:
         A variable whose name suggests a secret loses its whole value, even if redaction is switched
         off.
         """
-        from siding.secretmask.commands import masked_variables
+        from siding.secretmask.face import masked_variables
 
-        redactor = self.redactor if self.enabled else None
-        return masked_variables(redactor, {name: printable(env[name]) for name in env})
+        mask = self.redactor.mask_text if self.enabled else None
+        return masked_variables(mask, {name: printable(env[name]) for name in env})
 
     def names(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the names of files without secrets; nearly always there are none in any."""
@@ -111,7 +107,7 @@ def printable(text: str) -> str:
 def _patterns(extra: Mapping[str, str]) -> list[Any]:
     if not extra:
         return []
-    from siding.secretmask.patterns import pattern
+    from siding.secretmask.face import pattern
 
     found = []
     for kind, text in extra.items():

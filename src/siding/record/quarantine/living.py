@@ -18,6 +18,7 @@ from siding.ground.files.regular import read_small
 from siding.ground.git import refs
 from siding.ground.git.repository import Repository
 from siding.ground.git.treewalk import OpenTree
+from siding.record.files.small_files import put_small_file, remove_small_file
 from siding.record.quarantine.place import (
     LARGEST_INDEX,
     Before,
@@ -34,7 +35,6 @@ from siding.record.quarantine.run import (
     write_state,
 )
 from siding.record.quarantine.takeover import TakeOver
-from siding.record.restoring.small_files import put_small_file, remove_small_file
 
 _FOLLOWS = "follows.json"
 _LARGEST = 1 << 28

@@ -25,12 +25,14 @@ from siding.ground.git.repository import Repository
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.checkout import (
-    CheckoutPlace,
     discard_index,
     private_index,
     put_in_place,
     release_dead_lock,
     take_lock,
+)
+from siding.record.moving.model import (
+    CheckoutPlace,
 )
 from siding.record.quarantine.objects import discard, open_up
 

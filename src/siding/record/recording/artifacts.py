@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.ground.files.durable import flush, flush_dir, make_dirs, remove_file
 from siding.ground.hashing import sha256_of_file
@@ -10,7 +11,9 @@ from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.step import Step
 from siding.record.recording.snapshots import TaskSnapshots
-from siding.record.snapshots.patches import DiffStat
+
+if TYPE_CHECKING:
+    from siding.record.snapshots.patches import DiffStat
 
 
 class WrittenPatch(NamedTuple):
@@ -18,7 +21,7 @@ class WrittenPatch(NamedTuple):
 
     path: Path | None
     sha256: str
-    stat: DiffStat | None
+    stat: "DiffStat | None"
 
 
 def write_patch(

@@ -10,19 +10,20 @@ from siding.ground.files.durable import write_all
 from siding.ground.git.paths import is_selected, quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.output.files import Span
+from siding.ground.process.output.reading import Span
 from siding.record.ledger.figures import DiffFigures, ModeFigures
 from siding.record.ledger.step import Step
 from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.freed import freed_at, refuse_freed, refuse_freed_patch
-from siding.record.recording.line_base import line_base
+from siding.record.recording.line_base import line_base, no_base
 from siding.record.recording.named_paths import named_paths, refuse_unknown
 from siding.record.recording.patch_files import parts_of, patch_span
 from siding.record.recording.snapshots import TaskSnapshots, patch_lines
 from siding.record.recording.steps import same_number, step
-from siding.record.snapshots.modes import ModeChange, Modes
+from siding.record.snapshots.mode_changes import ModeChange
+from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import DiffStat, FileStat
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import WorkspaceState
@@ -33,7 +34,6 @@ __all__ = [
     "RecordedPatch",
     "ShownChange",
     "difference",
-    "no_base",
     "shown_changes",
     "shown_modes",
 ]
@@ -275,22 +275,6 @@ def _has_snapshots(project: Project, workspace: Workspace, one: Step) -> bool:
     is_there = is_there and freed_at(project, one.parent, one.snapshot) is None
     is_there = is_there and one.number > workspace.lost_until
     return is_there and project.snapshots.objects.is_dir()
-
-
-def no_base(task: Task) -> SidingError:
-    """Return the error for a workspace without a base snapshot, with the reason."""
-    if not task.worktree:
-        return SidingError(
-            f"task {task.name!r} was begun by another tool, and nothing of its workspace is "
-            "recorded here yet",
-            hint="`siding checkpoint` records it as it is and takes the task over; what the other "
-            "tool wrote stays as it is",
-        )
-    return SidingError(
-        f"nothing of task {task.name!r} was recorded yet",
-        hint="`siding checkpoint` records it as it stands; `siding doctor` says if something is "
-        "lost",
-    )
 
 
 def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> str:

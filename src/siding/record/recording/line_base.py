@@ -6,15 +6,16 @@ It follows the line: a rollback to before the sync takes the base back, too.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from siding.ground.errors import SidingError
 from siding.ground.files.regular import read_small
 from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.kinds import StepStatus
-from siding.record.ledger.present_line import present_line
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.tasks.registry import REBUILT, Workspace
+from siding.record.tasks.task import Task
 
 if TYPE_CHECKING:
     from siding.record.ledger.details import Detail
@@ -38,6 +39,8 @@ def line_base(project: Project, workspace: Workspace, until: int | None = None) 
     may_be_synced = workspace.rest.get(_SYNCED) or workspace.rest.get(REBUILT)
     if not may_be_synced or not workspace.base_snapshot:
         return own
+    from siding.record.ledger.present_line import present_line
+
     lost = workspace.lost_until
     steps: list[Step] = []
     for tail in project.ledger(workspace.task_id).growing_tails():
@@ -87,3 +90,19 @@ def note_sync(project: Project, workspace: Workspace) -> None:
         known = project.workspaces.of_task(workspace.task_id)
         if known is not None:
             project.registry.put(known._replace(rest={**known.rest, _SYNCED: True}))
+
+
+def no_base(task: Task) -> SidingError:
+    """Return the error for a workspace without a base snapshot, with the reason."""
+    if not task.worktree:
+        return SidingError(
+            f"task {task.name!r} was begun by another tool, and nothing of its workspace is "
+            "recorded here yet",
+            hint="`siding checkpoint` records it as it is and takes the task over; what the other "
+            "tool wrote stays as it is",
+        )
+    return SidingError(
+        f"nothing of task {task.name!r} was recorded yet",
+        hint="`siding checkpoint` records it as it stands; `siding doctor` says if something is "
+        "lost",
+    )

@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 
 from siding.ground.files.durable import make_dirs
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.output.files import Span
+from siding.ground.process.output.reading import Span
 from siding.record.ledger.step import Step
 from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project

@@ -43,7 +43,6 @@ from siding.record.runs.store import Runs
 from siding.record.snapshots.capture import Capture
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
-from siding.record.unfinished.by_kind import recovered
 
 if TYPE_CHECKING:
     from siding.record.ledger.figures import RunTurns
@@ -362,6 +361,8 @@ class Recorder:
 
     def _finish_interrupted(self, intent: Intent) -> Step:
         """Record an act whose process died, with the output and changes that it left."""
+        from siding.record.unfinished.by_kind import recovered
+
         draft = recovered(self.project, self.layout, self.workspace, intent)
         newest = self.ledger.last()
         if intent.act and newest is not None and newest.number >= intent.number:

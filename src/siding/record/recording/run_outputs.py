@@ -1,6 +1,6 @@
 """The output of a run, where its step is recorded. Loaded for runs only."""
 
-from siding.ground.process.output.files import recover_output, rename_output, settle_output
+from siding.ground.process.output.files import rename_output, settle_output
 from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.step import Step
@@ -23,5 +23,7 @@ def join_streams(layout: TaskLayout, step: Step) -> None:
         return
     output = layout.artifact(step.number, "output")
     if not settle_output(output, told.stdout_bytes):
+        from siding.ground.process.output.reading import recover_output
+
         recover_output(output)
         settle_output(output, told.stdout_bytes)

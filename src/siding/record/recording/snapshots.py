@@ -14,34 +14,20 @@ from siding.ground.ids import Sha
 from siding.ground.storage.locks import FileLock, LockBusy
 from siding.record.ledger.figures import ModeFigures
 from siding.record.phases.documents import read_documents
-from siding.record.recording.freed import refuse_freed
 from siding.record.snapshots.changes import CaptureLimits
-from siding.record.snapshots.modes import (
-    ModeChange,
-    Modes,
-    TreeState,
-    bare_changes,
-    link_changes,
-    mode_changes,
-    state_of,
-)
-from siding.record.snapshots.patches import (
-    DiffPart,
-    DiffStat,
-    diff_stat,
-    write_patch,
-    write_patch_counted,
-)
 from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore
-from siding.record.snapshots.submodules import filled_between
 from siding.record.tasks.registry import Workspace
 
 if TYPE_CHECKING:
     from siding.record.place.locks import Hold
     from siding.record.place.project import Project
     from siding.record.snapshots.capture import Capture
+    from siding.record.snapshots.expected_tree import ExpectedTree
     from siding.record.snapshots.git_state import GitState
+    from siding.record.snapshots.mode_changes import ModeChange
+    from siding.record.snapshots.modes import Modes
+    from siding.record.snapshots.patches import DiffPart, DiffStat
     from siding.record.snapshots.peek import Peek
 
 
@@ -69,6 +55,7 @@ class TaskSnapshots:
         self._workspace = workspace
         self._hold = hold
         self._store: SnapshotStore = project.snapshots
+        self.expected: ExpectedTree | None = None  # what the next capture finds, most likely
 
     @property
     def store(self) -> SnapshotStore:
@@ -97,7 +84,8 @@ class TaskSnapshots:
         from siding.record.snapshots.capture import capture
 
         request = self._request(step=step, kind=kind)
-        return capture(self._store, request._replace(keep=keep))
+        expected, self.expected = self.expected, None
+        return capture(self._store, request._replace(keep=keep, expected=expected))
 
     def is_in_state(self, state: "GitState") -> bool:
         """Return whether HEAD, the branch, the index and git's small files are as in `state`."""
@@ -105,17 +93,23 @@ class TaskSnapshots:
 
         return is_in_state(self._store, self._request(step="", kind="look"), state)
 
-    def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
+    def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> "DiffStat":
         """Return the figures of the difference between two snapshots, file by file."""
+        from siding.record.snapshots.patches import diff_stat
+
         with self._told(before, after):
             return diff_stat(self._store, self._parts(before, after), paths=paths)
 
     def write_patch(self, before: str, after: str, fd: int, paths: Sequence[bytes] = ()) -> None:
         """Write the patch between two snapshots to the file descriptor `fd`, byte for byte."""
+        from siding.record.snapshots.patches import write_patch
+
         with self._told(before, after):
             write_patch(self._store, self._parts(before, after), fd, paths=paths)
 
-    def mode_changes(self, before: str, after: str, modes: Modes | None = None) -> list[ModeChange]:
+    def mode_changes(
+        self, before: str, after: str, modes: "Modes | None" = None
+    ) -> "list[ModeChange]":
         """Return the paths whose permissions differ between two snapshots.
 
         `modes` are the permissions of `after`, if they are known; then `after` may be a tree.
@@ -123,16 +117,22 @@ class TaskSnapshots:
         new = Sha(after)
         if before == after:
             return []
+        from siding.record.snapshots.mode_changes import mode_changes
+        from siding.record.snapshots.recorded_modes import TreeState, state_of
+
         now = TreeState(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
         return mode_changes(self._store, state_of(self._store, Sha(before)), now)
 
-    def mode_figures(self, before: str, after: str, modes: Modes | None) -> ModeFigures:
+    def mode_figures(self, before: str, after: str, modes: "Modes | None") -> ModeFigures:
         """Return the figures of what differs between two snapshots besides the files' content.
 
         `modes` are the permissions of `after`, if they are known.
         """
         if before == after:
             return ModeFigures()
+        from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
+        from siding.record.snapshots.recorded_modes import TreeState, state_of
+
         new = Sha(after)
         now = TreeState(new, modes) if modes is not None else state_of(self._store, new)
         then = state_of(self._store, Sha(before))
@@ -143,11 +143,14 @@ class TaskSnapshots:
         )
 
     def link_changes(
-        self, before: str, after: str, modes: Modes | None = None
+        self, before: str, after: str, modes: "Modes | None" = None
     ) -> dict[bytes, tuple[bytes, ...]]:
         """Return the files that are linked to others than before, with their group after it."""
         if before == after:
             return {}
+        from siding.record.snapshots.mode_changes import link_changes
+        from siding.record.snapshots.recorded_modes import state_of
+
         now = modes if modes is not None else state_of(self._store, Sha(after)).modes
         return link_changes(state_of(self._store, Sha(before)).modes, now)
 
@@ -158,8 +161,10 @@ class TaskSnapshots:
         self._project.require_repository()
         return changed_count(self._store, self._request(step="", kind="look"))
 
-    def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
+    def write_patch_counted(self, before: str, after: str, fd: int) -> "DiffStat":
         """Write the patch between two snapshots to the file descriptor `fd`; return its figures."""
+        from siding.record.snapshots.patches import write_patch_counted
+
         with self._told(before, after):
             return write_patch_counted(self._store, self._parts(before, after), fd)
 
@@ -209,14 +214,19 @@ class TaskSnapshots:
         try:
             yield
         except CommandFailed as error:
+            from siding.record.recording.freed import refuse_freed
+
             refuse_freed(self._project, "one of the two states", before, after)
             raise not_comparable(before, after, error.message) from error
 
-    def _parts(self, before: str, after: str) -> list[DiffPart]:
+    def _parts(self, before: str, after: str) -> "list[DiffPart]":
         """Return the parts of a comparison.
 
         A submodule that was checked out between the two snapshots is a part of its own.
         """
+        from siding.record.snapshots.patches import DiffPart
+        from siding.record.snapshots.submodules import filled_between
+
         workspace = self._workspace
         git_dir = Path(workspace.git_dir) if workspace.git_dir else None
         root = Path(workspace.path)
@@ -256,13 +266,17 @@ class TaskSnapshots:
 
 def tidy_store(project: "Project") -> None:
     """Join the packs of the snapshot store if there are many, one command at a time."""
+    if not project.snapshots.has_many_packs():
+        return
+    from siding.record.snapshots.store_upkeep import tidy
+
     lock = FileLock(project.layout.lock("snapshots"))
     try:
         lock.acquire(timeout_s=0)
     except LockBusy:
         return  # another command is joining them
     try:
-        project.snapshots.tidy()
+        tidy(project.snapshots)
     except SidingError:
         return  # many packs are only slower; the next step tries again
     finally:

@@ -1,1 +1,1 @@
-"""Restore a workspace to a snapshot. A file that is in no snapshot is never destroyed."""
+"""Restore a workspace to an earlier state."""

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from siding.ground.process.identity import boot_id
-from siding.ground.process.pausing.pauser import Mark, let_them_go_on
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock, LockBusy
 from siding.record.runs.paused import PausedFile
@@ -12,6 +11,8 @@ from siding.record.runs.paused import PausedFile
 
 def let_what_was_left_go_on(layout: TaskLayout) -> int:
     """Let them go on, and return how many there were. The caller holds the task's lock."""
+    from siding.ground.process.pausing.pauser import Mark, let_them_go_on
+
     file = PausedFile(layout)
     left = file.read(boot_id())
     let_them_go_on([Mark(*mark) for mark in left])

@@ -2,24 +2,30 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.ground.files.mounts import mount_of
 from siding.ground.ids import TaskId
-from siding.record.ledger.details.apply import ApplyDetail
-from siding.record.moving.move import Move
-from siding.record.place.project import Project
-from siding.record.place.trash import fresh_trash
-from siding.record.restoring.displaced import (
+from siding.record.files.displaced import (
     drop_recorded,
     keep_unrecorded,
     names_of,
+    read_names,
     remove_if_empty,
 )
-from siding.record.restoring.displaced_list import read_names
+from siding.record.moving.model import (
+    Move,
+)
+from siding.record.place.project import Project
+from siding.record.place.trash import fresh_trash
 from siding.record.snapshots.room import has_room
 
+if TYPE_CHECKING:
+    from siding.record.ledger.details.apply import ApplyDetail
+    from siding.record.moving.model import Move
 
-def with_aside(project: Project, task_id: TaskId, move: Move) -> Move:
+
+def with_aside(project: Project, task_id: TaskId, move: "Move") -> "Move":
     """Return the move with a directory for what it displaces, on the checkout's file system.
 
     That is a place in the project's trash; if this is on another file system, a directory in the
@@ -66,7 +72,7 @@ def drop_displaced(project: Project, directory: Path) -> int:
     return drop_recorded(directory, store.repository.object_format, held)
 
 
-def told(project: Project, move: Move, detail: ApplyDetail) -> ApplyDetail:
+def told(project: Project, move: "Move", detail: "ApplyDetail") -> "ApplyDetail":
     """Give versions that others wrote meanwhile their names; return the detail with these.
 
     Outside of the trash, where `siding gc` does not look, all other displaced files are deleted.

@@ -4,18 +4,32 @@ What it did so far is recorded as its step, and the next undo leads to the state
 the locks that it held in the user's repository have to go.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from siding.ground.git.errors import SnapshotDamaged
+from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
+from siding.record.files.displaced import (
+    DISPLACED,
+    keep_unrecorded,
+    names_of,
+)
+from siding.record.files.small_files import TEMPORARY
 from siding.record.ledger.details.rollback import RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.restoring.displaced import DISPLACED, keep_unrecorded, names_of
-from siding.record.returning.carry_out import sweep
-from siding.record.returning.plan import recorded_state
+from siding.record.moving.checkout import (
+    discard_index,
+    release_dead_lock,
+)
+from siding.record.moving.intended import discard_intended
+from siding.record.moving.model import (
+    CheckoutPlace,
+)
+from siding.record.moving.ref_locks import sweep_locks
 from siding.record.snapshots.git_state import GitState
+from siding.record.snapshots.recorded_state import recorded_state
 from siding.record.unfinished.ground import Ground
 
 
@@ -73,3 +87,26 @@ def _states(ground: Ground, snapshots: list[str | None]) -> list[GitState]:
         except SnapshotDamaged:
             continue
     return found
+
+
+def sweep(
+    repository: Repository,
+    place: CheckoutPlace,
+    task_branch: str,
+    token: str,
+    states: Sequence[GitState],
+) -> None:
+    """Remove the locks that a killed return with this token left, between these states.
+
+    Safe to repeat. The caller knows that no process of the return is alive.
+    """
+    if not token or not place.git_dir.is_dir():
+        return
+    release_dead_lock(place, token)
+    discard_index(place, token)
+    discard_intended(place.git_dir)
+    (place.git_dir / TEMPORARY).unlink(missing_ok=True)
+    written: list[str] = [s for state in states for s in (state.head, state.tip) if s]
+    written += [f"ref: refs/heads/{state.branch}" for state in states if state.branch]
+    branch_lock = repository.paths.common_dir / f"refs/heads/{task_branch}.lock"
+    sweep_locks([branch_lock, place.git_dir / "HEAD.lock"], written)

@@ -1,23 +1,20 @@
 """Finish a run that was cut off: end its processes, recover its output and its commits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from siding.ground.process.command import Ending, ProcessInfo
+from siding.ground.process.command import Ending
+from siding.ground.process.ender import end_token, orphans_in
 from siding.ground.process.identity import await_end, boot_id
-from siding.ground.process.output.files import (
-    RecoveredOutput,
-    has_output,
-    recover_output,
-    rename_output,
-)
-from siding.ground.process.tree import EndedProcesses, end_token, orphans_in
+from siding.ground.process.output.files import rename_output
+from siding.ground.process.output.reading import RecoveredOutput, has_output, recover_output
+from siding.ground.process.tree import EndedProcesses
 from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.details.run import BASE, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
-from siding.record.ledger.reports import LeftProcess, OutputReport, ProcessReport, RequestsReport
+from siding.record.ledger.reports import OutputReport, ProcessReport, RequestsReport, as_left
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.wire import WireReport
 from siding.record.runs.file_names import WIRE
@@ -156,11 +153,6 @@ def _without_a_step(
         if is_there(named) and (number >= end or ledger.find(number) is None):
             return named
     return None
-
-
-def as_left(processes: Sequence[ProcessInfo]) -> tuple[LeftProcess, ...]:
-    """Return processes as a line holds them."""
-    return tuple(LeftProcess(*each) for each in processes)
 
 
 def _with_what_was_left(

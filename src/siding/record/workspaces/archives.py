@@ -24,15 +24,16 @@ from siding.ground.git.tree_modes import EXECUTABLE, SYMLINK
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
+from siding.record.files.displaced import blob_at
+from siding.record.files.plan import plan_restoration
+from siding.record.files.restore import restore
+from siding.record.files.staging import staged
+from siding.record.files.task_index import expect
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record
-from siding.record.restoring.blobs import blob_at
-from siding.record.restoring.plan import plan_restoration
-from siding.record.restoring.restore import restore
-from siding.record.restoring.staging import staged
-from siding.record.restoring.task_index import expect
-from siding.record.snapshots.modes import Modes, Usual, modes_of
+from siding.record.snapshots.modes import Modes, Usual
 from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.recorded_modes import modes_of
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.verifying import verify_snapshots
 from siding.record.tasks.registry import Workspace

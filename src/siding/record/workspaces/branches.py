@@ -21,10 +21,10 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.ledger.store import Ledger
+from siding.record.moving.objects import give_objects
 from siding.record.moving.ref_locks import sweep_locks
 from siding.record.place.project import Project
 from siding.record.place.take_over import TAKEN_OVER
-from siding.record.returning.giving import give_objects
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import TASK_VERSION, Task, task_from

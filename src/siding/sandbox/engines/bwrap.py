@@ -1,4 +1,8 @@
-"""Turn a view into arguments of bubblewrap. Pure.
+"""The engine bubblewrap: a program that starts the command in namespaces of its own.
+
+`arguments` turns a view into its arguments, and is pure. bwrap is started in place of the command,
+and starts the command inside. As much as possible is prepared before that, where an error can still
+be raised.
 
 We do not use `--new-session`, which would take the terminal away. Instead the command becomes
 leader of a session inside the sandbox (`setsid`), with its terminal if it has one. So signals of
@@ -6,9 +10,30 @@ the terminal reach the command and not bwrap, whose end would kill the command a
 call filter keeps the command from typing into a terminal (TIOCSTI), which `--new-session` is for.
 """
 
+import fcntl
+import os
+import stat
 from collections.abc import Mapping
 
-from siding.sandbox.engines.values import BindMount, Kind, Launch, Network
+from siding.ground.files.durable import write_all
+from siding.ground.process.command import TOKEN_VARIABLE, Command, with_marks_alone
+from siding.ground.process.identity import boot_id
+from siding.ground.process.lookup import Program
+from siding.ground.process.spawn_plan import Enter, SpawnPlan
+from siding.sandbox.engines import handing_in, handing_out, kernel
+from siding.sandbox.engines.landlock import scope_only
+from siding.sandbox.engines.port import (
+    FoundEngine,
+    Hold,
+    Known,
+    Planned,
+    Presence,
+    Trial,
+    filter_of,
+)
+from siding.sandbox.engines.values import BindMount, Engine, Kind, Launch, Network, View
+
+_LARGEST_COPY = 64 << 20
 
 NOBODY = "65534"
 _ROOT = "0"
@@ -24,6 +49,115 @@ _KERNEL = tuple(
     for name in ("sys", "sysrq-trigger", "bus", "fs", "irq", "acpi", "scsi", "driver")
     for word in ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
 )
+
+
+class Bwrap:
+    """Bubblewrap. It is the warden of the run: our child is bwrap, the command its grandchild."""
+
+    name = Engine.BWRAP
+    mounts = True
+    apart = True
+    is_warden = True
+    left_open = ""
+
+    def found(self, here: FoundEngine, known: Known | None, tried: Trial) -> FoundEngine:
+        """Return whether it works here; with a `known` that still holds, nothing is tried."""
+        if not here.setsid:
+            return here._replace(reason="there is no setsid (util-linux) on the search path")
+        if not here.bwrap:
+            return here._replace(reason="bubblewrap (bwrap) is not installed")
+        key, reason = circumstances(here.bwrap), ""
+        if known is not None and known.key == key and known.bwrap == here.bwrap:
+            return _as_known(here, known)
+        for userns in (True, False) if os.geteuid() == 0 else (True,):
+            reason = tried(_trial(here, userns=userns, network=Network.OFF))
+            if not reason:
+                # Entering a domain needs no_new_privs, and a bwrap that is setuid root gets no
+                # root rights then. Such a bwrap runs without a domain.
+                scoped = here.version >= 6 and not tried(_trial(here, userns=userns))
+                kept = Known(key=key, bwrap=here.bwrap, userns=userns, scoped=scoped)
+                return _as_known(here, kept)
+        return here._replace(reason=f"bwrap does not work here: {reason}")
+
+    def plan(
+        self, launch: Launch, command: Command, program: Program, *, tty: bool, hold: Hold
+    ) -> Planned:
+        """Return what is started: bwrap, which starts the command inside. Raises OSError."""
+        masked = _without_the_gone(launch.view)
+        launch = launch._replace(view=masked)
+        told, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        keep = [hold(status)]
+        if launch.seccomp:
+            keep.append(hold(_in_memory(launch.seccomp)))
+        seccomp = keep[1] if launch.seccomp else None
+        copies: dict[str, int] = {}
+        for mount in launch.view.mounts:
+            if mount.kind is Kind.COPY and (content := _content(mount.origin)) is not None:
+                copies[mount.path] = hold(_in_memory(content))
+        env, handed_in = _handed_in(launch, command.env, hold)
+        outer = arguments(
+            launch, cwd=str(command.cwd), status_fd=status, seccomp_fd=seccomp, copies=copies
+        )
+        setsid = [launch.setsid, *(["--ctty"] if tty else [])]
+        first = (*_first_inside(launch), *_hands_in(launch, handed_in))
+        argv = (*outer, *setsid, *first, program.path, *command.argv[1:])
+        spawn = SpawnPlan(
+            command=command._replace(argv=argv, env=env),
+            program=Program(launch.bwrap),
+            enter=_scope(hold) if launch.scoped and launch.network is Network.ON else None,
+            keep=(*keep, *copies.values(), *handed_in),
+            takes_terminal=tty,
+            is_warden=True,
+        )
+        return Planned(spawn, told=told, is_outdated=lambda: _without_the_gone(masked) != masked)
+
+    def not_covered(
+        self, found: FoundEngine, network: Network, *, filtered: bool
+    ) -> tuple[str, ...]:
+        """Return what it leaves open on this machine."""
+        open_ways: list[str] = []
+        if network is Network.ALLOW:
+            open_ways.append("what is sent to an allowed host, nobody here can see")
+        if network is Network.ON:
+            open_ways.append("servers of this machine and the network can be reached")
+            if not found.scoped:
+                open_ways.append("abstract sockets outside can be reached")
+        if not filtered:
+            open_ways.append("no system call filter for this machine: keyrings, setuid files")
+        return tuple(open_ways)
+
+    def presence(self, found: FoundEngine) -> Presence:
+        """Return whether it works here."""
+        return Presence("bwrap works", found.engine is self.name, found.reason or found.bwrap)
+
+
+def circumstances(bwrap: str) -> str:
+    """Return a key of what the answer about bwrap depends on: this boot, user and program."""
+    seen = os.stat(bwrap)
+    kernel = os.uname().release
+    return f"{boot_id()}:{kernel}:{os.geteuid()}:{bwrap}:{seen.st_size}:{seen.st_mtime_ns}"
+
+
+def _as_known(here: FoundEngine, known: Known) -> FoundEngine:
+    return here._replace(engine=Engine.BWRAP, userns=known.userns, scoped=known.scoped, known=known)
+
+
+def _trial(here: FoundEngine, *, userns: bool, network: Network = Network.ON) -> Launch:
+    """Return a whole sandbox, to try whether bwrap can set it up.
+
+    With the machine's network (`Network.ON`) bwrap is started in a Landlock domain.
+    """
+    return Launch(
+        engine=Engine.BWRAP,
+        view=View(mounts=(BindMount(kind=Kind.EMPTY, path="/tmp"),)),
+        network=network,
+        seccomp=filter_of(network, apart=True),
+        setsid=here.setsid,
+        bwrap=here.bwrap,
+        userns=userns,
+        nobody=os.geteuid() == 0,
+        scoped=True,
+    )
 
 
 def arguments(
@@ -107,3 +241,81 @@ def _mount(mount: BindMount, copies: Mapping[str, int]) -> list[str]:
             return ["--symlink", mount.source, mount.path]
         case Kind.MASK:
             return ["--ro-bind-try", "/dev/null", mount.path]
+
+
+def _handed_in(
+    launch: Launch, env: dict[str, str], hold: Hold
+) -> tuple[dict[str, str], tuple[int, ...]]:
+    """Return the environment of bwrap, and the pipe with what the command gets beside it."""
+    secluded = launch.secluded
+    if secluded is None:
+        return env, ()
+    apart = {name: env[name] for name in (*secluded.names, TOKEN_VARIABLE) if name in env}
+    rest = {name: value for name, value in env.items() if name not in secluded.names}
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    hold(reading)
+    with open(writing, "wb", buffering=0) as pipe:
+        data = b"".join(os.fsencode(f"{name}={value}\0") for name, value in apart.items())
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, max(len(data), 1 << 16))  # nobody reads yet
+        write_all(writing, data)
+        pipe.flush()
+    return with_marks_alone(rest), (reading,)
+
+
+def _hands_in(launch: Launch, pipe: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the words of what takes the variables inside, and becomes the command."""
+    if launch.secluded is None:
+        return ()
+    python = launch.secluded.python
+    return (python, "-S", "-E", "-I", handing_in.__file__, *map(str, pipe), "--")
+
+
+def _scope(hold: Hold) -> Enter:
+    """Return a function that blocks abstract sockets outside.
+
+    Abstract sockets belong to the network namespace, which the sandbox shares with the machine.
+    """
+    ruleset = hold(kernel.ruleset(scope_only(), kernel.landlock_version()))
+
+    def enter() -> None:
+        kernel.no_new_privileges()
+        kernel.restrict(ruleset)
+
+    return enter
+
+
+def _first_inside(launch: Launch) -> tuple[str, ...]:
+    """Return the words of what runs before the command, in its place, and becomes it."""
+    if launch.handover is None:
+        return ()
+    python, socket, ports = launch.handover
+    return (python, "-S", "-E", "-I", handing_out.__file__, socket, *map(str, ports), "--")
+
+
+def _without_the_gone(view: View) -> View:
+    """Leave out what hides something that no longer exists: bwrap can make nothing where all is
+    read-only.
+
+    Sockets, and directories that only root may enter, come and go at any time. The view was planned
+    a moment ago.
+    """
+    hides = (Kind.MASK, Kind.BLANK)
+    there = (m for m in view.mounts if m.kind not in hides or os.path.lexists(m.path))
+    return View(mounts=tuple(there))
+
+
+def _in_memory(data: bytes) -> int:
+    fd = os.memfd_create("siding", os.MFD_CLOEXEC)
+    write_all(fd, data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _content(path: str) -> bytes | None:
+    """Return the bytes of a file, at most `_LARGEST_COPY`; None when it is no regular file."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with open(fd, "rb") as file:
+        return file.read(_LARGEST_COPY) if stat.S_ISREG(os.fstat(fd).st_mode) else None

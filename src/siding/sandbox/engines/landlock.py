@@ -1,15 +1,28 @@
-"""Turn a view into rules of Landlock: the trees that may be read, and those that may be written.
+"""The engine Landlock: rules of the kernel for the trees that may be read, and those to be written.
 
-This module is pure. Landlock can only allow whole trees; it cannot forbid a part of one. So a
-directory is hidden by allowing its siblings instead, on every level above it. Parts of a writable
-tree cannot be protected at all; `NOT_COVERED` names these and other gaps.
+`rules` makes them from a view, and is pure. Landlock can only allow whole trees; it cannot forbid a
+part of one. So a directory is hidden by allowing its siblings instead, on every level above it.
+Parts of a writable tree cannot be protected at all; `NOT_COVERED` names these and other gaps.
 """
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 
+from siding.ground.process.command import Command
+from siding.ground.process.lookup import Program
+from siding.ground.process.spawn_plan import SpawnPlan
+from siding.sandbox.engines import kernel
 from siding.sandbox.engines.kernel import PathRules
-from siding.sandbox.engines.values import Kind, Network, View, is_within
+from siding.sandbox.engines.port import (
+    FoundEngine,
+    Hold,
+    Known,
+    Planned,
+    Presence,
+    Trial,
+    filter_of,
+)
+from siding.sandbox.engines.values import Engine, Kind, Launch, Network, View, is_within
 
 # Rights on files and directories; `rules` has the versions of the ABI that brought the newer ones.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -36,6 +49,66 @@ NOT_COVERED = (
     "shared memory of your other programs, and their semaphores and queues of System V",
     "an agent's own sandbox that mounts (bwrap) does not start inside",
 )
+
+
+class Landlock:
+    """Landlock of the kernel. The forked child restricts itself before it execs the command."""
+
+    name = Engine.LANDLOCK
+    mounts = False
+    apart = False
+    is_warden = False
+    left_open = (
+        "Landlock holds this sandbox ({}): sockets of your session, your other terminals and "
+        "shared memory stay open; `siding doctor --sandbox` has the whole list, and "
+        "--sandbox=bwrap takes nothing less"
+    )
+
+    def found(self, here: FoundEngine, _known: Known | None, tried: Trial) -> FoundEngine:
+        """Return whether it works here."""
+        if here.setsid and here.version > 0 and not tried(_trial(here)):
+            return here._replace(engine=self.name, apart=self.apart)
+        return here._replace(reason=f"{here.reason}; the kernel has no Landlock either")
+
+    def plan(
+        self, launch: Launch, command: Command, program: Program, *, tty: bool, hold: Hold
+    ) -> Planned:
+        """Return what the child does before it execs the command. Raises OSError."""
+        version = kernel.landlock_version()
+        domain = rules(launch.view, launch.network, version=version)
+        ruleset = hold(kernel.ruleset(domain, version))
+        code = launch.seccomp
+
+        def enter() -> None:
+            kernel.no_new_privileges()
+            kernel.drop_capabilities()
+            kernel.restrict(ruleset)
+            if code:
+                kernel.install_filter(code)
+
+        return Planned(
+            SpawnPlan(command=command, program=program, enter=enter, keep=(), takes_terminal=False)
+        )
+
+    def not_covered(
+        self, found: FoundEngine, network: Network, *, filtered: bool
+    ) -> tuple[str, ...]:
+        """Return what it leaves open on this machine."""
+        return not_covered(found.version, filtered=filtered, network=network)
+
+    def presence(self, found: FoundEngine) -> Presence:
+        """Return whether the kernel has it."""
+        return Presence("Landlock is there", found.version > 0, f"version {found.version}")
+
+
+def _trial(here: FoundEngine) -> Launch:
+    return Launch(
+        engine=Engine.LANDLOCK,
+        view=View(mounts=()),
+        network=Network.OFF,
+        seccomp=filter_of(Network.OFF, apart=False),
+        setsid=here.setsid,
+    )
 
 
 def scope_only() -> PathRules:

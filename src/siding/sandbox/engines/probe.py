@@ -15,15 +15,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Command
-from siding.ground.process.identity import boot_id
 from siding.ground.process.lookup import Program, find_program
 from siding.ground.process.spawn import spawn_piped
 from siding.sandbox.engines.kernel import landlock_version
-from siding.sandbox.engines.seccomp import Demand, compiled
+from siding.sandbox.engines.port import FoundEngine, Known
 from siding.sandbox.engines.start import Sandboxed
-from siding.sandbox.engines.values import BindMount, Engine, Kind, Launch, Network, View
+from siding.sandbox.engines.table import ENGINES
+from siding.sandbox.engines.values import Launch
 
 if TYPE_CHECKING:
     from siding.ground.process.keeper.child import Child
@@ -33,123 +32,23 @@ _UNIX_SOCKETS = "/proc/net/unix"
 _MOST_SOCKETS = 500  # masked at most; each takes a mount
 
 
-class Known(NamedTuple):
-    """A positive answer about bwrap; it holds as long as `circumstances` returns ``key``."""
-
-    key: str
-    bwrap: str
-    userns: bool
-    scoped: bool
-
-
-class FoundEngine(NamedTuple):
-    """The engine that works here; None, with a ``reason``, when none does.
-
-    The caller may keep ``known`` and pass it to the next `find_engine`.
-    """
-
-    engine: Engine | None
-    bwrap: str
-    userns: bool
-    setsid: str
-    reason: str  # why it is not bwrap, "" when it is
-    version: int  # of Landlock
-    known: Known | None
-    scoped: bool = False  # bwrap also works in a domain that blocks abstract sockets
-
-    def launch(self, view: View, network: Network, env: tuple[tuple[str, str], ...] = ()) -> Launch:
-        """Return how a command is started with this engine; there is one."""
-        assert self.engine is not None
-        return Launch(
-            engine=self.engine,
-            view=view,
-            network=network,
-            seccomp=filter_of(self.engine, network),
-            setsid=self.setsid,
-            bwrap=self.bwrap,
-            userns=self.userns,
-            nobody=os.geteuid() == 0,
-            scoped=self.scoped,
-            env=env,
-        )
-
-
-def filter_of(engine: Engine, network: Network) -> bytes:
-    """Return the system call filter of a run here; b"" where none is known for this machine."""
-    demand = Demand(
-        network_off=network is Network.OFF,
-        as_root=os.geteuid() == 0,
-        among_others=engine is Engine.LANDLOCK,
-    )
-    return compiled(os.uname().machine, demand)
-
-
 def find_engine(env: Mapping[str, str], known: Known | None = None) -> FoundEngine:
     """Return the best engine that works; with a ``known`` that still holds, nothing is tried."""
     setsid, bwrap = _program("setsid", env), _program("bwrap", env)
-    version = _landlock_version()
     found = FoundEngine(
         engine=None,
         bwrap=bwrap or "",
         userns=True,
         setsid=setsid or "",
         reason="",
-        version=version,
+        version=_landlock_version(),
         known=None,
     )
-    if setsid is None:
-        reason = "there is no setsid (util-linux) on the search path"
-    elif bwrap is None:
-        reason = "bubblewrap (bwrap) is not installed"
-    else:
-        key = circumstances(bwrap)
-        if known is not None and known.key == key and known.bwrap == bwrap:
-            return _with_bwrap(found, known)
-        reason = ""
-        for userns in (True, False) if os.geteuid() == 0 else (True,):
-            reason = _try_bwrap(bwrap, setsid, userns=userns, network=Network.OFF)
-            if not reason:
-                # Entering a domain needs no_new_privs, and a bwrap that is setuid root gets no
-                # root rights then. Such a bwrap runs without a domain.
-                scoped = version >= 6 and not _try_bwrap(bwrap, setsid, userns=userns)
-                kept = Known(key=key, bwrap=bwrap, userns=userns, scoped=scoped)
-                return _with_bwrap(found, kept)
-        reason = f"bwrap does not work here: {reason}"
-    if setsid is not None and version > 0 and _landlock_works(setsid):
-        return found._replace(engine=Engine.LANDLOCK, reason=reason)
-    return found._replace(reason=f"{reason}; the kernel has no Landlock either")
-
-
-def circumstances(bwrap: str) -> str:
-    """Return a key of what the answer about bwrap depends on: this boot, user and program."""
-    seen = os.stat(bwrap)
-    kernel = os.uname().release
-    return f"{boot_id()}:{kernel}:{os.geteuid()}:{bwrap}:{seen.st_size}:{seen.st_mtime_ns}"
-
-
-def _with_bwrap(found: FoundEngine, known: Known) -> FoundEngine:
-    return found._replace(
-        engine=Engine.BWRAP, userns=known.userns, scoped=known.scoped, known=known
-    )
-
-
-def _try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Network.ON) -> str:
-    """Return "" when bwrap can set up a whole sandbox, else its error message.
-
-    With the machine's network (`Network.ON`) bwrap is started in a Landlock domain.
-    """
-    launch = Launch(
-        engine=Engine.BWRAP,
-        view=View(mounts=(BindMount(kind=Kind.EMPTY, path="/tmp"),)),
-        network=network,
-        seccomp=filter_of(Engine.BWRAP, network),
-        setsid=setsid,
-        bwrap=bwrap,
-        userns=userns,
-        nobody=os.geteuid() == 0,
-        scoped=True,
-    )
-    return _tried(launch)
+    for engine in ENGINES:
+        found = engine.found(found, known, _tried)
+        if found.engine is not None:
+            break
+    return found
 
 
 def listening_sockets() -> list[str]:
@@ -189,17 +88,6 @@ def _landlock_version() -> int:
     if os.uname().sysname != "Linux":
         return 0
     return landlock_version()
-
-
-def _landlock_works(setsid: str) -> bool:
-    launch = Launch(
-        engine=Engine.LANDLOCK,
-        view=View(mounts=()),
-        network=Network.OFF,
-        seccomp=filter_of(Engine.LANDLOCK, Network.OFF),
-        setsid=setsid,
-    )
-    return not _tried(launch)
 
 
 def _tried(launch: Launch) -> str:

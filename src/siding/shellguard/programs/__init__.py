@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from siding.shellguard.fields import ANYTHING, PrintedText
 from siding.shellguard.names import ordered
 from siding.shellguard.programs import plain
-from siding.shellguard.programs.rows import has_row, row_of
-from siding.shellguard.row import MODULE_OF, Row, row_from
+from siding.shellguard.programs.rows import MODULE_OF, Row, has_row, row_from, row_of
 
 if TYPE_CHECKING:
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 Judge = Callable[["Examiner", "Call"], PrintedText]
 
@@ -64,7 +63,7 @@ def judge(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge one program by its name, or by where it lies; and by the person's own row for it."""
     name = call.name
     own = examiner.policy.programs.get(name)
-    found = _judge_of(name, examiner.place.agents.programs)
+    found = _judge_of(name, examiner.place.agents)
     if own is None:
         return _judged(examiner, call, found)
     if found is not None or "/" in call.words[0]:

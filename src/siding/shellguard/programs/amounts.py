@@ -9,8 +9,8 @@ from siding.shellguard.programs.rows import does_projects_work
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
 _HUGE = 50 << 30
@@ -83,7 +83,7 @@ def _process(examiner: "Examiner", call: "Call", value: str) -> None:
 
 
 def _is_own_script(examiner: "Examiner", name: str) -> bool:
-    agents = examiner.place.agents.programs
+    agents = examiner.place.agents
     return bool(re.match(_SCRIPT, name)) and not any(agent in name for agent in agents)
 
 

@@ -22,8 +22,8 @@ from siding.shellguard.paths import Zone
 
 if TYPE_CHECKING:
     from siding.shellguard.budget import Budget
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 
 def alias(examiner: "Examiner", call: "Call") -> PrintedText:

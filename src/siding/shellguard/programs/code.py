@@ -9,15 +9,15 @@ from siding.shellguard.names import names, ordered
 from siding.shellguard.options import arguments
 from siding.shellguard.paths import Zone
 from siding.shellguard.programs.by_row import judge_row
-from siding.shellguard.programs.meanings import means
+from siding.shellguard.programs.path_meanings import means
 from siding.shellguard.programs.plain import runner, setup_script
 from siding.shellguard.programs.program_text import judge_program
 from siding.shellguard.programs.purposes import judge_script
 from siding.shellguard.programs.rows import does_projects_work, row_of
 
 if TYPE_CHECKING:
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 # interpreter -> options that hold text, options that load something, options with values
 _OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {

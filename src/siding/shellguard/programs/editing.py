@@ -15,13 +15,13 @@ from siding.shellguard.fields import (
 from siding.shellguard.names import names, ordered
 from siding.shellguard.options import Arguments, arguments
 from siding.shellguard.paths import Zone
-from siding.shellguard.probing import stopped
+from siding.shellguard.programs.arguments import stopped
 from siding.shellguard.programs.plain import reader
 from siding.shellguard.programs.program_text import judge_program
 
 if TYPE_CHECKING:
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 
 def awk(examiner: "Examiner", call: "Call") -> PrintedText:

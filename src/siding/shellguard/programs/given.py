@@ -2,7 +2,7 @@
 
 import re
 
-from siding.shellguard.row import TAKES_A_VALUE, Launch, Row, Words
+from siding.shellguard.programs.rows import TAKES_A_VALUE, Launch, Row, Words
 
 ASSIGNS = re.compile(r"[^/=-][^/=]*=")
 _HELP = ("--help", "--version")

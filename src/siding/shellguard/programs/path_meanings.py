@@ -4,15 +4,18 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.shellguard.fields import UNKNOWN, shown_words
+from siding.shellguard.hosts import is_far
 from siding.shellguard.paths import HARMLESS_DEVICES, Zone
 from siding.shellguard.programs.builtins import change_directory
-from siding.shellguard.programs.text_meanings import asks_for, runs
+from siding.shellguard.programs.rows import OF_CALLS, Words
+from siding.shellguard.programs.text_meanings import TEXTS, asks_for, runs
+from siding.shellguard.rules import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 
 _STREAMS = r"(?:tcp|udp|rtmps?|rtsp|rtp|srt|https?|ftp|sftp|tls|icecast)://"
@@ -163,3 +166,34 @@ PATHS: "dict[str, Callable[[Examiner, Call, str], None]]" = {
     "opens": _opens,
     "changes-directory": _changes_directory,
 }
+
+
+# -- The words of a row that are about one value: a path, an address, a command, a statement -------
+
+
+def means(
+    examiner: "Examiner", call: "Call", words: Words, value: str, *, spared: bool = False
+) -> None:
+    """Judge one value by the words about it.
+
+    With `spared` the call only shows something, or another option takes back what this one says;
+    that it runs code or shows a credential holds all the same.
+    """
+    if "far" in words and is_far(value):
+        words = tuple(word for word in words if not word.startswith("writes"))
+    for word in words:
+        if word in PATHS:
+            PATHS[word](examiner, call, value)
+        elif word in TEXTS:
+            TEXTS[word](examiner, call, value)
+        elif word not in OF_CALLS and not (spared and _spares(word)):
+            examiner.found(word, shown_words(call.words[:6]))
+
+
+def _spares(rule: str) -> bool:
+    return BUILT_IN[rule].group != "code" and rule not in ("print-secret", "skips-checks")
+
+
+def read_as(examiner: "Examiner", call: "Call", word: str, text: str) -> None:
+    """Judge a text, such as a program's input, by one word about texts."""
+    TEXTS[word](examiner, call, text)

@@ -16,8 +16,8 @@ from siding.shellguard.programs.arguments import dangerous_argument
 from siding.shellguard.programs.rows import row_of
 
 if TYPE_CHECKING:
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 _RUNS_A_PROGRAM = (
     r"(?i)^(?!--no-)-{1,2}(?:[\w-]+[-.])?(?:exec(?:ute)?|command|cmd|program|shell|pager|editor|pre|rsh"

@@ -18,9 +18,9 @@ from siding.shellguard.programs.amounts import bytes_of, fills_disk
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
     from siding.shellguard.programs.given import Given
+    from siding.shellguard.state import Call
 
 _PRINTS = {
     "nothing": NOTHING,

@@ -17,9 +17,8 @@ from siding.shellguard.effects import secret_variable, seeks_secrets
 from siding.shellguard.fields import MARKS, UNKNOWN
 from siding.shellguard.hosts import is_elsewhere, is_metadata
 from siding.shellguard.paths import Zone
-from siding.shellguard.probing import stopped
 from siding.shellguard.programs import program_patterns as patterns
-from siding.shellguard.programs.arguments import dangerous_argument
+from siding.shellguard.programs.arguments import dangerous_argument, stopped
 from siding.shellguard.programs.program_strings import ProgramStrings, arguments_in
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from siding.shellguard.options import arguments
 from siding.shellguard.programs.plain import reader
 
 if TYPE_CHECKING:
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")

@@ -17,8 +17,8 @@ from siding.shellguard.programs.purposes import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 
 def _host(examiner: "Examiner", _call: "Call", value: str) -> None:

@@ -19,9 +19,8 @@ from siding.shellguard.paths import Zone
 from siding.shellguard.programs.purposes import judge_script
 
 if TYPE_CHECKING:
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
-    from siding.shellguard.state import ShellState
+    from siding.shellguard.state import Call, ShellState
 
 
 def shell(examiner: "Examiner", call: "Call") -> PrintedText:

@@ -20,8 +20,8 @@ from siding.shellguard.options import arguments
 from siding.shellguard.paths import Zone
 
 if TYPE_CHECKING:
-    from siding.shellguard.call import Call
     from siding.shellguard.examiner import Examiner
+    from siding.shellguard.state import Call
 
 
 def xargs(examiner: "Examiner", call: "Call") -> PrintedText:

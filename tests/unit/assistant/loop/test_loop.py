@@ -9,7 +9,6 @@ import pytest
 
 from siding.agents.transcripts.session import Session, Source
 from siding.agents.transcripts.sinks import UnstoredLines
-from siding.assistant.loop.conversation import Conversation
 from siding.assistant.loop.events import (
     Answered,
     Compacted,
@@ -26,7 +25,6 @@ from siding.assistant.loop.events import (
     TurnEnded,
     Withdrawn,
 )
-from siding.assistant.loop.guard import Allowed, Denied
 from siding.assistant.loop.loop import converse
 from siding.assistant.loop.messages import Message, Usage
 from siding.assistant.loop.model import (
@@ -42,8 +40,8 @@ from siding.assistant.loop.model import (
     TextDelta,
     Trouble,
 )
-from siding.assistant.loop.setup import Setup
-from siding.assistant.remembering import SessionConversation
+from siding.assistant.loop.setup import Allowed, Conversation, Denied, Setup
+from siding.assistant.session import SessionConversation
 from siding.assistant.tools.port import Call, Result, Tool, ToolSpec, Use
 
 USAGE = Usage(input=10, output=5)

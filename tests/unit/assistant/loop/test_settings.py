@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.assistant.loop.model import Effort
-from siding.assistant.loop.permissions.modes import NARROWER, PermissionMode
-from siding.assistant.loop.settings.combining import as_document, combined_layers
-from siding.assistant.loop.settings.values import (
+from siding.assistant.loop.permissions.rules import NARROWER, PermissionMode
+from siding.assistant.loop.settings import (
     SaidSettings,
     SettingsLayer,
     SettingsLevel,
     SettingsMistake,
+    as_document,
+    combined_layers,
     said_in,
 )
 

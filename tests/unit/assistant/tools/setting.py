@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from siding.assistant.tools.checking import checked
 from siding.assistant.tools.factory import Memory, tools_of
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Call, Result, Tool
+from siding.assistant.tools.spec import checked
 
 T = TypeVar("T")
 

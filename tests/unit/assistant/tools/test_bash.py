@@ -11,8 +11,7 @@ import pytest
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Call, Progress
 from siding.ground.process import job
-from siding.shellguard.agents import KnownAgents
-from siding.shellguard.paths import JudgingPlace
+from siding.shellguard.face import JudgingPlace
 from unit.assistant.tools.setting import Bench, lives, place_in, with_tools
 
 _PATIENCE_S = 30
@@ -187,7 +186,8 @@ def test_only_what_plainly_reads_is_safe(tmp_path: Path, command: str, is_safe: 
         cwd=str(place.workspace),
         workspace=str(place.workspace),
         home="/home/dev",
-        agents=KnownAgents(frozenset(), ()),
+        agents=frozenset(),
+        obeyed=(),
         temporary=(),
     )
 

@@ -319,7 +319,7 @@ def test_a_link_that_is_exchanged_after_the_judgement_is_not_followed(place: Pla
         given = {"file_path": "link"}
         use = tool.use(given)
         assert use.touches is not None
-        assert use.touches.touches[0].what == str(work / "plain")
+        assert use.touches.touches[0][1] == str(work / "plain")
         (work / "link").unlink()
         (work / "link").symlink_to(secret)
         result = await tool.run(_call(given))

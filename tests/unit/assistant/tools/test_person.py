@@ -74,3 +74,23 @@ def test_without_an_answer_the_model_goes_on(
         assert "Go on without an answer" in text
 
     with_tools(place_in(tmp_path, asker=asker), act)
+
+
+def test_calls_that_change_the_conversation_alone_say_so(tmp_path: Path) -> None:
+    """Nobody is asked about those. What changes a file or starts a command never says it."""
+    given: dict[str, dict[str, Any]] = {
+        "AskUserQuestion": {"questions": [{"question": "Which?"}]},
+        "Bash": {"command": "make"},
+        "Edit": {"file_path": "a", "old_string": "a", "new_string": "b"},
+        "KillShell": {"shell_id": "1"},
+        "Siding": {"action": "note", "text": "why"},
+        "TodoWrite": {"todos": []},
+        "WebFetch": {"url": "https://example.org"},
+        "Write": {"file_path": "a", "content": ""},
+    }
+
+    async def act(at: Bench) -> None:
+        said = [name for name, each in given.items() if at.tools[name].use(each).in_conversation]
+        assert said == ["AskUserQuestion", "KillShell", "Siding", "TodoWrite"]
+
+    with_tools(place_in(tmp_path), act)

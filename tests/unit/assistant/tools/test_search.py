@@ -10,10 +10,8 @@ import pytest
 from siding.assistant.tools.factory import tools_of
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.program import USUAL, Limits
-from siding.assistant.tools.search.choosing import Searcher, Source, choose
-from siding.assistant.tools.search.searching import Searches
-from siding.shellguard.agents import KnownAgents
-from siding.shellguard.paths import JudgingPlace
+from siding.assistant.tools.search.ripgrep import Searcher, Searches, Source, choose
+from siding.shellguard.face import JudgingPlace
 from unit.assistant.tools.setting import Bench, place_in, with_tools
 
 
@@ -225,7 +223,8 @@ def test_files_of_secrets_are_searched_only_by_name(place: Place, search: Search
         cwd=str(place.workspace),
         workspace=str(place.workspace),
         home=str(place.home),
-        agents=KnownAgents(frozenset(), ()),
+        agents=frozenset(),
+        obeyed=(),
     )
     _write(place, {".env": "TOKEN=foo\n", "b.txt": "foo\n"})
 
@@ -250,7 +249,7 @@ def test_a_path_that_leads_elsewhere_than_when_it_was_judged_is_not_searched(
         given = {"pattern": "x", "path": "link"}
         touches = tool.use(given).touches
         assert touches is not None
-        assert touches.touches[0].what == str(at.root / "here")
+        assert touches.touches[0][1] == str(at.root / "here")
         (at.root / "link").unlink()
         (at.root / "link").symlink_to(place.home)
         result = await at.call("Grep", **given)

@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 
 from siding.assistant.tools.port import Call
-from siding.assistant.tools.servers.protocol import Message, ServerError, called, offered, result_in
-from siding.assistant.tools.servers.server import Server
+from siding.assistant.tools.servers.server import (
+    Message,
+    Server,
+    ServerError,
+    called,
+    offered,
+    result_in,
+)
 
 IMAGE = {"type": "image", "mimeType": "image/png", "data": "aGk="}
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from siding.assistant.tools import web_fetch
+from siding.assistant.tools.markdown import markdown
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.web import web_fetch
-from siding.assistant.tools.web.address import BadAddress, next_address, origin_of
-from siding.assistant.tools.web.markdown import markdown
+from siding.assistant.tools.web_fetch import BadAddress, next_address, origin_of
 from siding.assistant.web_client import WebClient
-from siding.shellguard.tool_use import Effect, Touch
+from siding.shellguard.face import Effect
 from unit.assistant.tools.setting import Bench, place_in, with_tools
 
 _HTML = "text/html; charset=utf-8"
@@ -197,7 +197,7 @@ def test_without_a_network_it_says_so(tmp_path: Path) -> None:
         use = at.tools["WebFetch"].use({"url": "https://Example.org/a"})
         assert use.pattern == "example.org"
         assert use.touches is not None
-        assert use.touches.touches == (Touch(Effect.FETCHES, "https://Example.org/a"),)
+        assert use.touches.touches == ((Effect.FETCHES, "https://Example.org/a"),)
 
     with_tools(place_in(tmp_path), act)
 

@@ -1,7 +1,11 @@
 """What `main` makes of a command line: pages, mistakes, exit statuses."""
 
+import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -108,3 +112,69 @@ def test_a_command_leaves_this_process_as_it_was(siding: CommandLine) -> None:
     here, on_ctrl_c = Path.cwd(), signal.getsignal(signal.SIGINT)
     siding("init")
     assert (Path.cwd(), signal.getsignal(signal.SIGINT)) == (here, on_ctrl_c)
+
+
+class Ended(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+def ended(before: str = "", *, status: int = 3, stdout: int = subprocess.PIPE) -> Ended:
+    """Run a program that leaves with output that was not written yet."""
+    program = (
+        "import atexit, os, sys\n"
+        "from siding.faces.cli.main import leave\n"
+        "end = os._exit\n"
+        "os._exit = lambda status: (os.write(2, b'at once'), end(status))\n"
+        "print('said')\n"
+        "atexit.register(print, 'at exit')\n"
+        f"{before}\n"
+        f"leave({status})\n"
+    )
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=env,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        check=False,
+        text=True,
+    )
+    return Ended(done.returncode, done.stdout or "", done.stderr)
+
+
+def test_a_process_ends_at_once_with_all_that_was_said(tmp_path: Path) -> None:
+    assert ended() == Ended(3, "said\nat exit\n", "at once")
+    with (tmp_path / "file").open("w") as file:
+        assert ended(status=0, stdout=file.fileno()).status == 0
+    assert (tmp_path / "file").read_text() == "said\nat exit\n"
+    closed = ended("sys.stdout.close()\nsys.stdout = None\nsys.stderr.write('warned ')")
+    assert (closed.status, closed.err) == (3, "warned at once")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "sys.settrace(lambda *_: None)",  # coverage
+        "sys.setprofile(lambda *_: None)",
+        "import tempfile; tempfile.gettempdir()",
+        "import _thread, time; _thread.start_new_thread(time.sleep, (60,)); time.sleep(0.1)",
+    ],
+)
+def test_who_needs_the_ordinary_end_gets_it(before: str) -> None:
+    found = ended(before)
+    assert found == Ended(3, "said\nat exit\n", "")
+
+
+def test_what_could_not_be_written_is_told_as_ever() -> None:
+    with open("/dev/full", "wb") as full:
+        found = ended(stdout=full.fileno())
+    assert found.status == 120
+    assert "No space left" in found.err
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        assert ended(stdout=writing).status == 120
+    finally:
+        os.close(writing)

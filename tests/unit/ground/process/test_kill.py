@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from siding.ground.process.output.files import RecoveredOutput, read_output, recover_output
+from siding.ground.process.output.reading import RecoveredOutput, read_output, recover_output
 
 from .world import Place
 

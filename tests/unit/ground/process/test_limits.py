@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from siding.ground.process.limits import Breach, Limits, LimitWatch, private_memory, tree_size
+from siding.ground.process.limit_watch import LimitWatch, private_memory, tree_size
+from siding.ground.process.limits import Breach, Limits
 from siding.ground.process.tree import ProcessTree
 
 

@@ -6,7 +6,7 @@ import sys
 
 from siding.ground.process import procfs
 from siding.ground.process.command import is_marked, mark_of, step_marks, with_marks_alone
-from siding.ground.process.tree import end_token
+from siding.ground.process.ender import end_token
 
 OUTER, INNER = "a" * 32, "b" * 32
 

@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 
 from siding.ground.process.command import StreamPlan
 from siding.ground.process.output.digest import BUFFER_SIZE, FIRST_SIZE
-from siding.ground.process.output.files import (
-    PTY_HEADER,
+from siding.ground.process.output.files import PTY_HEADER, marker_path, settle_output, stderr_path
+from siding.ground.process.output.reading import (
     Output,
     RecoveredOutput,
-    marker_path,
     read_output,
     recover_output,
-    settle_output,
-    stderr_path,
 )
 from siding.ground.process.output.recording import OutputFiles, Recorded
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from siding.ground.process import procfs
+from siding.ground.process.ender import end_token
 from siding.ground.process.identity import started_of
 from siding.ground.process.pausing import pauser as pausing
 from siding.ground.process.pausing import threads
@@ -23,7 +24,6 @@ from siding.ground.process.pausing.pauser import (
     going_on_if_told_to_end,
     let_them_go_on,
 )
-from siding.ground.process.tree import end_token
 
 from .world import PYTHON, wait_until
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from siding.ground.process.command import Ending, StdinPlan, StreamPlan, WindowSize
-from siding.ground.process.output.files import recover_output
+from siding.ground.process.output.reading import recover_output
 from siding.ground.process.terminal import RawMode
 from terminal import Terminal
 

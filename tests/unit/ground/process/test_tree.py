@@ -14,7 +14,8 @@ import pytest
 
 from siding.ground.process import procfs
 from siding.ground.process.command import Ending, StreamPlan
-from siding.ground.process.tree import ProcessTree, end_all, end_token
+from siding.ground.process.ender import end_all, end_token
+from siding.ground.process.tree import ProcessTree
 
 from .world import ENVIRONMENT, PYTHON, Place, wait_until
 
@@ -280,7 +281,7 @@ def test_runs_in_several_threads_end_only_their_own(place: Place) -> None:
 def test_ending_by_token_spares_us_and_those_above_us(place: Place) -> None:
     """A program of the step itself may look after what the step left behind."""
     source = f"""
-from siding.ground.process.tree import end_token
+from siding.ground.process.ender import end_token
 ended = end_token({place.token!r}, grace_s=0.0)
 print([found.name for found in ended.ended], ended.survivors)
 """

@@ -18,12 +18,13 @@ from siding.ground.process.command import (
     StreamPlan,
     WindowSize,
 )
+from siding.ground.process.ender import end_token
 from siding.ground.process.keeper.child import Child
-from siding.ground.process.output.files import Output, read_output
+from siding.ground.process.output.reading import Output, read_output
 from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.record import run_recorded
 from siding.ground.process.side import Plan, RunSandbox
-from siding.ground.process.tree import ProcessTree, end_token
+from siding.ground.process.tree import ProcessTree
 
 PYTHON = sys.executable
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "TERM": "xterm"}

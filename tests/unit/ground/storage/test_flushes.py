@@ -1,5 +1,6 @@
 """What returns has flushed: each file after its last write, each directory after its last name."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from flushes import Watcher
 from planted import planted
+from siding.ground.files import durable
 from siding.ground.files.durable import (
     create_bytes,
     make_dirs,
@@ -110,3 +112,20 @@ def test_a_found_directory_whose_maker_may_have_died_is_flushed_too(
     make_dirs(tmp_path / "made" / "by")
     status = (tmp_path / "made").stat()
     assert watcher.calls == [("fsync", (status.st_dev, status.st_ino))]
+
+
+def test_a_found_directory_is_flushed_again_only_if_something_was_named_in_its_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flushes() -> int:
+        watcher = Watcher(monkeypatch)
+        make_dirs(tmp_path / "one")
+        return sum(name == "fsync" for name, _ in watcher.calls)
+
+    (tmp_path / "one").mkdir()
+    assert [flushes(), flushes()] == [1, 1]  # it is too young to tell
+    monkeypatch.setattr(durable, "_CERTAIN_NS", -1)
+    assert [flushes(), flushes()] == [1, 0]
+    time.sleep(0.02)  # longer than a tick of the clock by which files are stamped
+    (tmp_path / "two").mkdir()  # by somebody who died before the flush
+    assert [flushes(), flushes()] == [1, 0]

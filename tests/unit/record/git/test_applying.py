@@ -11,17 +11,24 @@ from siding.applying.git.carry_out import carry_out, take_back
 from siding.ground.git.command import Place
 from siding.ground.ids import Sha
 from siding.record.moving import checkout as checkouts
-from siding.record.moving.checkout import CheckoutGit, CheckoutPlace, IndexLocked, Trees
-from siding.record.moving.move import (
+from siding.record.moving.checkout import (
+    CheckoutGit,
+)
+from siding.record.moving.model import (
     CheckoutBusy,
+    CheckoutPlace,
+    IndexLocked,
     Move,
     Overlapping,
-    RecoveredSide,
     RefusedMove,
     TargetMoved,
+    Trees,
+    move_from,
+)
+from siding.record.moving.move import (
+    RecoveredSide,
     changed_paths,
     checkout_of,
-    move_from,
     overlaps,
     pushed_to,
     refuse_busy,

@@ -9,9 +9,10 @@ from stat import S_IMODE
 
 import pytest
 
-from siding.applying.git import content as contents
-from siding.applying.git.content import Content, FilterMissing, committed, lay_out, smudged
-from siding.applying.git.hooks import (
+from siding.applying.git import conversion
+from siding.applying.git.content import Content, committed
+from siding.applying.git.conversion import FilterMissing, lay_out, smudged
+from siding.applying.hooks import (
     HookRefused,
     hooks_directory,
     rehearse,
@@ -272,7 +273,7 @@ def test_files_are_laid_out_byte_for_byte(task: World, bench: Bench) -> None:
 def test_a_large_file_is_streamed_to_its_place(
     task: World, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contents, "_AT_ONCE", 4)
+    monkeypatch.setattr(conversion, "_AT_ONCE", 4)
     bodies = {b"small": b"1234", b"d/large": b"12345\0\r\n", b"other": b"123"}
     edits = {path: TreeEntry(b"100644", bench.put("blob", body)) for path, body in bodies.items()}
     empty = bench.put("tree", b"")
@@ -287,7 +288,7 @@ def test_a_large_file_is_streamed_to_its_place(
 def test_no_file_that_was_laid_out_is_left_open(
     task: World, bench: Bench, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contents, "_AT_ONCE", at_once)
+    monkeypatch.setattr(conversion, "_AT_ONCE", at_once)
     tree = bench.edit_tree(
         bench.tree_of(task.head()), {b"new": TreeEntry(b"100644", bench.put("blob", b"12345"))}
     )

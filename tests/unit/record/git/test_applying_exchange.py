@@ -12,13 +12,15 @@ from siding.ground.files import exchange
 from siding.ground.files.exchange import Entry
 from siding.ground.git.command import Place
 from siding.ground.ids import Sha
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.moving.move import (
+from siding.record.moving.model import (
     CheckoutBusy,
+    CheckoutPlace,
     Move,
-    RecoveredSide,
     RefusedMove,
     TargetMoved,
+)
+from siding.record.moving.move import (
+    RecoveredSide,
     changed_paths,
 )
 from siding.record.moving.move_recovery import recover

@@ -8,7 +8,14 @@ import pytest
 
 from siding.applying.git import carry_out
 from siding.ground.git.errors import CommandFailed
-from siding.record.moving.move import CheckoutBusy, RefusedMove, checkout_of
+from siding.record.moving import move_recovery
+from siding.record.moving.model import (
+    CheckoutBusy,
+    RefusedMove,
+)
+from siding.record.moving.move import (
+    checkout_of,
+)
 
 from .moving import Ready, go
 from .world import World, write
@@ -46,7 +53,7 @@ def test_what_was_saved_meanwhile_is_named(
         raise OSError(errno.EIO, "the disk fails")
 
     monkeypatch.setattr(carry_out, "exchange", fails)
-    monkeypatch.setattr(carry_out, "reverse", lambda *_arguments, **_more: stays)
+    monkeypatch.setattr(move_recovery, "reverse", lambda *_arguments, **_more: stays)
     with pytest.raises(RefusedMove, match=r"could not be changed: .*the disk fails") as refused:
         go(ready, ready.move)
     hint = str(refused.value.hint)

@@ -12,16 +12,19 @@ from flushes import Watcher
 from privileges import bound_by_permissions
 from siding.ground.hashing import new_digest
 from siding.ground.ids import Sha
-from siding.record.restoring.displaced import (
+from siding.record.files.displaced import (
     CONTENTS,
+    UNKNOWN,
     KeptFile,
     Why,
     drop_recorded,
+    identity_at,
     keep_unrecorded,
     names_of,
+    read_names,
     remove_if_empty,
+    write_names,
 )
-from siding.record.restoring.displaced_list import UNKNOWN, identity_at, read_names, write_names
 from siding.record.snapshots.patches import Change
 
 NOTHING, FILE, LINK = "000000", "100644", "120000"

@@ -11,10 +11,11 @@ import pytest
 
 from siding.ground.files import exchange as names
 from siding.ground.ids import Sha
-from siding.record.moving.checkout import CheckoutPlace
-from siding.record.moving.exchange_steps import end_steps
-from siding.record.moving.staged_checkout import discard, exchange, give_back, pending
-from siding.record.restoring.displaced_list import identity_at, write_names
+from siding.record.files.displaced import identity_at, write_names
+from siding.record.moving.model import (
+    CheckoutPlace,
+)
+from siding.record.moving.staged_checkout import discard, end_steps, exchange, give_back, pending
 from siding.record.snapshots.patches import Change
 
 OLD, NEW, NONE = Sha("1" * 40), Sha("2" * 40), Sha("0" * 40)

@@ -8,13 +8,14 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from siding.record.restoring.linking import with_links
-from siding.record.restoring.plan import plan_restoration
-from siding.record.restoring.restore import restore
-from siding.record.restoring.staging import staged
+from siding.record.files.links import with_links
+from siding.record.files.plan import plan_restoration
+from siding.record.files.restore import restore
+from siding.record.files.staging import staged
 from siding.record.snapshots.capture import Capture
-from siding.record.snapshots.modes import Modes, Usual, modes_of, parse
+from siding.record.snapshots.modes import Modes, Usual
 from siding.record.snapshots.patches import diff_trees
+from siding.record.snapshots.recorded_modes import modes_of, parse
 
 from .world import World, on_disk
 

@@ -15,18 +15,35 @@ from siding.ground.git.command import Git
 from siding.ground.git.errors import GitError
 from siding.ground.git.treewalk import OpenTree
 from siding.ground.ids import Sha
-from siding.record.restoring import emptying
-from siding.record.restoring.displaced import DISPLACED, KEPT, drop_recorded, keep_unrecorded
-from siding.record.restoring.displaced_list import read_names
-from siding.record.restoring.linking import Blob, linking, with_links
-from siding.record.restoring.obstacles import changed_since, obstacles, of_others
-from siding.record.restoring.plan import LeftPath, Restoration, Why, plan_restoration
-from siding.record.restoring.pruning import prune
-from siding.record.restoring.restore import _remove_empty, restore
-from siding.record.restoring.staging import staged
-from siding.record.restoring.taking_back import Journal
+from siding.record.files import directories as emptying
+from siding.record.files.displaced import (
+    DISPLACED,
+    KEPT,
+    drop_recorded,
+    keep_unrecorded,
+    read_names,
+)
+from siding.record.files.links import (
+    Blob,
+    linking,
+    with_links,
+)
+from siding.record.files.obstacles import (
+    changed_since,
+    obstacles,
+    of_others,
+)
+from siding.record.files.plan import (
+    LeftPath,
+    Restoration,
+    Why,
+    plan_restoration,
+)
+from siding.record.files.restore import Journal, _remove_empty, prune, restore
+from siding.record.files.staging import staged
 from siding.record.snapshots.bare import Bare
-from siding.record.snapshots.modes import Links, ModeChange, Modes, Usual
+from siding.record.snapshots.mode_changes import ModeChange
+from siding.record.snapshots.modes import Links, Modes, Usual
 from siding.record.snapshots.patches import Change, diff_trees
 
 from .world import World, write
@@ -313,7 +330,7 @@ def test_directories_that_forbid_writing_do_so_afterwards(
         seen.append(stat.S_IMODE(os.fstat(place.directory).st_mode))
         return put(new, place)
 
-    monkeypatch.setattr("siding.record.restoring.restore.put", put_and_look)
+    monkeypatch.setattr("siding.record.files.restore.put", put_and_look)
     write(task.worktree / "src/b.txt", "changed\n")
     plan = back(task)
     (task.worktree / "src").chmod(0o555)
@@ -359,7 +376,7 @@ def test_permissions_are_set_from_the_deepest_path_up_and_flushed(
         ModeChange(b"src/deep", 0o755, 0o711, True),
         ModeChange(b"src/deep/c.txt", 0o644, 0o600, False),
     )
-    monkeypatch.setattr("siding.record.restoring.restore.put", put_and_look)
+    monkeypatch.setattr("siding.record.files.restore.put", put_and_look)
     monkeypatch.setattr(OpenTree, "set_mode", set_mode)
     monkeypatch.setattr(os, "fsync", fsync)
     go(task, plan._replace(chmods=chmods))

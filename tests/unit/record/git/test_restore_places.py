@@ -11,11 +11,11 @@ import pytest
 from flushes import Watcher
 from siding.ground.files.exchange import Entry, put
 from siding.ground.git.errors import GitError
-from siding.record.restoring import staging as stagings
-from siding.record.restoring.plan import Restoration, plan_restoration
-from siding.record.restoring.restore import restore
-from siding.record.restoring.staging import staged
-from siding.record.snapshots.modes import ModeChange
+from siding.record.files import staging as stagings
+from siding.record.files.plan import Restoration, plan_restoration
+from siding.record.files.restore import restore
+from siding.record.files.staging import staged
+from siding.record.snapshots.mode_changes import ModeChange
 from siding.record.snapshots.patches import diff_trees
 
 from .world import World, on_disk, write
@@ -63,7 +63,7 @@ def test_what_was_displaced_before_the_disk_failed_is_kept(
         left.pop()
         return put(new, place)
 
-    monkeypatch.setattr("siding.record.restoring.restore.put", put_one)
+    monkeypatch.setattr("siding.record.files.restore.put", put_one)
     with pytest.raises(OSError, match="the disk fails"):
         go(task, back)
     held = files_below(task.directory / "staging").values()
@@ -204,7 +204,7 @@ def test_no_file_is_put_into_a_directory_that_others_may_still_read(
         seen.append(stat.S_IMODE(os.fstat(place.directory).st_mode))
         return put(new, place)
 
-    monkeypatch.setattr("siding.record.restoring.restore.put", put_and_look)
+    monkeypatch.setattr("siding.record.files.restore.put", put_and_look)
     root = task.worktree
     (root / "src").chmod(0o755)
     usual = mode_of(root)

@@ -3,17 +3,11 @@
 import posixpath
 from collections.abc import Callable, Mapping
 
-from siding.assistant.loop.permissions.line_use import LineUse, use_of_line
 from siding.assistant.tools.port import Use
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.fields import MARKS, UNKNOWN, known
-from siding.shellguard.paths import JudgingPlace, Zone, absolute, zone
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect, JudgingPlace, LineUse, Mark
 
-# What they change is the conversation and the record of its task; calls of them wait for each other
-# all the same, so they do not say of themselves that they are safe. Each call of a subagent is
-# decided on.
-_OF_THE_CONVERSATION = frozenset({"Agent", "AskUserQuestion", "KillShell", "Siding", "TodoWrite"})
+_MARKS = frozenset(Mark)
 
 
 class PermissionGround(NamedTuple):
@@ -39,16 +33,14 @@ class PermissionGround(NamedTuple):
 
     def is_ordinary(self, path: str) -> bool:
         """Tell whether a path is a file of the workspace that steers no program and no agent."""
-        return any(
-            zone(path, self.place._replace(workspace=root), self.place.cwd) is Zone.INSIDE
-            for root in self.writable
-        )
+        places = (self.place._replace(workspace=root) for root in self.writable)
+        return any(place.is_ordinary(path) for place in places)
 
 
 class UsedFile(NamedTuple):
     """A file that a call works on: as it is named, and where that leads. They may hold marks.
 
-    `by`, `within` and `is_deep`: see `siding.assistant.loop.permissions.line_use`.
+    `by`, `within` and `is_deep`: see `LineTouch` of shellguard.
     """
 
     effect: Effect
@@ -66,7 +58,7 @@ class UsedFile(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Tell whether the path is certain."""
-        return known(self.named)
+        return not Mark.are_in(self.named)
 
 
 class CallFacts(NamedTuple):
@@ -82,9 +74,9 @@ class CallFacts(NamedTuple):
 
 def facts_of(tool: str, use: Use, ground: PermissionGround, *, is_safe: bool) -> CallFacts:
     """Return what is known of a call."""
-    is_safe = is_safe or tool in _OF_THE_CONVERSATION
+    is_safe = is_safe or use.in_conversation
     if use.command:
-        line = use_of_line(use.command, ground.place, ground.env)
+        line = LineUse.of(use.command, ground.place, ground.env)
         files = tuple(
             UsedFile(
                 effect=each.effect,
@@ -98,33 +90,33 @@ def facts_of(tool: str, use: Use, ground: PermissionGround, *, is_safe: bool) ->
         )
         return CallFacts(tool, use, is_safe, files, line=line)
     touches = () if use.touches is None else use.touches.touches
-    hosts = tuple(host_of(each.what) for each in touches if each.effect is Effect.FETCHES)
-    on_files = [each for each in touches if each.effect is not Effect.FETCHES]
+    hosts = tuple(host_of(what) for effect, what in touches if effect is Effect.FETCHES)
+    on_files = [each for each in touches if each[0] is not Effect.FETCHES]
     only_one = len(on_files) == 1
     files = tuple(
-        _file(each.effect, use.pattern if only_one else "", each.what, ground) for each in on_files
+        _file(effect, use.pattern if only_one else "", what, ground) for effect, what in on_files
     )
     return CallFacts(tool, use, is_safe, files, hosts)
 
 
 def _file(effect: Effect, named: str, what: str, ground: PermissionGround) -> UsedFile:
     # A character that is a mark elsewhere is one of the name here; no pattern fits its stand-in.
-    shown = "".join("\ufffd" if each in MARKS else each for each in named or what)
-    path = absolute(shown, ground.place.workspace) or shown
-    real = _resolved(absolute(what, ground.place.workspace) or what, ground.place.resolve)
-    return UsedFile(effect, posixpath.normpath(path), real)
+    shown = "".join("\ufffd" if each in _MARKS else each for each in named or what)
+    workspace = ground.place.workspace
+    real = _resolved(posixpath.join(workspace, what), ground.place.resolve)
+    return UsedFile(effect, posixpath.normpath(posixpath.join(workspace, shown)), real)
 
 
 def _normal(path: str) -> str:
     """Return a path without ``..``; all of it is unknown if that leads out of what is unknown."""
-    if path[0] == UNKNOWN or ("/.." in path and any(mark in path for mark in MARKS)):
-        return UNKNOWN
+    if path[0] == Mark.UNKNOWN or ("/.." in path and Mark.are_in(path)):
+        return Mark.UNKNOWN
     return posixpath.normpath(path)
 
 
 def _resolved(path: str, resolve: Callable[[str], str]) -> str:
     """Return where a path leads, as far as it is known."""
-    marks = [at for at, letter in enumerate(path) if letter in MARKS]
+    marks = [at for at, letter in enumerate(path) if letter in _MARKS]
     if not marks:
         return resolve(path)
     head, slash, _ = path[: marks[0]].rpartition("/")
@@ -132,13 +124,13 @@ def _resolved(path: str, resolve: Callable[[str], str]) -> str:
         return path
     rest = path[len(head) :]
     if "/.." in rest:
-        return UNKNOWN  # it climbs out of something that is not known
+        return Mark.UNKNOWN  # it climbs out of something that is not known
     return resolve(head or "/").rstrip("/") + rest
 
 
 def is_below(path: str, root: str) -> bool:
     """Tell whether a path is a directory or in it, whatever its marks stand for."""
-    if UNKNOWN in path or "/../" in f"{path}/":
+    if Mark.UNKNOWN in path or "/../" in f"{path}/":
         return False
     return path == root or path.startswith(root.rstrip("/") + "/")
 

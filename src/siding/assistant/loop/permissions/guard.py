@@ -8,19 +8,18 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from siding.assistant.loop.guard import Allowed, CallHooks, Denied, HookRuling
 from siding.assistant.loop.permissions.deciding import PermissionDecision, decide_on
 from siding.assistant.loop.permissions.facts import CallFacts, PermissionGround, facts_of
-from siding.assistant.loop.permissions.modes import PermissionMode, require_allowed
-from siding.assistant.loop.permissions.rules import Behaviour
+from siding.assistant.loop.permissions.rules import Behaviour, PermissionMode, require_allowed
 from siding.assistant.loop.permissions.updates import (
     PermissionState,
     PermissionUpdate,
     Scope,
     suggestions,
 )
-from siding.assistant.tools.checking import checked
+from siding.assistant.loop.setup import Allowed, CallHooks, Denied, HookRuling
 from siding.assistant.tools.port import Call, Result, Tool, Use
+from siding.assistant.tools.spec import checked
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 

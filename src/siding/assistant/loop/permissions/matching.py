@@ -2,27 +2,27 @@
 
 Such a rule holds for all that a call does: for each command of a line, for files that a command
 reads or changes, for a file's name and for where its link leads. What allows is narrower
-(`allowing`).
+(`deciding`).
 """
 
 import posixpath
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from siding.assistant.loop.permissions.commands import Fit, may_fit
 from siding.assistant.loop.permissions.facts import CallFacts, PermissionGround, UsedFile, is_below
-from siding.assistant.loop.permissions.globs import (
+from siding.assistant.loop.permissions.patterns import (
     ANYTHING,
+    Fit,
     Glob,
     literal,
+    may_fit,
     meet,
     of_field,
     of_path,
     of_text,
 )
 from siding.assistant.loop.permissions.rules import DOMAIN, FETCH, SHELL, PermissionRule
-from siding.shellguard.fields import MARKS, UNKNOWN
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect, Mark
 
 READ = "Read"
 EDITS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
@@ -118,7 +118,9 @@ def _of_line(pattern: str, facts: CallFacts) -> Fit:
         return Fit.NO
     if facts.use.command.strip() == pattern:
         return Fit.YES
-    found = max((may_fit(pattern, each) for each in facts.line.commands), default=Fit.NO)
+    found = max(
+        (may_fit(pattern, each.words, each.text) for each in facts.line.commands), default=Fit.NO
+    )
     return max(found, Fit.MAYBE) if facts.line.unclear else found
 
 
@@ -134,9 +136,9 @@ def _of_files(rule: PermissionRule, facts: CallFacts, ground: PermissionGround) 
 
 def _of_path(patterns: list[Glob], file: UsedFile, path: str) -> Fit:
     seen = _same_case(path)
-    if not any(mark in seen for mark in MARKS) and any(meet(p, literal(seen)) for p in patterns):
+    if not Mark.are_in(seen) and any(meet(p, literal(seen)) for p in patterns):
         return Fit.YES
-    wide = (ANYTHING,) if path == UNKNOWN else of_file(file, seen)
+    wide = (ANYTHING,) if path == Mark.UNKNOWN else of_file(file, seen)
     return Fit.MAYBE if any(meet(pattern, wide) for pattern in patterns) else Fit.NO
 
 

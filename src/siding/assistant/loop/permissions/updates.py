@@ -5,13 +5,13 @@ from enum import StrEnum
 from typing import Any
 
 from siding.assistant.loop.permissions.facts import CallFacts
-from siding.assistant.loop.permissions.modes import PermissionMode
 from siding.assistant.loop.permissions.rules import (
     DOMAIN,
     FETCH,
     SHELL,
     BadRule,
     Behaviour,
+    PermissionMode,
     PermissionRule,
     PermissionRules,
     parse_allow,
@@ -19,24 +19,26 @@ from siding.assistant.loop.permissions.rules import (
 )
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.fields import known
-from siding.shellguard.names import names
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect, Mark
 
 REMEMBERED = "an answer in this conversation"  # the source of such rules
 
 # Programs that run whatever they are told, destroy, or send: a rule for what such a command begins
 # with would allow far more than the person has just seen.
-_TOO_BROAD = names("""
+_TOO_BROAD = frozenset(
+    """
     . ash awk bash bun builtin chmod chown command csh curl dash dd deno docker doas env eval exec
     expect find fish gawk go kill killall ksh ln lua make mv nc nice node nohup npx parallel perl
     php pkill pnpm podman powershell pwsh python python2 python3 rm rsync ruby scp script sed setsid
     sh shred source ssh su sudo tar tclsh tcsh tee timeout tmux uv uvx watch wget xargs yarn zsh
-""")
-_HAS_SUBCOMMANDS = names("""
+    """.split()
+)
+_HAS_SUBCOMMANDS = frozenset(
+    """
     apt brew bundle cargo composer dotnet gem gh git glab go gradle helm hg jj just kubectl mvn npm
     pip pipx pnpm poetry rustup svn terraform uv yarn
-""")
+    """.split()
+)
 
 
 class Scope(StrEnum):
@@ -132,7 +134,7 @@ def suggestions(facts: CallFacts) -> tuple[PermissionUpdate, ...]:
         return _both(PermissionRule(facts.tool, "", REMEMBERED))
     if any(each.effect is Effect.READS for each in facts.files):
         tops = {each.real.rpartition("/")[0] for each in facts.files}
-        if not all(top and known(top) and "*" not in top for top in tops):
+        if not all(top and not Mark.are_in(top) and "*" not in top for top in tops):
             return ()
         return _both(*(PermissionRule("Read", f"/{top}/**", REMEMBERED) for top in sorted(tops)))
     return (PermissionUpdate(mode=PermissionMode.ACCEPT_EDITS),)
@@ -165,7 +167,11 @@ def _prefix(words: tuple[str, ...]) -> str:
 
 
 def _is_plain(word: str) -> bool:
-    return known(word) and word[:1].isalnum() and all(c.isalnum() or c in "-_." for c in word)
+    return (
+        not Mark.are_in(word)
+        and word[:1].isalnum()
+        and all(c.isalnum() or c in "-_." for c in word)
+    )
 
 
 def _both(*rules: PermissionRule) -> tuple[PermissionUpdate, ...]:

@@ -4,11 +4,13 @@ import errno
 import os
 import stat
 from contextlib import suppress
+from pathlib import Path
 
 from siding.assistant.tools.files.paths import Opened, PathRefused
 from siding.ground.files.durable import TEMPORARY_PREFIX, flush, write_all
 from siding.ground.files.exchange import Entry, put, rename_new
 from siding.ground.files.leases import has_writer
+from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 
 MOST_EDITED = 64 << 20  # bytes of a file that can be edited
@@ -196,3 +198,40 @@ def _status(opened: Opened) -> os.stat_result:
 def _remove(entry: Entry) -> None:
     with suppress(FileNotFoundError):
         os.unlink(entry.name, dir_fd=entry.directory)
+
+
+# -- What the model has seen of files: a file is changed only as it was seen -----------------------
+
+
+class Seen(NamedTuple):
+    """A file as it was when the model saw it, or wrote it. No digest: it was too large for one."""
+
+    size: int
+    mtime_ns: int
+    digest: str = ""
+
+
+class KnownFiles:
+    """The files that the model has seen, by their resolved paths."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, Seen] = {}
+
+    def add(self, path: Path, status: os.stat_result, data: bytes | None) -> None:
+        """Take note that the model has seen the file; `data` is all that it held."""
+        digest = "" if data is None else sha256_hex(data)
+        self._seen[path] = Seen(status.st_size, status.st_mtime_ns, digest)
+
+    def problem(self, path: Path, status: os.stat_result, data: bytes) -> str:
+        """Return why the file must be read before it is changed; "" if it must not."""
+        seen = self._seen.get(path)
+        if seen is None:
+            return "it has not been read yet. Read it first, then change it."
+        if (seen.size, seen.mtime_ns) == (status.st_size, status.st_mtime_ns):
+            return ""
+        if seen.digest == sha256_hex(data):
+            return ""
+        return (
+            "it was changed on disk since it was read, by a person, a formatter or a command. "
+            "Read it again, then change it."
+        )

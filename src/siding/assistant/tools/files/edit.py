@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.tools.files.changing import Change, Changer, Replacement
+from siding.assistant.tools.files.changes import Change, Changer, Replacement
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import flag, spec_of, text
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 OLD = text("the text to replace, exactly as it is in the file, blanks and line ends included")
 NEW = text("the text to put in its place; different from old_string")

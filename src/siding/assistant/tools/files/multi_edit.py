@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.tools.files.changing import Changer
+from siding.assistant.tools.files.changes import Changer
 from siding.assistant.tools.files.edit import EVERYWHERE, NEW, OLD, replacement
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import part, several, spec_of, text
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 
 class MultiEdit:

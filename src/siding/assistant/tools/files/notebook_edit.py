@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.tools.files.changing import Changer
+from siding.assistant.tools.files.changes import Changer
 from siding.assistant.tools.files.notebook import cells_of, name_of
 from siding.assistant.tools.files.paths import PathRefused
 from siding.assistant.tools.files.texts import Text
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import choice, spec_of, text
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 _INDENT = re.compile(r"\A[^\n]*\n([ \t]+)")
 _Cell = dict[str, Any]

@@ -20,7 +20,7 @@ from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Use
 from siding.ground.files.exchange import Entry
 from siding.ground.namedtuples import NamedTuple
-from siding.shellguard.tool_use import Effect, ToolUse, Touch
+from siding.shellguard.face import Effect, ToolUse
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_NAMES = 5000  # in a directory that is searched for a like one
@@ -75,11 +75,11 @@ class Paths:
         try:
             path = self.named(given)
         except PathRefused:
-            return Use(given, touches=ToolUse(tool, (Touch(effect, given),)), text=tool)
+            return Use(given, touches=ToolUse(tool, ((effect, given),)), text=tool)
         real = _real(path)
         self._told[path] = real
         shown = self.shown(path)
-        touches = ToolUse(tool, (Touch(effect, str(real)),))
+        touches = ToolUse(tool, ((effect, str(real)),))
         return Use(shown, touches=touches, text=f"{tool} {shown}")
 
     def shown(self, path: Path) -> str:

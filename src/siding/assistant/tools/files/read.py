@@ -5,15 +5,14 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.tools.files.contents import open_file
-from siding.assistant.tools.files.known import KnownFiles
-from siding.assistant.tools.files.lines import Lines, Window, lines_of
+from siding.assistant.tools.files.contents import KnownFiles, open_file
 from siding.assistant.tools.files.media import MOST_IMAGE, document, image, kind_of
 from siding.assistant.tools.files.notebook import shown_notebook
 from siding.assistant.tools.files.paths import Opened, PathRefused, Paths, explained
+from siding.assistant.tools.files.texts import Lines, Window, lines_of
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import failed, number, spec_of, text
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 _MOST_WHOLE = 32 << 20  # bytes; of a larger file only the lines that are asked for are kept
 _LOOKED_AT = 8192

@@ -11,12 +11,11 @@ from siding.assistant.tools.files.paths import PathRefused, Paths, explained
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.search.globs import BadPattern, Matcher, matcher
-from siding.assistant.tools.search.request import Found, Mode, Request, SearchFailed
-from siding.assistant.tools.search.searching import Searches
-from siding.assistant.tools.search.showing import newest_first
-from siding.assistant.tools.search.where import Where, where
+from siding.assistant.tools.search.request import Found, Mode, Request, SearchFailed, Where, where
+from siding.assistant.tools.search.results import newest_first
+from siding.assistant.tools.search.ripgrep import Searches
 from siding.assistant.tools.spec import failed, spec_of, text
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 MOST_SHOWN = 100
 _WILD = re.compile(r"[*?{\[]")

@@ -9,14 +9,20 @@ from siding.assistant.tools.files.paths import PathRefused, Paths, explained
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.search.globs import BadPattern, filtering, simple_names
-from siding.assistant.tools.search.request import Found, Hit, Mode, Request, SearchFailed
-from siding.assistant.tools.search.searching import Searches
-from siding.assistant.tools.search.showing import Page, content_lines, newest_first, result_of
-from siding.assistant.tools.search.types import names_of
-from siding.assistant.tools.search.where import Where, where
+from siding.assistant.tools.search.request import (
+    Found,
+    Hit,
+    Mode,
+    Request,
+    SearchFailed,
+    Where,
+    names_of,
+    where,
+)
+from siding.assistant.tools.search.results import Page, content_lines, newest_first, result_of
+from siding.assistant.tools.search.ripgrep import Searches
 from siding.assistant.tools.spec import choice, failed, flag, number, spec_of, text
-from siding.shellguard.paths import is_secret
-from siding.shellguard.tool_use import Effect
+from siding.shellguard.face import Effect
 
 USUAL_ENTRIES = 250
 _MOST_CONTEXT = 200  # lines
@@ -113,7 +119,7 @@ class Grep:
         judging = self._place.judging
         if judging is None or request.file:
             return False
-        return is_secret(str(request.directory / hit.path), judging, None)
+        return judging.is_secret(str(request.directory / hit.path))
 
 
 def _request(given: Mapping[str, Any], place: Where) -> Request:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from siding.assistant.tools.place import Answered, Http
-from siding.assistant.tools.servers.protocol import Message, ServerError
+from siding.assistant.tools.servers.server import Message, ServerError
 from siding.ground.storage.fields import mapping, text
 
 _LONGEST = 64 << 20  # bytes of an answer

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from siding.assistant.tools.servers.protocol import Message, ServerError
+from siding.assistant.tools.servers.server import Message, ServerError
 
 _LONGEST = 64 << 20  # bytes of a message
 _GRACE_S = 2.0  # for a server whose input has ended

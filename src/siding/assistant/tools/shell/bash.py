@@ -7,7 +7,6 @@ from typing import Any
 
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Call, Progress, Result, Use
-from siding.assistant.tools.shell.reading_only import is_reading_only
 from siding.assistant.tools.shell.shells import (
     LONGEST_COMMAND,
     Foreground,
@@ -17,6 +16,7 @@ from siding.assistant.tools.shell.shells import (
 )
 from siding.assistant.tools.spec import failed, flag, number, spec_of, text
 from siding.ground.process.errors import CannotStart
+from siding.shellguard.face import LineUse
 
 USUAL_MS = 120_000
 MOST_MS = 600_000
@@ -50,7 +50,7 @@ class Bash:
         if judging is None or given.get("run_in_background"):
             return False
         judging = judging._replace(cwd=str(self._shells.cwd))
-        return is_reading_only(given["command"], judging)
+        return LineUse.only_reads(given["command"], judging)
 
     def use(self, given: Mapping[str, Any]) -> Use:
         command = given["command"]

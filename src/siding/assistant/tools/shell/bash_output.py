@@ -8,7 +8,7 @@ from typing import Any
 
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.search.request import Mode, Request, SearchFailed
-from siding.assistant.tools.search.searching import Searches
+from siding.assistant.tools.search.ripgrep import Searches
 from siding.assistant.tools.shell.shells import Background, Shells, State
 from siding.assistant.tools.spec import failed, number, spec_of, text
 

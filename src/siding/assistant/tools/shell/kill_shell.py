@@ -22,7 +22,8 @@ class KillShell:
         return False
 
     def use(self, given: Mapping[str, Any]) -> Use:
-        return Use(given["shell_id"], text=f"KillShell {given['shell_id']}")
+        name = given["shell_id"]
+        return Use(name, text=f"KillShell {name}", in_conversation=True)
 
     async def run(self, call: Call) -> Result:
         name = call.given["shell_id"]

@@ -86,8 +86,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.applying.resolve import abort
-    from siding.faces.cli.telling.restorations import tell_kept
+    from siding.faces.cli.telling.kept import tell_kept
     from siding.record.place.project import require_project
     from siding.record.place.selection import select
 
@@ -95,6 +94,8 @@ def run(arguments: Namespace, context: Context) -> int:
     request = _request(project, arguments)
     screen = context.screen
     if arguments.abort:
+        from siding.applying.resolve import abort
+
         task = select(project, arguments.task)
         step = abort(project, task.id)
         screen.note(f"{task_step(task.name, step.id)} · the workspace is as before the merge")
@@ -146,12 +147,13 @@ def _request(project: Project, arguments: Namespace) -> ApplyRequest:
 
 def _apply(project: Project, screen: Screen, request: ApplyRequest, *, proceed: bool) -> Applied:
     from siding.applying.apply import Conflicting, apply
-    from siding.applying.resolve import continued
     from siding.faces.cli.telling.seeing import asked_of_person
     from siding.record.recording.held_traps import TrapsUnseen, see
 
     try:
         if proceed:
+            from siding.applying.resolve import continued
+
             return continued(project, request)
         return apply(project, request)
     except Conflicting as conflict:
@@ -204,7 +206,7 @@ def _picked(project: Project, screen: Screen, request: ApplyRequest) -> tuple[by
 
 def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
     from siding.applying.resolve import resolve
-    from siding.faces.cli.telling.restorations import tell_kept
+    from siding.faces.cli.telling.kept import tell_kept
     from siding.record.place.selection import select
 
     task = select(project, request.task)

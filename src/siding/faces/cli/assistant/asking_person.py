@@ -6,15 +6,16 @@ What was typed before a question is no answer to it. A call is shown as what it 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from siding.assistant.people import (
+from siding.assistant.front_end import (
+    Call,
     NobodyAnswers,
     PermissionQuestion,
     PermissionUpdate,
     PersonAllows,
     PersonDenies,
     Scope,
+    Use,
 )
-from siding.assistant.told import Call, Use
 from siding.faces.cli.assistant.terminal import Output, TypedLines
 from siding.faces.cli.screen.screen import inert, shorten
 

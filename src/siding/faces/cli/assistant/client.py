@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from siding.assistant.people import (
+from siding.assistant.front_end import (
     NobodyAnswers,
     PermissionQuestion,
     PersonAllows,

@@ -14,9 +14,8 @@ from siding.ground.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
     from siding.assistant.looking.context_use import ContextPart, ContextUse
-    from siding.assistant.looking.recap import Recap, RecapTurn
     from siding.assistant.looking.spending import ModelSpending, Spending
-    from siding.assistant.looking.summary import Summary
+    from siding.assistant.looking.summary import Recap, RecapTurn, Summary
     from siding.assistant.looking.turns import ToolCall
 
 
@@ -193,7 +192,7 @@ def _recap_options(parser: ArgumentParser) -> None:
 
 
 def _recap(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.recap import recap_of
+    from siding.assistant.looking.summary import recap_of
     from siding.record.place.project import require_project
 
     found = recap_of(require_project(context.app), arguments.session)
@@ -291,7 +290,7 @@ def _summary_options(parser: ArgumentParser) -> None:
 
 def _summary(arguments: Namespace, context: Context) -> int:
     from siding.assistant.looking.summary import summary_of
-    from siding.assistant.settings_files import AgentFlags
+    from siding.assistant.settings import AgentFlags
     from siding.faces.cli.assistant.results import models_used
     from siding.record.place.project import require_project
     from siding.sessions.masking import mask_text
@@ -434,8 +433,8 @@ def _break_cache_options(parser: ArgumentParser) -> None:
 
 
 def _break_cache(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.caching import cache_use
     from siding.assistant.looking.chosen import looked_at
+    from siding.assistant.looking.spending import cache_use
     from siding.assistant.looking.turns import requests_of
     from siding.record.place.project import require_project
 

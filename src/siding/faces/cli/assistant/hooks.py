@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from siding.assistant.front_end import Call, Result
 from siding.assistant.hooks import HookRuling
-from siding.assistant.told import Call, Result
 from siding.faces.cli.assistant.client import Client, Unanswered
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple

@@ -6,7 +6,7 @@ A line is a prompt. Ctrl-C ends the turn that is under way, Ctrl-D the conversat
 from contextlib import aclosing
 
 from siding.assistant.agent import Agent
-from siding.assistant.told import (
+from siding.assistant.front_end import (
     Compacted,
     CompactingFailed,
     Event,

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.assistant.options import Options, Which
+from siding.assistant.front_end import Thinking, effort_in_force, split_list
+from siding.assistant.opening import Options, Which
 from siding.assistant.servers import ServerSettings, settings_in
-from siding.assistant.settings_files import AgentFlags
+from siding.assistant.settings import AgentFlags
 from siding.assistant.subagents import SubagentKind, kinds_in
-from siding.assistant.told import Thinking, effort_in_force, split_list
 from siding.ground.errors import UsageError
 
 

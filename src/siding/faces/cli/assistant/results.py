@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.assistant.told import Ending, ModelUse, TurnEnded, Usage
+from siding.assistant.front_end import Ending, ModelUse, TurnEnded, Usage
 
 _SUBTYPES = {
     Ending.INTERRUPTED: "error_during_execution",

@@ -12,10 +12,9 @@ from siding.faces.cli.screen.words import duration, size
 from siding.faces.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from siding.assistant.looking.doctor import AgentFinding
+    from siding.assistant.looking.doctor import AgentFinding, AgentVariable
     from siding.assistant.looking.performance import StartPhase
     from siding.assistant.looking.spending import ToolSpending
-    from siding.assistant.looking.variables import AgentVariable
 
 
 _COLOURS = {"ok": "green", "note": "yellow", "broken": "red"}  # by `Health`
@@ -66,9 +65,8 @@ def _env_options(parser: ArgumentParser) -> None:
 
 
 def _env(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.variables import variables
-    from siding.assistant.settings_files import NO_FLAGS
-    from siding.assistant.settling import values_here
+    from siding.assistant.looking.doctor import variables
+    from siding.assistant.settings import NO_FLAGS, values_here
 
     found = variables(context.app.env)
     values = values_here(context.app, NO_FLAGS)

@@ -12,8 +12,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from siding.assistant.costs import added
-from siding.assistant.told import (
+from siding.assistant.front_end import (
     Answered,
     AnswerStarted,
     Block,
@@ -38,6 +37,7 @@ from siding.assistant.told import (
     Usage,
     Withdrawn,
 )
+from siding.assistant.session import added
 from siding.faces.cli.assistant.results import result_of, usage_of
 from siding.ground.namedtuples import NamedTuple
 

@@ -10,9 +10,9 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from siding.assistant.agent import Agent, text_of
+from siding.assistant.front_end import Ending, TurnEnded
 from siding.assistant.servers import Servers
 from siding.assistant.subagents import kinds_in
-from siding.assistant.told import Ending, TurnEnded
 from siding.faces.cli.assistant.client import Client
 from siding.faces.cli.assistant.control import (
     AnsweredAs,

@@ -26,7 +26,7 @@ from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.table import BELOW
 
 if TYPE_CHECKING:
-    from siding.assistant.options import Options
+    from siding.assistant.opening import Options
     from siding.running.run import Terminal
     from siding.tasks.start import Started
 
@@ -60,7 +60,7 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def start(arguments: Namespace, options: Options, context: Context) -> int:
     """Run the agent in the task's workspace; return its exit status."""
-    from siding.assistant.settling import values_here, with_settings
+    from siding.assistant.settings import values_here, with_settings
     from siding.assistant.starting import bring_conversation, command_of, model_in_force
     from siding.faces.cli.telling.guards import ask_guard_once
     from siding.faces.cli.telling.rulings import asker

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import REMAINDER, ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
@@ -15,6 +14,8 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from siding.broker.inside import Inside
     from siding.guard.views import CheckedCommand
 
@@ -179,10 +180,7 @@ def _list(arguments: Namespace, context: Context) -> int:
 
     screen = context.screen
     in_force, listed = rules(context.app)
-    rows = [
-        (each.rule.name, each.rule.group, each.action, each.source, each.rule.reason)
-        for each in listed
-    ]
+    rows = [(each.name, each.group, each.action, each.source, each.reason) for each in listed]
     if arguments.format == "json":
         keys = ("rule", "set", "action", "from", "reason")
         print_json(screen, [dict(zip(keys, row, strict=True)) for row in rows])
@@ -235,15 +233,14 @@ def _rule(context: Context, name: str) -> list[tuple[str, str]]:
     from siding.guard.views import rule_named
 
     found = rule_named(context.app, name)
-    pattern = found.rule.pattern
     return [
-        ("rule", found.rule.name),
-        ("set", found.rule.group),
+        ("rule", found.name),
+        ("set", found.group),
         ("action", found.action),
         ("from", found.source),
-        ("built-in", found.rule.action.value if pattern is None else ""),
-        ("reason", found.rule.reason),
-        ("pattern", "" if pattern is None else pattern.pattern),
+        ("built-in", found.built_in),
+        ("reason", found.reason),
+        ("pattern", found.pattern),
     ]
 
 

@@ -25,7 +25,7 @@ from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted, size
 
 if TYPE_CHECKING:
-    from siding.assistant.trusting import AskedOfAgent
+    from siding.assistant.settings import AskedOfAgent
     from siding.guard.hooks import RepositoryHooks
     from siding.guard.in_force import PolicySource
     from siding.record.place.project import Project
@@ -47,8 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.settings_files import repository_settings
-    from siding.assistant.trusting import asked_of_agent, trust_agent
+    from siding.assistant.settings import asked_of_agent, repository_settings, trust_agent
     from siding.guard.hooks import repository_hooks, trust
     from siding.guard.in_force import ground_of, loosening_policy, trust_policy
     from siding.record.place.project import ensure_project
@@ -115,7 +114,8 @@ def _see(project: Project, screen: Screen, task: str, *, only_show: bool) -> int
     from shlex import quote
 
     from siding.faces.cli.telling.traps import SHOWN, words_of
-    from siding.record.recording.held_traps import see, traps_now
+    from siding.record.recording.held_traps import see
+    from siding.record.recording.task_traps import traps_now
 
     found = traps_now(project, task)
     new = {each.content for each in found.new}

@@ -1,16 +1,20 @@
 """What is said of the runs that live, by acts that move the files under them."""
 
+from __future__ import annotations
+
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import task_name
 from siding.ground.ids import TaskId
 from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.place.project import Project
-from siding.record.unfinished.live_workflows import live_workflows
-from siding.running.end_left import EndedLeft
-from siding.running.named_run import Task, left_words, what_was_left
-from siding.running.stop import Ended, stop_before
+
+if TYPE_CHECKING:
+    from siding.running.end_left import EndedLeft
+    from siding.running.named_run import Task
+    from siding.running.stop import Ended
 
 TITLE_COLUMNS = 60
 NAMED_COLUMNS = 200
@@ -22,6 +26,9 @@ def beside_of(arguments: Namespace) -> BesideRuns:
 
 def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
     """End the workflows and the runs of the task, and say which."""
+    from siding.record.unfinished.live_workflows import live_workflows
+    from siding.running.stop import stop_before
+
     if any(live_workflows(project, task_id)):
         from siding.workflows.acts.control import end_workflows  # the engine: few commands need it
 
@@ -53,6 +60,8 @@ def _tell_ended_left(screen: Screen, left: EndedLeft) -> None:
 
 def say_left(screen: Screen, project: Project, task: Task, run_id: str) -> None:
     """Say what a run that has ended left running, if anything of it lives."""
+    from siding.running.named_run import left_words, what_was_left
+
     left = what_was_left(project, task, run_id)
     if left is not None:
         named = shorten(inert(left_words(left)), NAMED_COLUMNS)

@@ -1,18 +1,18 @@
 """Show what a restoration would do and did, and ask for consent where it needs one."""
 
 from collections.abc import Callable, Collection
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import changes_of, counted, task_step
-from siding.record.back.git_words import git_lines
-from siding.record.back.restore_act import Restored, written_meanwhile
-from siding.record.back.survey import NeedsConsent, Survey, quote_path
-
-if TYPE_CHECKING:
-    from siding.record.recording.steps import Step
+from siding.record.restoring.act import Restored, written_meanwhile
+from siding.record.restoring.git_plan import git_lines
+from siding.record.restoring.refusal import Refusal
+from siding.record.restoring.survey import (
+    Survey,
+    quote_path,
+)
 
 Result = TypeVar("Result")
 
@@ -114,24 +114,14 @@ def tell_restored(
         screen.warn(f"{quote_path(path)} is not as planned: somebody wrote it meanwhile")
 
 
-def tell_kept(screen: Screen, home: Path, step: "Step | None") -> None:
-    """Print where the versions are that others wrote while the act of `step` moved files.
-
-    `home` is the project's directory.
-    """
-    for path in () if step is None else step.kept:
-        screen.warn(f"a file was written during this by another program: kept as {home / path}")
-
-
 def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) -> Result:
     """Call `act`. If it needs consent and a person is there, ask; on yes, call it again."""
     try:
         return act(force)
-    except NeedsConsent as needed:
-        if not can_ask():
+    except Refusal as refused:
+        if not refused.reason.asks or not can_ask():
             raise
-        for concern in needed.concerns:
-            screen.warn(concern)
+        screen.warn(refused.message)
         if not agreed("go on all the same?"):
             raise
         return act(True)

@@ -19,7 +19,6 @@ from siding.faces.cli.telling.isolation import say_isolation
 from siding.faces.cli.telling.rulings import say_ruling
 from siding.ground.errors import UsageError
 from siding.record.place.quantities import bytes_in
-from siding.record.recording.steps import Step
 from siding.running.run import Ending, RunResult, Terminal, choose_stdin
 from siding.sandbox.sandbox import SandboxPlan, SandboxRequest
 

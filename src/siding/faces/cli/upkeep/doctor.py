@@ -25,12 +25,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.upkeep.devices import device_notes
     from siding.upkeep.doctor import examine, mend, older_project
     from siding.upkeep.findings import Mended
-    from siding.upkeep.foreign import foreign_notes
+    from siding.upkeep.notes import device_notes, foreign_notes, redaction_notes
     from siding.upkeep.projects import find_or_adopt
-    from siding.upkeep.redaction import redaction_notes
 
     screen = context.screen
     if arguments.sandbox:

@@ -16,8 +16,8 @@ from siding.faces.web.plan import (
 )
 from siding.faces.web.text import counted
 from siding.ground.ids import TaskId
-from siding.record.back.rollback import quote_path
 from siding.record.place.project import Project
+from siding.record.restoring.rollback import quote_path
 
 _UNSEEN = "a run left files for other programs to run, and nobody has seen them yet"
 

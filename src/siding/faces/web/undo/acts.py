@@ -15,11 +15,11 @@ from siding.faces.web.plan import (
 )
 from siding.ground.errors import UsageError
 from siding.ground.ids import TaskId
-from siding.record.back import rollback as rolling
-from siding.record.back.git_words import git_lines
-from siding.record.back.rollback import quote_path
-from siding.record.back.survey import Survey
 from siding.record.place.project import Project
+from siding.record.restoring import rollback as rolling
+from siding.record.restoring.git_plan import git_lines
+from siding.record.restoring.rollback import quote_path
+from siding.record.restoring.survey import Survey
 from siding.undo.preview import coming
 from siding.undo.undo import Undone, UndoRequest, redo, undo
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.ground.process.control.recent import Recent
-from siding.ground.process.control.shared import SharedTerminal
 
 if TYPE_CHECKING:
     from siding.ground.process.control.server import Server
+    from siding.ground.process.control.shared import SharedTerminal
 
 _MOMENT_S = 0.2
 
@@ -34,7 +34,7 @@ class Control:
         self._stop: Callable[[bool], None] = _cannot
         self._server: Server | None = None
 
-    def begin(self, terminal: SharedTerminal | None, stop: Callable[[bool], None]) -> None:
+    def begin(self, terminal: "SharedTerminal | None", stop: Callable[[bool], None]) -> None:
         """Take note that the command was started; `terminal` is None if it has pipes.
 
         `stop` ends everything that the run started, at once if its argument is True.

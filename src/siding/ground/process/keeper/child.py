@@ -3,19 +3,6 @@
 import os
 from typing import Protocol
 
-from siding.ground.namedtuples import NamedTuple
-
-
-class Survival(NamedTuple):
-    """What the keeper of a run holds that survives its host.
-
-    `locks` are the descriptors of those by which others see that the run lives; to `fate` it writes
-    how the command ended.
-    """
-
-    locks: tuple[int, ...]
-    fate: int
-
 
 class Child(Protocol):
     """A started command. `pid` is its process number; `keeper` that of its parent, 0 for us."""

@@ -19,7 +19,7 @@ Rules:
   four pieces of 256 kB that wait for the disk.
 - The SHA-256 is always the one of the joined form, also before the files are joined.
 
-`output.files` reads artifacts and recovers those of a run that was cut off.
+`output.reading` reads artifacts and recovers those of a run that was cut off.
 """
 
 import errno
@@ -27,12 +27,11 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from siding.ground.files.durable import flush, flush_dir
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import StreamPlan
-from siding.ground.process.output.behind import Behind
 from siding.ground.process.output.digest import FIRST_SIZE, StreamDigest, grown
 from siding.ground.process.output.files import (
     PTY_HEADER,
@@ -43,6 +42,9 @@ from siding.ground.process.output.files import (
     start_write_back,
     stderr_path,
 )
+
+if TYPE_CHECKING:
+    from siding.ground.process.output.behind import Behind
 
 _PIECE = 1 << 18  # bytes that are filtered at once
 _PRIMED = 8 << 20
@@ -221,6 +223,8 @@ class OutputFiles:
             return
         self._keep_and_digest(file, data)
         if file.size >= _MUCH:
+            from siding.ground.process.output.behind import Behind
+
             self._behind = Behind(partial(self._keep_and_digest, file))
 
     def _keep_and_digest(self, file: "_Appender", data: bytes) -> None:

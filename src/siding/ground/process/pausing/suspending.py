@@ -12,11 +12,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from siding.ground.process.terminal import RawMode, is_ours
-from siding.ground.process.tree import ProcessTree
-
 if TYPE_CHECKING:
     from siding.ground.process.pausing.unheard import CtrlZ
+    from siding.ground.process.terminal import RawMode
+    from siding.ground.process.tree import ProcessTree
 
 _LEFT_BEHIND_S = 10.0  # a pause takes less than half a second
 
@@ -52,9 +51,9 @@ class Suspending:
 
     def __init__(
         self,
-        tree: ProcessTree,
+        tree: "ProcessTree",
         *,
-        raw: RawMode | None,
+        raw: "RawMode | None",
         master: int | None,
         resized: Callable[[], None],
         may_stop: bool,
@@ -140,6 +139,8 @@ class Suspending:
         background."""
         if self._raw is None:
             return
+        from siding.ground.process.terminal import is_ours
+
         self.in_background = not is_ours(self._raw.fd)
         if not self.in_background:
             self._raw.on()
@@ -156,7 +157,7 @@ class Suspending:
     def _stop_all(self, target: int) -> None:
         """Stop all that the run started, and ourselves, until a shell goes on with us."""
         # Imported here: every run loads this module, and few are suspended.
-        from siding.ground.process.pausing.suspended import Suspended
+        from siding.ground.process.pausing.pauser import Suspended
 
         with Suspended(self._tree):
             _stop(target)

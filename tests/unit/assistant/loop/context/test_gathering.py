@@ -6,15 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.assistant.loop.context.files import Candidate, Found, Origin, Why
-from siding.assistant.loop.context.gathering import DEEPEST, MOST_IMPORTS, Room, gather
-from siding.assistant.loop.context.levels import (
+from siding.assistant.loop.context.files import (
     MOST_DIRECTORIES,
+    Candidate,
+    Found,
+    Origin,
     Places,
+    Why,
     at_start,
     directories_above,
     in_directory,
 )
+from siding.assistant.loop.context.gathering import DEEPEST, MOST_IMPORTS, Room, gather
 
 from .trees import HOME, MACHINE, PLACES, ROOT, Tree, names
 

@@ -6,11 +6,18 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.assistant.loop.context.changes import changes_text
-from siding.assistant.loop.context.environment import Environment
 from siding.assistant.loop.context.files import InstructionFile, Instructions, Omitted, Origin, Why
-from siding.assistant.loop.context.git_state import MOST_ENTRIES, GitState, one_line, short_status
-from siding.assistant.loop.context.texts import environment_text, instructions_text, nested_text
+from siding.assistant.loop.context.texts import (
+    MOST_ENTRIES,
+    Environment,
+    GitState,
+    changes_text,
+    environment_text,
+    instructions_text,
+    nested_text,
+    one_line,
+    short_status,
+)
 from siding.ground.git.status import EntryKind, StatusEntry
 
 ENVIRONMENT = Environment(

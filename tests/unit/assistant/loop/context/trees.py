@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from siding.assistant.loop.context.files import Found, Instructions, Why
+from siding.assistant.loop.context.files import Found, Instructions, Places, Why, at_start
 from siding.assistant.loop.context.gathering import ROOM, Room, gather
-from siding.assistant.loop.context.levels import Places, at_start
 
 ROOT = Path("/work/repo")
 HOME = Path("/home/ada")

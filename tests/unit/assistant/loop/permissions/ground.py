@@ -5,12 +5,14 @@ from collections.abc import Mapping
 
 from siding.assistant.loop.permissions.deciding import decide
 from siding.assistant.loop.permissions.facts import PermissionGround
-from siding.assistant.loop.permissions.modes import PermissionMode
-from siding.assistant.loop.permissions.rules import PermissionRules, parse_allow, parse_rules
+from siding.assistant.loop.permissions.rules import (
+    PermissionMode,
+    PermissionRules,
+    parse_allow,
+    parse_rules,
+)
 from siding.assistant.tools.port import Use
-from siding.shellguard.agents import KnownAgents
-from siding.shellguard.paths import JudgingPlace
-from siding.shellguard.tool_use import Effect, ToolUse, Touch
+from siding.shellguard.face import Effect, JudgingPlace, ToolUse
 
 LINKS = {"/w/out": "/etc", "/w/into": "/w/src", "/h/link": "/w/src", "/data": "/h/data"}
 
@@ -28,7 +30,8 @@ PLACE = JudgingPlace(
     cwd="/w",
     workspace="/w",
     home="/h",
-    agents=KnownAgents(frozenset({"claude"}), (".claude/", "CLAUDE.md")),
+    agents=frozenset({"claude"}),
+    obeyed=(".claude/", "CLAUDE.md"),
     resolve=resolve,
 )
 NO_RULES = PermissionRules()
@@ -46,13 +49,13 @@ def file(tool: str, path: str) -> tuple[str, Use, bool]:
     whole = "/h" + path[1:] if path.startswith("~") else posixpath.join("/w", path)
     shown = posixpath.normpath(whole)
     shown = shown.removeprefix("/w/") if shown.startswith("/w/") else shown
-    touches = ToolUse(tool, (Touch(effect, resolve(whole)),))
+    touches = ToolUse(tool, ((effect, resolve(whole)),))
     return tool, Use(shown, touches=touches), effect is Effect.READS
 
 
 def fetch(url: str) -> tuple[str, Use, bool]:
     """Return a call of WebFetch."""
-    return "WebFetch", Use(url, touches=ToolUse("WebFetch", (Touch(Effect.FETCHES, url),))), True
+    return "WebFetch", Use(url, touches=ToolUse("WebFetch", ((Effect.FETCHES, url),))), True
 
 
 def rules(*, allow: str = "", ask: str = "", deny: str = "") -> PermissionRules:

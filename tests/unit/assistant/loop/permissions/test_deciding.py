@@ -3,7 +3,7 @@
 import pytest
 
 from siding.assistant.loop.permissions.deciding import is_read_denied
-from siding.assistant.loop.permissions.modes import PermissionMode
+from siding.assistant.loop.permissions.rules import PermissionMode
 from siding.assistant.tools.port import Use
 
 from .ground import GROUND, bash, fetch, file, outcome, rules
@@ -229,7 +229,7 @@ def test_what_a_rule_denies_is_denied_however_it_is_written(
         (("Task", Use("review"), False), "Task(review)", "allow"),
         (("Task", Use("build"), False), "Task(review)", "ask"),
         (("Skill", Use("deploy now"), False), "Skill(deploy *)", "allow"),
-        (("TodoWrite", Use(), True), "", "allow"),
+        (("TodoWrite", Use(in_conversation=True), False), "", "allow"),
         (bash("ls > src/list"), "Edit(src/**)", "allow"),
         (bash("ls > list"), "Edit(src/**)", "ask"),
         (bash("ls > src/$X"), "Edit(src/**)", "ask"),

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from siding.assistant.broker import RunBroker
-from siding.assistant.judging import BrokerJudge
-from siding.assistant.loop.guard import Allowed, Denied, Guard
+from siding.assistant.broker import BrokerJudge, RunBroker
 from siding.assistant.loop.permissions.facts import PermissionGround
 from siding.assistant.loop.permissions.guard import (
     PermissionGuard,
@@ -18,8 +16,12 @@ from siding.assistant.loop.permissions.guard import (
     PersonAllows,
     PersonDenies,
 )
-from siding.assistant.loop.permissions.modes import BypassRefused, PermissionMode
-from siding.assistant.loop.permissions.rules import Behaviour, parse_rule
+from siding.assistant.loop.permissions.rules import (
+    Behaviour,
+    BypassRefused,
+    PermissionMode,
+    parse_rule,
+)
 from siding.assistant.loop.permissions.updates import (
     PermissionState,
     PermissionUpdate,
@@ -27,6 +29,7 @@ from siding.assistant.loop.permissions.updates import (
     as_said,
     update_from,
 )
+from siding.assistant.loop.setup import Allowed, Denied, Guard
 from siding.assistant.tools.port import Call, Result, ToolSpec, Use
 from siding.ground.errors import SidingError
 

@@ -7,11 +7,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.assistant.loop.permissions.commands import Fit, fit_of
-from siding.assistant.loop.permissions.globs import literal, meet, of_field, of_path, of_text
-from siding.assistant.loop.permissions.modes import PermissionMode
+from siding.assistant.loop.permissions.patterns import (
+    Fit,
+    fit_of,
+    literal,
+    meet,
+    of_field,
+    of_path,
+    of_text,
+)
 from siding.assistant.loop.permissions.rules import (
     BadRule,
+    PermissionMode,
     PermissionRule,
     PermissionRules,
     parse_rule,

@@ -2,13 +2,16 @@
 
 import pytest
 
-from siding.assistant.loop.permissions.modes import (
+from siding.assistant.loop.permissions.rules import (
+    BadRule,
     BypassRefused,
     PermissionMode,
     mode_named,
+    parse_allow,
+    parse_rule,
     require_allowed,
+    split_list,
 )
-from siding.assistant.loop.permissions.rules import BadRule, parse_allow, parse_rule, split_list
 from siding.ground.errors import UsageError
 
 

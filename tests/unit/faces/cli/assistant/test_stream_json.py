@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from siding.assistant.told import (
+from siding.assistant.front_end import (
     Answered,
     AnswerStarted,
     Call,

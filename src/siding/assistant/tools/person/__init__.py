@@ -1,1 +1,0 @@
-"""The tools that are about the person: what is planned, and questions."""

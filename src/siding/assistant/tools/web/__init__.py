@@ -1,1 +1,0 @@
-"""The tool WebFetch: a page of the web as text. `markdown` is a program of its own."""

@@ -1,1 +1,0 @@
-"""Restore a workspace to an earlier state."""

@@ -1,0 +1,108 @@
+"""Plan a restoration: which paths of a worktree are written and deleted, and which are left.
+
+The paths to write and to delete are known exactly before anything is changed: they are the paths
+that differ between the snapshot taken just now and the one to restore. Files that no snapshot holds
+(ignored, too large, special) are in neither tree, so nothing touches them. If one of them is where
+a file has to be written, `obstacles` reports it and nothing is done at all.
+"""
+
+from collections.abc import Collection, Sequence
+from enum import StrEnum
+
+from siding.ground.git.paths import is_selected, parents
+from siding.ground.git.tree_modes import GITLINK, NOTHING
+from siding.ground.namedtuples import NamedTuple
+from siding.record.snapshots.mode_changes import ModeChange
+from siding.record.snapshots.modes import Links, Modes
+from siding.record.snapshots.patches import Change
+
+
+class Why(StrEnum):
+    """Why a path that differs stays as it is."""
+
+    REPOSITORY = "a repository of its own"
+    NOT_CAPTURED = "not captured by the snapshot"
+    IGNORED = "ignored there"
+    IN_USE = "a program works in it"
+    FOREIGN = "its permissions are another user's to change"
+
+
+class LeftPath(NamedTuple):
+    """A path that differs and is not touched."""
+
+    path: bytes
+    why: Why
+
+
+class Restoration(NamedTuple):
+    """The changes of a restoration. Paths are in byte order; no path is in two lists.
+
+    `chmods` are paths that get other permissions and no other content. `modes` are the permissions
+    of the restored snapshot, None if they were not recorded. `links` are groups of `writes` that
+    become one file each. `made` are those of `directories` that are not there. `removed` are
+    directories that did not belong there, the deepest first: they are empty, or become so.
+    """
+
+    writes: tuple[Change, ...]
+    deletes: tuple[Change, ...]
+    left: tuple[LeftPath, ...]
+    directories: tuple[bytes, ...]  # empty ones that belong there
+    chmods: tuple[ModeChange, ...] = ()
+    modes: Modes | None = None
+    links: Links = ()
+    made: tuple[bytes, ...] = ()
+    removed: tuple[bytes, ...] = ()
+
+
+def plan_restoration(
+    changes: Sequence[Change],
+    *,
+    unknown: Collection[bytes] = (),
+    ignored: Collection[bytes] = (),
+    paths: Sequence[bytes] = (),
+    directories: Sequence[bytes] = (),
+    mode_changes: Sequence[ModeChange] = (),
+    modes: Modes | None = None,
+) -> Restoration:
+    """Return the restoration that turns the old side of `changes` into the new one.
+
+    `unknown` are paths that either snapshot did not capture, `ignored` those that are ignored by
+    the rules of the new side: both are left as they are. `paths` limits it to these and what is
+    below them; none means everything. `directories` are the empty ones of the new side, `modes` its
+    permissions, `mode_changes` what else differs in these.
+    """
+    untouchable = set(unknown)
+    writes: list[Change] = []
+    deletes: list[Change] = []
+    left: list[LeftPath] = []
+    for change in sorted(changes, key=lambda each: each.path):
+        if not is_selected(change.path, paths):
+            continue
+        if GITLINK in (change.old_mode, change.new_mode):
+            left.append(LeftPath(path=change.path, why=Why.REPOSITORY))
+        elif change.path in untouchable or any(p in untouchable for p in parents(change.path)):
+            left.append(LeftPath(path=change.path, why=Why.NOT_CAPTURED))
+        elif change.new_mode != NOTHING:
+            writes.append(change)
+        elif change.path in ignored:
+            left.append(LeftPath(path=change.path, why=Why.IGNORED))
+        else:
+            deletes.append(change)
+    empty = [path for path in directories if is_selected(path, paths)]
+    empty += [c.path for c in changes if c.new_mode == GITLINK and is_selected(c.path, paths)]
+    done = {*(change.path for change in writes), *(each.path for each in left)}
+    chmods = [
+        each
+        for each in mode_changes
+        if is_selected(each.path, paths)
+        and each.path not in done
+        and (each.is_directory or each.path not in untouchable)
+    ]
+    return Restoration(
+        writes=tuple(writes),
+        deletes=tuple(deletes),
+        left=tuple(left),
+        directories=tuple(sorted(empty)),
+        chmods=tuple(chmods),
+        modes=modes,
+    )

@@ -1,0 +1,210 @@
+"""Why going back is refused: all reasons, each with what is said and the way out.
+
+`rollback`, `undo`, `redo`, `retry`, `rewind`, `sync` and whatever else restores a state raise
+`Refusal` with one of `Reason`. After it nothing was changed. What any act may be refused for, not
+only one that goes back, is said elsewhere: a task that is busy (`TaskBusy` in
+`record/place/locks.py`), runs that cannot be paused (`record/acts/pausing.py`), a snapshot that was
+freed (`record/recording/freed.py`) or is damaged (`SnapshotDamaged`), a branch or a checkout that
+cannot be moved (the errors in `record/moving/move.py`), and a name that nothing has (`NotFound`).
+
+A row has: the word for programs (`code`), the message, the way out, and the exit status. `{words}`
+are the facts that the one who refuses knows.
+"""
+
+from enum import Enum
+
+from siding.ground.errors import NotFound, SidingError, UsageError
+from siding.ground.namedtuples import NamedTuple
+
+_AS_USUAL = "the way out"
+_AGAIN = "nothing was done; end what works in there, then try again"
+_PROMPT_BY_HAND = (
+    "`siding rewind {number}` goes back to before it; then give it to the agent again, or: "
+    "siding retry {number} -- COMMAND"
+)
+
+
+class Row(NamedTuple):
+    """What is said for a reason. `on_page` is the way out where no command can be typed."""
+
+    code: str
+    message: str
+    way_out: str | None = None
+    exit_code: int = 1
+    on_page: str | None = _AS_USUAL
+
+
+class Reason(Enum):
+    """Why going back is refused. The order is that in which an act finds it."""
+
+    # What shall be gone back to is not there.
+    NOTHING_TO_UNDO = Row(
+        "nothing_to_undo",
+        "nothing to undo in task {task!r}",
+        "`siding rollback --step N` goes back to any step; `siding log` shows them",
+        on_page=None,
+    )
+    NOTHING_TO_REDO = Row("nothing_to_redo", "nothing to redo in task {task!r}")
+    WENT_ON_SINCE = Row(
+        "nothing_to_redo",
+        "step {step} ({title}) came after what was undone",
+        "`siding log` shows every state; `siding rollback --step N` goes to any of them",
+    )
+    TASK_IS_CLOSED = Row(
+        "nothing_to_redo",
+        "task {task} is closed",
+        "`siding undo` opens it again",
+        on_page="undo opens it again",
+    )
+    NO_RUN = Row(
+        NotFound.code,
+        "no run of task {task!r} is on its line",
+        "`siding log` shows all steps; `siding retry N` does step N again",
+    )
+    NO_PROMPT = Row(
+        NotFound.code,
+        "{what} in task {task!r}",
+        "`siding rewind --list` shows the prompts, `siding rollback --step N` goes anywhere",
+    )
+    NO_BASE = Row(
+        NotFound.code,
+        "the base of this task was not recorded yet",
+        "`siding checkpoint` does that, from the commit its branch left its base at; "
+        "`siding doctor` says if something is lost",
+    )
+    NO_SNAPSHOT = Row(
+        NotFound.code,
+        "step {step} has no snapshot",
+        "it comes from another tool, or was never recorded whole",
+    )
+    NOTHING_BEFORE = Row(NotFound.code, "step {step} does not say what was before it")
+    NO_BEGINNING = Row(NotFound.code, "the state in which step {step} began is not recorded")
+
+    # The step cannot be done again.
+    NO_COMMAND = Row(
+        UsageError.code,
+        "step {step} is no run ({kind}), so it has no command",
+        "siding retry {number} -- COMMAND",
+        UsageError.exit_code,
+    )
+    SECRET_IN_COMMAND = Row(
+        UsageError.code,
+        "a secret in the command or the environment of step {step} was not recorded",
+        "give the command again: siding retry {number} -- COMMAND",
+        UsageError.exit_code,
+    )
+    SECRET_IN_PROMPT = Row(
+        UsageError.code,
+        "a secret in the prompt of step {step} was not recorded",
+        _PROMPT_BY_HAND,
+        UsageError.exit_code,
+    )
+    PROMPT_CUT_SHORT = Row(
+        UsageError.code,
+        "only the first {characters} characters of that prompt were recorded",
+        _PROMPT_BY_HAND,
+        UsageError.exit_code,
+    )
+    AGENT_STARTED_ELSEWHERE = Row(
+        UsageError.code,
+        "the agent of step {step} was not started by `siding run`, so how it is started again is "
+        "not known",
+        "`siding rewind {number}` goes back to before the prompt",
+        UsageError.exit_code,
+    )
+    AGENT_TAKES_NO_PROMPT = Row(
+        UsageError.code,
+        "how {agent} is given a prompt on its command line is not known",
+        "siding retry {number} -- COMMAND",
+        UsageError.exit_code,
+    )
+    AGENT_WITHOUT_TERMINAL = Row(
+        "not_taken",
+        "the agent of step {step} lives ({run}) and cannot be sent a prompt: it has no terminal",
+        "nothing was changed. --stop ends it, and starts it again with the prompt",
+    )
+
+    # An apply cannot be taken back, or done again.
+    APPLY_OF_OTHERS = Row("cannot_undo", "step {step} is not an apply that Siding can take back")
+    APPLY_PUSHED = Row(
+        "cannot_undo",
+        "the commits of step {step} were pushed: {remotes} has them",
+        "`git revert` makes a commit that takes them back on {branch}",
+    )
+    APPLY_GONE = Row(
+        "cannot_undo",
+        "the commits of step {step} are no longer in the repository",
+        "`siding apply` makes new ones",
+    )
+    APPLY_DAMAGED = Row("cannot_undo", "the commits of step {step} are no longer in the repository")
+    BRANCH_MOVED_ON = Row(
+        "cannot_undo",
+        "branch {branch!r} is at {at} now, not where step {step} belongs ({commit})",
+        "what came after it would be lost; `git revert` takes single commits back",
+    )
+
+    # A person has to agree first.
+    CHANGED_SINCE = Row(
+        "needs_consent",
+        "changes made after step {step}{made_by} would be taken back with it: {paths}",
+        "--force takes them along; the next undo or redo brings them back",
+    )
+    INCOMPLETE = Row(
+        "needs_consent",
+        "the snapshot of {state} is incomplete: {lacks}",
+        "--force goes on all the same; --dry-run shows what it does",
+    )
+    IN_THE_WAY = Row(
+        "in_the_way",
+        "{count} paths that are in no snapshot stand in the way: {paths}",
+        "--force moves them into the trash first; or move them elsewhere yourself",
+    )
+
+    # The workspace cannot be moved as it is.
+    GIT_OF_ITS_OWN = Row(
+        "git_of_its_own",
+        "a sandboxed run of task {task} works on a copy of its git directory, which cannot go back "
+        "with the workspace: {why}",
+        "nothing was changed. --stop ends the runs first; `siding rollback --files` takes files "
+        "alone",
+    )
+    CANNOT_MOVE = Row(
+        "cannot_move",
+        "files that have to be moved cannot be: {files}",
+        "nothing was changed. {ways}. Then try again; PATHs of a rollback go back without the "
+        "others",
+    )
+    FILES_CHANGING = Row(
+        "moving", "the workspace is being changed by somebody else: {paths}", _AGAIN
+    )
+    GIT_CHANGING = Row(
+        "moving", "HEAD or the index of the workspace is being changed by somebody else", _AGAIN
+    )
+    HEAD_HELD = Row(
+        "checkout_busy",
+        "HEAD of {root!r} could not be moved: {said}",
+        "another git may be at work there; try again. Nothing was changed",
+    )
+
+    def words(self, **facts: object) -> str:
+        """Return the message."""
+        return self.value.message.format(**facts)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person's yes is enough to go on."""
+        return self in (Reason.CHANGED_SINCE, Reason.INCOMPLETE)
+
+
+class Refusal(SidingError):
+    """A state is not restored, for the `reason`. Nothing was changed.
+
+    `facts` are the words of the reason's message and way out.
+    """
+
+    def __init__(self, reason: Reason, *, on_page: bool = False, **facts: object) -> None:
+        row = reason.value
+        way_out = row.on_page if on_page and row.on_page is not _AS_USUAL else row.way_out
+        super().__init__(reason.words(**facts), hint=way_out and way_out.format(**facts))
+        self.reason = reason
+        self.code, self.exit_code = row.code, row.exit_code
