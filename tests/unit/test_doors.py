@@ -37,6 +37,7 @@ DOORS = {
     "agents/headless/scripted_program.py": "yaml, for a table that is no JSON",
     "assistant/models/any_model.py": "the libraries of models, an extra: 1 to 3 s",
     "assistant/models/scripted.py": "yaml, for a script that is no JSON",
+    "broker/inside.py": "the messages, where there is no broker to ask",
     "broker/answers.py": "workflows and patches, for the few runs that ask for them",
     "feed/inbox.py": "the states of workflows, where there are runs of any",
     "feed/tasks.py": "workflows, where there are runs of any; a task's workspace and its ports",
