@@ -19,8 +19,8 @@ from siding.forks.forks import Fork, ForkRequest, drop, fork
 from siding.forks.state import ForkState, recorded
 from siding.forks.sweep import sweep
 from siding.forks.views import View, view
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project, require_project
-from siding.record.place.selection import resolve
 from siding.record.place.wiring import open_app
 
 AT_ONCE, CALLS = 16, 96

@@ -14,8 +14,8 @@ from siding.forks.forks import ForkRequest, drop, fork, reopened
 from siding.forks.state import recorded
 from siding.forks.views import view
 from siding.ground.errors import SidingError
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project, require_project
-from siding.record.place.selection import resolve
 from siding.record.place.wiring import open_app
 
 

@@ -28,10 +28,10 @@ def test_each_mistake_replaces_something_and_can_be_taken_out(name: str) -> None
 
 def test_whoever_has_taken_a_reference_already_gets_the_mistake_too() -> None:
     files = import_module("siding.ground.files.durable")
-    journals = import_module("siding.ground.storage.journals")
+    anchors = import_module("siding.record.ledger.anchor")
     with planted.planted("skip-fsync"):
-        assert vars(journals)["flush"] is vars(files)["flush"]
-    assert vars(journals)["flush"] is vars(files)["flush"]
+        assert vars(anchors)["flush"] is vars(files)["flush"]
+    assert vars(anchors)["flush"] is vars(files)["flush"]
 
 
 def test_a_mistake_that_nobody_knows_is_refused() -> None:

@@ -56,8 +56,9 @@ from siding.record.moving.move import (
     refuse_busy,
     refuse_overlaps,
 )
+from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board, select
+from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.line_base import no_base
 from siding.record.recording.named_paths import named_paths, refuse_unknown

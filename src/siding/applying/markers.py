@@ -10,7 +10,7 @@ import re
 from siding.applying.git.merging import Merged
 from siding.ground.ids import Sha
 from siding.record.moving.bench import Bench, TreeEntry
-from siding.record.snapshots.git_state import IndexEntry
+from siding.record.snapshots.git_details import IndexEntry
 
 
 def with_named_sides(bench: Bench, merged: Merged, ours: str, theirs: str) -> Merged:

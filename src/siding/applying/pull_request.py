@@ -42,8 +42,9 @@ from siding.record.ledger.left_behind import abandoned_steps, returns_in
 from siding.record.ledger.traps import Trap
 from siding.record.place.events import PullRequestChanged
 from siding.record.place.locks import holding_task
+from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board, select
+from siding.record.place.selection import select
 from siding.record.recording.held_traps import TrapsUnseen, holds, not_seen, traps_of_task
 from siding.record.recording.line_base import line_base
 from siding.record.tasks.task import Task

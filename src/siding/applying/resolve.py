@@ -29,8 +29,9 @@ from siding.record.ledger.details.rollback import ConflictedPath, MergedBranch, 
 from siding.record.ledger.present_line import present_line
 from siding.record.ledger.step import Step
 from siding.record.moving.move import changed_paths
+from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board, select
+from siding.record.place.selection import select
 from siding.record.restoring.act import (
     Going,
     RestoreAct,

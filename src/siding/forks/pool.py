@@ -29,6 +29,7 @@ from siding.record.place.trash import fresh_trash
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.seeding import add_task
 from siding.record.snapshots.store import remove_tree
+from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import Slot, SlotBooks, new_slot_name
 from siding.record.tasks.states import WorkspaceState
@@ -67,7 +68,7 @@ def taken(project: Project, wanted: Wanted) -> Iterator[Taken]:
     """
     books = SlotBooks(project.layout.forks)
     books.prepare()
-    project.snapshots.create()
+    create_store(project.snapshots)
     slot, lock = _waiting(project, books, wanted)
     if lock is None:
         name = new_slot_name(project.app.random_bytes)
@@ -280,7 +281,7 @@ def throw_away(
 def _forget_owner(project: Project, owner: TaskId) -> None:
     """Take back what was begun for an owner: nobody was told of it."""
     try:
-        project.snapshots.remove_task(owner)
+        remove_task(project.snapshots, owner)
         remove_tree(project.task_layout(owner).root)
     except (SidingError, OSError):
         return  # the next sweep does it

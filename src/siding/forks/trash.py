@@ -13,6 +13,7 @@ from siding.ground.errors import SidingError
 from siding.ground.ids import FORK_PREFIX, TASK_ID_LENGTH, TaskId, is_fork
 from siding.record.place.project import Project
 from siding.record.snapshots.store import remove_tree
+from siding.record.snapshots.store_upkeep import remove_task
 from siding.record.tasks.slots import SLOT_PREFIX
 from siding.record.tasks.states import TaskState
 from siding.record.tasks.views import VIEW_PREFIX
@@ -38,7 +39,7 @@ def free_fork_trash(
         remove_tree(place)
     for task_id in _orphans(project):
         remove_tree(project.task_layout(task_id).root)
-        project.snapshots.remove_task(task_id)
+        remove_task(project.snapshots, task_id)
     return taken
 
 

@@ -24,6 +24,7 @@ from siding.record.place.project import Project
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.capture import Capture
 from siding.record.snapshots.coverage import Coverage
+from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import SlotBooks
 from siding.record.tasks.states import WorkspaceState
@@ -117,7 +118,7 @@ def remove_view(project: Project, place: ViewPlace) -> None:
     books = SlotBooks(project.layout.forks)
     with books.lock(document.slot).acquire(timeout_s=None):
         throw_away(project, books, document.slot)
-    project.snapshots.remove_task(TaskId(place.name))
+    remove_task(project.snapshots, TaskId(place.name))
 
 
 def _is_there(project: Project, document: ViewDocument) -> bool:
@@ -126,8 +127,8 @@ def _is_there(project: Project, document: ViewDocument) -> bool:
 
 def _make(project: Project, place: ViewPlace, state: ForkState) -> None:
     owner = TaskId(place.name)
-    project.snapshots.create()
-    project.snapshots.remove_task(owner)  # of one that was half made
+    create_store(project.snapshots)
+    remove_task(project.snapshots, owner)  # of one that was half made
     wanted = Wanted(
         owner=owner, held=state.held, base=state.base, like=sparse_as(project, state.task)
     )

@@ -13,8 +13,8 @@ from siding.ground.git.errors import UnknownRevision
 from siding.ground.git.refs import as_sha
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
-from siding.record.place.selection import resolve
 from siding.record.tasks.task import Task
 
 _PULL = re.compile(r"(?:#|pr/)(\d+)")

@@ -34,7 +34,8 @@ from siding.record.restoring.git_plan import GitRestoration, under_way
 from siding.record.restoring.rollback import destination_of
 from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.git_state import GitDetails, GitState
+from siding.record.snapshots.git_details import GitDetails
+from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.recorded_state import details_of, recorded_state
 from siding.record.snapshots.room import place_for
 from siding.record.snapshots.store import APPLIES

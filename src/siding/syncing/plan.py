@@ -18,7 +18,8 @@ from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns
 from siding.record.moving.move import changed_paths
-from siding.record.snapshots.git_state import GitDetails, GitState, IndexEntry
+from siding.record.snapshots.git_details import GitDetails, IndexEntry
+from siding.record.snapshots.git_state import GitState
 from siding.syncing.incoming import Incoming, incoming
 from siding.syncing.new_head import How, NewHead, merge_in, merge_message, new_head
 

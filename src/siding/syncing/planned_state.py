@@ -10,9 +10,11 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.bench import Bench
 from siding.record.moving.move import changed_paths
 from siding.record.moving.sparse import left_out
-from siding.record.snapshots.git_state import GitDetails, GitState
-from siding.record.snapshots.modes import EXECUTABLE, named_in, parse
+from siding.record.snapshots.git_details import GitDetails
+from siding.record.snapshots.git_state import GitState
+from siding.record.snapshots.modes import EXECUTABLE, named_in
 from siding.record.snapshots.patches import Change
+from siding.record.snapshots.recorded_modes import parse
 from siding.syncing.plan import SyncPlan
 
 _GITLINK = "160000"

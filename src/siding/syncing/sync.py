@@ -13,8 +13,9 @@ from siding.record.ledger.details.rollback import ConflictedPath, MergedBranch, 
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.step import Step
+from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board, select
+from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.line_base import no_base, note_sync
 from siding.record.recording.snapshots import TaskSnapshots

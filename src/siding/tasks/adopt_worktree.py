@@ -20,15 +20,17 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.step import Step
 from siding.record.place.base_seed import base_seed
 from siding.record.place.locks import Hold, holding_git, holding_task
+from siding.record.place.named_task import resolve
 from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
-from siding.record.place.selection import make_current, resolve
+from siding.record.place.terminal_task import make_current
 from siding.record.recording.inherited_mark import inherit_mark
 from siding.record.recording.opening import open_recorder
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import add_task, attributes_convert
 from siding.record.snapshots.store import remove_tree
+from siding.record.snapshots.store_upkeep import create_store
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import TaskState, WorkspaceMove, WorkspaceState, move_workspace
 from siding.record.tasks.task import Task
@@ -228,7 +230,7 @@ def base_snapshot_of(project: Project, workspace: Workspace, hold: Hold | None =
     written aside and recorded. Otherwise every file of the worktree would count as changed.
     """
     base = workspace.base_commit
-    project.snapshots.create()
+    create_store(project.snapshots)
     seed = base_seed(
         project, workspace.task_id, base, Path(workspace.path), Path(workspace.git_dir)
     )

@@ -20,10 +20,12 @@ from siding.record.moving.move import refuse_busy
 from siding.record.place.base_seed import base_seed
 from siding.record.place.events import TaskChanged
 from siding.record.place.locks import Hold, holding_git, holding_task
+from siding.record.place.named_task import resolve
 from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
-from siding.record.place.selection import make_current, resolve, select
+from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
+from siding.record.place.terminal_task import make_current
 from siding.record.recording.line_base import line_base
 from siding.record.recording.opening import open_recorder
 from siding.record.snapshots.pins import pin

@@ -3,8 +3,10 @@
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.events import TaskChanged
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
-from siding.record.place.selection import make_current, resolve, select, task_before, task_of_run
+from siding.record.place.selection import select, task_of_run
+from siding.record.place.terminal_task import make_current, task_before
 from siding.record.tasks.states import TaskState
 from siding.record.tasks.task import Task
 from siding.record.workspaces.attempts import Attempt

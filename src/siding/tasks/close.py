@@ -11,9 +11,9 @@ from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.events import TaskChanged
 from siding.record.place.locks import Hold, TaskBusy, holding_task
+from siding.record.place.named_task import require_of_board
 from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board
 from siding.record.place.task_workspace import known_workspace
 from siding.record.recording.opening import open_recorder
 from siding.record.recording.recorder import BaseUnknown, Recorder

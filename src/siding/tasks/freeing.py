@@ -20,6 +20,7 @@ from siding.record.place.project import Project
 from siding.record.recording.beside import checkout_ids
 from siding.record.recording.freed import freed_journal
 from siding.record.snapshots.store import SnapshotStore
+from siding.record.snapshots.store_upkeep import store_size
 from siding.record.snapshots.thinning import drop, sweep
 from siding.record.snapshots.verifying import verify_snapshots
 from siding.tasks.freed_patches import delete_freed_patches
@@ -102,7 +103,7 @@ def _board(project: Project) -> list[TaskId]:
 def _free(project: Project, plan: Retention) -> Freed:
     store, journal = project.snapshots, freed_journal(project)
     unfinished = [each.id for each in journal.read().freeings if not each.is_done]
-    before = store.size()
+    before = store_size(store)
     freeing = Freeing(
         id=project.app.random_bytes(6).hex(),
         at=project.app.now(),
@@ -127,7 +128,7 @@ def _free(project: Project, plan: Retention) -> Freed:
         drop(store, plan.dropped.keys(), check=check, record=record)
     else:
         record()
-    freed = before - store.size()
+    freed = before - store_size(store)
     patch_bytes = delete_freed_patches(project) if unfinished else 0
     if unfinished:
         journal.end(unfinished, at=project.app.now(), freed=freed)

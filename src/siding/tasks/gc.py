@@ -24,6 +24,7 @@ from siding.ground.storage.locks import FileLock, LockBusy
 from siding.record.place.locks import TaskBusy, holding_git, holding_task
 from siding.record.place.project import Project
 from siding.record.snapshots.room import NO_ROOM
+from siding.record.snapshots.store_upkeep import repack, store_size
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.unfinished.sandbox_commits import sweep_refused
@@ -163,7 +164,7 @@ def gc(
         uses=tuple(uses),
         chosen=tuple(chosen),
         done=tuple(done),
-        store=project.snapshots.size() if project.snapshots.root.is_dir() else 0,
+        store=store_size(project.snapshots) if project.snapshots.root.is_dir() else 0,
         swept=swept,
         displaced=displaced,
         unpacked=unpacked,
@@ -238,7 +239,7 @@ def _join_packs(project: Project) -> str | None:
     try:
         make_dirs(project.layout.locks_dir)
         with FileLock(project.layout.lock("snapshots")):
-            store.repack()
+            repack(store)
     except (GitError, OSError, LockBusy) as error:
         return str(error)
     return None

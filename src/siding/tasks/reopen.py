@@ -12,8 +12,10 @@ from siding.ground.storage.documents import read_document_or_none
 from siding.ground.storage.locks import FileLock
 from siding.record.place.events import TaskChanged
 from siding.record.place.locks import holding_task
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
-from siding.record.place.selection import current_task_id, make_current, resolve
+from siding.record.place.selection import current_task_id
+from siding.record.place.terminal_task import make_current
 from siding.record.tasks.registry import MOVED_TO, Workspace
 from siding.record.tasks.states import (
     TaskMove,

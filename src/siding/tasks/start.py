@@ -15,7 +15,8 @@ from siding.record.place.environment import environment_in
 from siding.record.place.events import TaskChanged
 from siding.record.place.locks import Hold, holding_task
 from siding.record.place.project import Project
-from siding.record.place.selection import make_current, select
+from siding.record.place.selection import select
+from siding.record.place.terminal_task import make_current
 from siding.record.recording.inherited_mark import inherit_mark
 from siding.record.recording.opening import open_recorder
 from siding.record.tasks.names import problem_with_name

@@ -20,8 +20,10 @@ from siding.record.ledger.kinds import ALL_PARTS, Reversal
 from siding.record.ledger.step import Step
 from siding.record.ledger.store import Ledger
 from siding.record.place.locks import Hold, holding_task
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
-from siding.record.place.selection import ended_here, resolve, select
+from siding.record.place.selection import select
+from siding.record.place.terminal_task import ended_here
 from siding.record.recording.freed import refuse_freed
 from siding.record.restoring.act import (
     Going,
@@ -35,14 +37,9 @@ from siding.record.restoring.survey import (
     Destination,
     RestoreRequest,
 )
-from siding.record.snapshots.modes import (
-    TreeState,
-    bare_changes,
-    link_changes,
-    mode_changes,
-    state_of,
-)
+from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
 from siding.record.snapshots.patches import diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, state_of
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
 
@@ -115,7 +112,7 @@ def redo(project: Project, request: UndoRequest) -> Undone:
     task_id, away = choose(project, request.task, "redo")
     if away:
         raise Refusal(Reason.TASK_IS_CLOSED, task=task_id)
-    if project.registry.of_task(task_id) is None:  # planned: nothing was done in it
+    if project.workspaces.of_task(task_id) is None:  # planned: nothing was done in it
         task = project.tasks.load(task_id)
         raise _nothing_to_redo(task, recent_position(task, project.ledger(task_id), "redo")[1])
     with (
@@ -373,7 +370,7 @@ def choose(project: Project, named: str | None, word: str) -> tuple[TaskId, bool
 
 
 def _is_away(project: Project, task: Task, word: str) -> bool:
-    workspace = project.registry.of_task(task.id)
+    workspace = project.workspaces.of_task(task.id)
     if task.status is TaskState.CLOSED:
         kept = workspace is not None and workspace.status is WorkspaceState.KEPT
         return not kept or not _has_later_act(task, project.ledger(task.id), word)

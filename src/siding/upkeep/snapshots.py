@@ -26,6 +26,7 @@ from siding.record.runs.store import is_at_work
 from siding.record.snapshots.lineage import base_snapshot
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.store_upkeep import clear_task, repair_store, set_damaged_objects_aside
 from siding.record.tasks.registry import SNAPSHOTS_LOST, Workspace
 from siding.record.tasks.states import WorkspaceState
 from siding.record.tasks.task import Task
@@ -132,13 +133,13 @@ def _seed_again(project: Project, task: Task, workspace: Workspace) -> Path | No
     base = next((each for each in (workspace.base_commit, task.base_commit) if is_sha(each)), None)
     if base is None:
         raise SidingError(f"the base commit of task {task.id} is not known any more")
-    store.repair()
+    repair_store(store)
     pin(project.git, project.paths, base)
     aside = store.root / "damaged" / project.app.random_bytes(6).hex()
-    moved = store.set_damaged_aside(aside)
+    moved = set_damaged_objects_aside(store, aside)
     if _has_ref_again(project, workspace):
         return aside if moved else None
-    store.clear_task(task.id)
+    clear_task(store, task.id)
     git_dir = Path(workspace.git_dir) if workspace.git_dir else None
     add_task(store, base_seed(project, task.id, base, Path(workspace.path), git_dir))
     return aside if moved else None

@@ -13,7 +13,7 @@ from siding.record.ledger.step import Step
 from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.last_state import LastState
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.git_state import GitDetails
+from siding.record.snapshots.git_details import GitDetails
 
 
 class Told:

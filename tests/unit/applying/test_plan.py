@@ -19,7 +19,7 @@ from siding.record.moving.bench import Bench
 from siding.record.moving.model import (
     Overlaps,
 )
-from siding.record.snapshots.git_state import GitDetails
+from siding.record.snapshots.git_details import GitDetails
 
 from .ledgers import Told, last_at
 

@@ -6,8 +6,9 @@ import pytest
 
 from integration.undo.desk import Desk
 from siding.ground.errors import NoActiveTask, NotFound, UsageError
+from siding.record.place.named_task import resolve
 from siding.record.place.project import Project, ensure_project
-from siding.record.place.selection import resolve, select
+from siding.record.place.selection import select
 from siding.record.place.wiring import open_app
 
 

@@ -13,7 +13,7 @@ from siding.ground.git.errors import DriverOff, GitError
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.bench import Bench
-from siding.record.snapshots.git_state import IndexEntry
+from siding.record.snapshots.git_details import IndexEntry
 
 NEEDED = (2, 38)
 

@@ -26,8 +26,10 @@ from siding.record.moving.model import (
 )
 from siding.record.restoring.git_plan import GitRestoration
 from siding.record.restoring.git_restore import GitWork, restoring_git
-from siding.record.snapshots.modes import TreeState, mode_changes, modes_of, named_in
+from siding.record.snapshots.mode_changes import mode_changes
+from siding.record.snapshots.modes import named_in
 from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, modes_of
 from siding.record.snapshots.recorded_state import details_of
 from siding.record.snapshots.store import SnapshotStore, remove_tree
 

@@ -17,7 +17,6 @@ from types import MappingProxyType
 from typing import Any
 
 from siding.ground.errors import FileTooLarge
-from siding.ground.files.durable import replace_bytes
 from siding.ground.files.regular import read_bytes
 from siding.ground.storage.codec import NotJson, encode_document, parse_object
 from siding.ground.storage.errors import DamagedFile, NewerVersion, NotStorable
@@ -88,6 +87,8 @@ def write_document(path: Path, data: Mapping[str, Any]) -> None:
 
     `data` must hold the `version`. Raises `NotStorable` and OSError.
     """
+    from siding.ground.files.durable import replace_bytes
+
     raw = encode_document(data)
     if len(raw) > MAX_DOCUMENT_BYTES:
         raise NotStorable(f"{str(path)!r} would be larger than {MAX_DOCUMENT_BYTES} bytes")

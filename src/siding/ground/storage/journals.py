@@ -17,13 +17,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from siding.ground.files.durable import flush, flush_dir, write_all
 from siding.ground.files.regular import open_with_stat
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, encode_line, parse_object
 from siding.ground.storage.errors import NotStorable
 from siding.ground.storage.lines import MAX_LINE_BYTES, Line, lines_backwards, lines_forwards
-from siding.ground.storage.locks import FileLock
 
 TORN = "torn"
 TOO_LONG = "too long"
@@ -96,6 +94,8 @@ class Journal:
         from then on. So code that may be writing a record for the second time calls this first, and
         then looks whether the record is there.
         """
+        from siding.ground.files.durable import flush, write_all
+
         last = self.last()
         if last is None or last.problem != TORN:
             return
@@ -156,6 +156,9 @@ class Journal:
     @contextmanager
     def _open_locked(self) -> Iterator[tuple[int, int]]:
         """Yield the journal's descriptor and size, under the lock."""
+        from siding.ground.files.durable import flush_dir
+        from siding.ground.storage.locks import FileLock
+
         lock = FileLock(self.path.with_name(self.path.name + ".lock"))
         with lock.acquire(timeout_s=self._lock_timeout_s):
             fd, status = open_with_stat(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
@@ -177,6 +180,8 @@ def _encode(record: Mapping[str, Any]) -> bytes:
 
 
 def _write_line(fd: int, size: int, line: bytes) -> None:
+    from siding.ground.files.durable import flush, write_all
+
     try:
         write_all(fd, b"%b%b\n" % (_missing_newline(fd, size), line))
         flush(fd)

@@ -21,7 +21,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from siding.ground.files.durable import write_all
 from siding.ground.files.regular import open_with_stat
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.errors import StorageError
@@ -212,6 +211,8 @@ def _is_locked(fd: int) -> bool:
 
 
 def _write_note(fd: int, holder: Holder) -> None:
+    from siding.ground.files.durable import write_all
+
     os.ftruncate(fd, 0)
     os.lseek(fd, 0, os.SEEK_SET)
     write_all(fd, json.dumps(holder._asdict()).encode() + b"\n")

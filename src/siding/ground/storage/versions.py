@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.ground.files.durable import create_bytes
 from siding.ground.files.regular import read_bytes
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
@@ -51,6 +50,8 @@ def keep_old(path: Path, raw: bytes, version: int) -> Path:
     If a backup with the same bytes exists, it is returned. A different one is never replaced: the
     bytes go to the next free name, ``<name>.v<N>.2.bak`` and so on.
     """
+    from siding.ground.files.durable import create_bytes
+
     attempt = 1
     while True:
         number = "" if attempt == 1 else f".{attempt}"

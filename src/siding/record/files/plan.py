@@ -12,7 +12,8 @@ from enum import StrEnum
 from siding.ground.git.paths import is_selected, parents
 from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.namedtuples import NamedTuple
-from siding.record.snapshots.modes import Links, ModeChange, Modes
+from siding.record.snapshots.mode_changes import ModeChange
+from siding.record.snapshots.modes import Links, Modes
 from siding.record.snapshots.patches import Change
 
 

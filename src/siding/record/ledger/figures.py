@@ -9,7 +9,7 @@ from siding.ground.storage.fields import mapping, strings, whole, words
 from siding.record.snapshots.coverage import LISTED
 
 if TYPE_CHECKING:
-    from siding.record.snapshots.modes import ModeChange
+    from siding.record.snapshots.mode_changes import ModeChange
     from siding.record.snapshots.patches import DiffStat
 
 

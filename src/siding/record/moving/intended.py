@@ -10,7 +10,7 @@ from pathlib import Path
 
 from siding.ground.git.command import Place
 from siding.ground.git.repository import Repository
-from siding.record.snapshots.git_state import IndexEntry
+from siding.record.snapshots.git_details import IndexEntry
 from siding.record.snapshots.store import remove_tree
 
 _NAME = "siding-intended"

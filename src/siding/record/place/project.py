@@ -84,8 +84,8 @@ class Project:
         """The registry of workspaces as a whole, and its changes."""
         from siding.record.tasks.registry_file import Registry
 
-        path, elsewhere = self.layout.worktrees_json, self._lost_workspaces
-        return Registry(path, elsewhere=elsewhere, say=self.app.warn)
+        path = self.layout.worktrees_json
+        return Registry(path, elsewhere=self._lost_workspaces, say=self.app.warn)
 
     def _lost_workspaces(self) -> "LostWorkspaces":
         """Return what finds the entries that the registry lacks."""
@@ -104,7 +104,10 @@ class Project:
         """The journal of what happens in the project."""
         from siding.record.place.event_log import EventLog
 
-        return EventLog(self.layout, self.app.clock, self.app.listeners, redact=self._redacted)
+        def redacted(record: Any) -> Any:
+            return self.redaction.record(record)  # `redaction` reads the settings on first use
+
+        return EventLog(self.layout, self.app.clock, self.app.listeners, redact=redacted)
 
     @property
     def has_repository(self) -> bool:
@@ -112,17 +115,13 @@ class Project:
         return self.paths.common_dir.is_dir()
 
     def require_repository(self) -> None:
-        """Raise RepositoryGone if there is no repository; what is recorded can be read all the
-        same."""
+        """Raise RepositoryGone if there is no repository: only what is recorded can be read."""
         if not self.has_repository:
             raise RepositoryGone(
                 f"the repository of project {self.layout.root.name} is gone",
                 hint="`siding log`, `show` and `diff N` show what is recorded. If it was moved, "
                 "any siding command in it, where it is now, takes the project along",
             )
-
-    def _redacted(self, record: Any) -> Any:
-        return self.redaction.record(record)  # `redaction` reads the settings on first use
 
     @cached_property
     def settings(self) -> Settings:

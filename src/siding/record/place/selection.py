@@ -1,7 +1,7 @@
 """Select the task that a command is about."""
 
 from siding.ground.errors import NoActiveTask, NotFound, SidingError, UsageError
-from siding.ground.ids import TaskId, is_fork
+from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.tasks.states import TaskState
@@ -33,6 +33,8 @@ def select(project: Project, named: str | None) -> Task:
     NoActiveTask if no task is named and none is current.
     """
     if named is not None:
+        from siding.record.place.named_task import resolve
+
         return resolve(project, named)
     found = current(project)
     if found.task is None:
@@ -54,7 +56,7 @@ def current(project: Project) -> Current:
     inside = task_of_run(project)
     if inside is not None:
         return Current(inside)
-    bound, ended = _bound(project)
+    bound, ended = task_here(project)
     if bound is not None:
         return Current(bound, _elsewhere(project, bound))
     named = project.app.env.get(TASK_VARIABLE)
@@ -87,42 +89,7 @@ def task_of_run(project: Project) -> TaskId | None:
     return TaskId(task_id) if lives else None
 
 
-def make_current(project: Project, task_id: TaskId) -> bool:
-    """Make a task the active one, and bind this terminal to it; return whether it was bound.
-
-    The caller holds the project's lock.
-    """
-    from siding.ground.process.identity import has_terminal
-
-    bound = _bound_here(project)
-    before = bound.task if bound is not None else project.active_task_id() or ""
-    project.set_active(task_id)
-    leader = project.app.session
-    if leader is None or task_of_run(project) is not None or not has_terminal():
-        return False  # what a run does is not what its terminal is about
-    binding = TerminalTask(task_id, before if before != task_id else "")
-    Terminals(project.layout).bind(leader, binding, at=project.app.now())
-    return True
-
-
-def ended_here(project: Project) -> TaskId | None:
-    """Return the task that this terminal is bound to, if it is closed or gone."""
-    bound = _bound_here(project)
-    return None if bound is None or not _bound(project)[1] else bound.task
-
-
-def task_before(project: Project) -> Task:
-    """Return the task that this terminal was about before its present one; UsageError for none."""
-    bound = _bound_here(project)
-    if bound is None or not bound.before:
-        raise UsageError(
-            "this terminal was about no other task before",
-            hint="`siding switch TASK` names one; `siding task list` shows them",
-        )
-    return project.tasks.load(TaskId(bound.before))
-
-
-def _bound_here(project: Project) -> TerminalTask | None:
+def bound_here(project: Project) -> TerminalTask | None:
     """Return what this terminal is bound to; None if it is not, or there is none."""
     leader = project.app.session
     try:
@@ -132,9 +99,9 @@ def _bound_here(project: Project) -> TerminalTask | None:
         return None
 
 
-def _bound(project: Project) -> tuple[TaskId | None, str]:
+def task_here(project: Project) -> tuple[TaskId | None, str]:
     """Return the task of this terminal; if it is closed or gone, None and a sentence about that."""
-    bound = _bound_here(project)
+    bound = bound_here(project)
     if bound is None:
         return None, ""
     try:
@@ -165,6 +132,8 @@ def _name(project: Project, task_id: TaskId) -> str:
 
 
 def _from_variable(project: Project, named: str) -> TaskId:
+    from siding.record.place.named_task import resolve
+
     try:
         return resolve(project, named).id
     except NotFound as error:
@@ -177,42 +146,3 @@ def _from_variable(project: Project, named: str) -> TaskId:
 def standing_in(project: Project) -> TaskId | None:
     """Return the task in whose workspace the working directory is; None if it is in none."""
     return project.task_around(project.app.cwd, linked=project.paths.linked)
-
-
-def resolve(project: Project, named: str) -> Task:
-    """Return the task with this id, name or unique beginning of an id.
-
-    If several tasks match, closed ones do not count. Raises NotFound or UsageError.
-    """
-    if is_fork(named) or named in project.tasks.ids():
-        return project.tasks.load(TaskId(named))
-    tasks = list(project.tasks.readable())
-    found = [task for task in tasks if task.name == named] or [
-        task for task in tasks if task.id.startswith(named) and named
-    ]
-    opened = [task for task in found if task.status is not TaskState.CLOSED] or found
-    if not opened:
-        raise NotFound(f"there is no task {named!r}", hint=_closest(named, tasks))
-    if len(opened) > 1:
-        ids = ", ".join(sorted(task.id for task in opened))
-        raise UsageError(f"{named!r} could be any of several tasks: {ids}", hint="use the id")
-    return opened[0]
-
-
-def require_of_board(task: Task, act: str) -> Task:
-    """Return the task; raise UsageError if it is a fork. `act` is what is refused, as a command."""
-    if is_fork(task.id):
-        raise UsageError(
-            f"{task.id} is a fork: {act} is for tasks of the board",
-            hint=f"`siding task bring-back {task.id}` brings its change onto the task that it was "
-            f"made from, `siding task keep {task.id}` makes it a task of the board, `siding task "
-            f"drop {task.id}` gives its workspace back",
-        )
-    return task
-
-
-def _closest(named: str, tasks: list[Task]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(named, [task.name for task in tasks], n=1)
-    return f"did you mean {close[0]!r}?" if close else "`siding task list --all` shows every task"

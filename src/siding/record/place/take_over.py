@@ -8,6 +8,7 @@ from siding.record.place.project import Project
 from siding.record.snapshots.lineage import base_snapshot
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.store_upkeep import create_store
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
 
@@ -21,7 +22,7 @@ def take_over(project: Project, task: Task, workspace: Workspace) -> Workspace:
     """
     base = workspace.base_commit or _base_commit(project, task)
     pin(project.git, project.paths, base)
-    project.snapshots.create()
+    create_store(project.snapshots)
     git_dir = Path(workspace.git_dir) if workspace.git_dir else None
     seed = base_seed(project, task.id, base, Path(workspace.path), git_dir)
     tip = add_task(project.snapshots, seed)

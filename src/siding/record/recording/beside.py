@@ -24,6 +24,7 @@ from siding.record.place.base_seed import base_seed
 from siding.record.place.project import Checkout, Project
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.store_upkeep import create_store
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import WorkspaceState
 
@@ -132,7 +133,7 @@ class Beside(NamedTuple):
         """Make the part of the store, and the directory, if they are not there."""
         project = self.project
         make_dirs(self.journal.path.parent)
-        project.snapshots.create()
+        create_store(project.snapshots)
         root, git_dir = self.checkout
         add_task(project.snapshots, base_seed(project, self.id, base, root, git_dir))
 

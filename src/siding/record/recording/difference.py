@@ -22,7 +22,8 @@ from siding.record.recording.named_paths import named_paths, refuse_unknown
 from siding.record.recording.patch_files import parts_of, patch_span
 from siding.record.recording.snapshots import TaskSnapshots, patch_lines
 from siding.record.recording.steps import same_number, step
-from siding.record.snapshots.modes import ModeChange, Modes
+from siding.record.snapshots.mode_changes import ModeChange
+from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import DiffStat, FileStat
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import WorkspaceState

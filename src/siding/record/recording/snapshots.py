@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from siding.record.place.locks import Hold
     from siding.record.place.project import Project
     from siding.record.snapshots.capture import Capture
+    from siding.record.snapshots.expected_tree import ExpectedTree
     from siding.record.snapshots.git_state import GitState
-    from siding.record.snapshots.modes import ModeChange, Modes
+    from siding.record.snapshots.mode_changes import ModeChange
+    from siding.record.snapshots.modes import Modes
     from siding.record.snapshots.patches import DiffPart, DiffStat
     from siding.record.snapshots.peek import Peek
 
@@ -53,6 +55,7 @@ class TaskSnapshots:
         self._workspace = workspace
         self._hold = hold
         self._store: SnapshotStore = project.snapshots
+        self.expected: ExpectedTree | None = None  # what the next capture finds, most likely
 
     @property
     def store(self) -> SnapshotStore:
@@ -81,7 +84,8 @@ class TaskSnapshots:
         from siding.record.snapshots.capture import capture
 
         request = self._request(step=step, kind=kind)
-        return capture(self._store, request._replace(keep=keep))
+        expected, self.expected = self.expected, None
+        return capture(self._store, request._replace(keep=keep, expected=expected))
 
     def is_in_state(self, state: "GitState") -> bool:
         """Return whether HEAD, the branch, the index and git's small files are as in `state`."""
@@ -113,7 +117,8 @@ class TaskSnapshots:
         new = Sha(after)
         if before == after:
             return []
-        from siding.record.snapshots.modes import TreeState, mode_changes, state_of
+        from siding.record.snapshots.mode_changes import mode_changes
+        from siding.record.snapshots.recorded_modes import TreeState, state_of
 
         now = TreeState(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
         return mode_changes(self._store, state_of(self._store, Sha(before)), now)
@@ -125,13 +130,8 @@ class TaskSnapshots:
         """
         if before == after:
             return ModeFigures()
-        from siding.record.snapshots.modes import (
-            TreeState,
-            bare_changes,
-            link_changes,
-            mode_changes,
-            state_of,
-        )
+        from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
+        from siding.record.snapshots.recorded_modes import TreeState, state_of
 
         new = Sha(after)
         now = TreeState(new, modes) if modes is not None else state_of(self._store, new)
@@ -148,7 +148,8 @@ class TaskSnapshots:
         """Return the files that are linked to others than before, with their group after it."""
         if before == after:
             return {}
-        from siding.record.snapshots.modes import link_changes, state_of
+        from siding.record.snapshots.mode_changes import link_changes
+        from siding.record.snapshots.recorded_modes import state_of
 
         now = modes if modes is not None else state_of(self._store, Sha(after)).modes
         return link_changes(state_of(self._store, Sha(before)).modes, now)
@@ -265,13 +266,17 @@ class TaskSnapshots:
 
 def tidy_store(project: "Project") -> None:
     """Join the packs of the snapshot store if there are many, one command at a time."""
+    if not project.snapshots.has_many_packs():
+        return
+    from siding.record.snapshots.store_upkeep import tidy
+
     lock = FileLock(project.layout.lock("snapshots"))
     try:
         lock.acquire(timeout_s=0)
     except LockBusy:
         return  # another command is joining them
     try:
-        project.snapshots.tidy()
+        tidy(project.snapshots)
     except SidingError:
         return  # many packs are only slower; the next step tries again
     finally:

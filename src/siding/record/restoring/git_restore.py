@@ -34,8 +34,9 @@ from siding.record.moving.objects import give_objects
 from siding.record.moving.sparse import apply_rules, is_sparse
 from siding.record.restoring.git_plan import GitRestoration
 from siding.record.restoring.refusal import Reason, Refusal
-from siding.record.snapshots.git_look import LARGEST_FILE, commits_among
-from siding.record.snapshots.git_state import FLAGS, NOTHING, IndexEntry, commits_named_in
+from siding.record.snapshots.git_details import FLAGS, NOTHING, IndexEntry, commits_named_in
+from siding.record.snapshots.git_details_store import commits_among
+from siding.record.snapshots.git_look import LARGEST_FILE
 from siding.record.snapshots.store import SnapshotStore
 
 

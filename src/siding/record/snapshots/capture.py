@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from siding.ground.files.durable import flush_dir
 from siding.ground.git import objects, refs
 from siding.ground.git.errors import CommandFailed, SnapshotFailed
-from siding.ground.git.repository import Repository
 from siding.ground.git.roots import check_root
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
@@ -21,8 +20,7 @@ from siding.record.snapshots.git_look import GitLook
 from siding.record.snapshots.git_state import GitState, state_in, state_of
 from siding.record.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.record.snapshots.mode_look import Memory, remember
-from siding.record.snapshots.modes import Modes, differ, modes_of, named_in
-from siding.record.snapshots.room import has_room
+from siding.record.snapshots.modes import Modes, differ, named_in
 from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore, remove_tree
 from siding.record.snapshots.tree_look import TreeLook
@@ -80,6 +78,8 @@ def capture(store: SnapshotStore, request: CaptureRequest) -> Capture:
 
 
 def _what_to_do(store: SnapshotStore) -> str:
+    from siding.record.snapshots.room import has_room
+
     if has_room(store.root):
         return "the last snapshot still stands"
     return (
@@ -156,6 +156,8 @@ class CaptureWork(TreeLook):
         if known is not None and known.tip == self.tip:
             before: Modes | None = known.modes
         else:
+            from siding.record.snapshots.recorded_modes import modes_of
+
             before = modes_of(self.store, self.tip)
         if named_in(self.last) is None and self.request.kind == "base":
             return True
@@ -181,6 +183,9 @@ class CaptureWork(TreeLook):
 
     def _store_new(self, tree: Sha) -> "tuple[Change, ...]":
         """Put everything that the last snapshot does not have into the store, durably."""
+        expected = self.request.expected
+        if expected is not None and (expected.old, expected.tree) == (self.last.tree, tree):
+            return tuple(expected.changes)  # the store has all of it
         from siding.record.snapshots.patches import parse_raw
 
         listing = ["diff-tree", "-r", "-t", "--raw", "-z", "--no-renames", "--no-abbrev"]
@@ -249,5 +254,7 @@ class CaptureWork(TreeLook):
         )
         tip = moved.head
         if moved.branch != request.branch:
+            from siding.ground.git.repository import Repository
+
             tip = Repository(store.git, store.repository).branch(request.branch)
         return GitState(moved.head, moved.branch, tip, stored.commit), stored.notes

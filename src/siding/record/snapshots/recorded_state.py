@@ -2,7 +2,8 @@
 
 from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.ids import Sha, TaskId
-from siding.record.snapshots.git_state import GitDetails, GitState, parse, state_of
+from siding.record.snapshots.git_details import GitDetails, parse
+from siding.record.snapshots.git_state import GitState, state_of
 from siding.record.snapshots.store import SnapshotStore
 
 

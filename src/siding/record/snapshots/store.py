@@ -27,7 +27,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from siding.ground.files.durable import flush_dir, make_dirs, replace_by_lock
 from siding.ground.files.regular import read_small
 from siding.ground.git import objects, refs
 from siding.ground.git.command import Git, Place
@@ -38,26 +37,7 @@ from siding.ground.namedtuples import NamedTuple
 
 PEEKS, APPLIES = "peeks", "applies"  # where looks and applies under way have their directories
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Outranks every .gitattributes: bytes are stored as they are on disk. `!diff`, not `-diff`:
-# patches are text where the content is.
-_ATTRIBUTES = b"* -text !eol -ident !filter !working-tree-encoding !diff !merge\n"
-
-_CONFIG = """\
-[core]
-\trepositoryformatversion = {version}
-\tbare = true
-\tfilemode = true
-\tsymlinks = true
-\tignorecase = false
-\tprecomposeunicode = false
-\tprotectHFS = false
-\tprotectNTFS = false
-\tautocrlf = false
-\tlogallrefupdates = false
-[gc]
-\tauto = 0
-"""
-_SETTINGS = (
+SETTINGS = (
     "core.autocrlf=false",
     "core.fileMode=true",
     "core.symlinks=true",
@@ -68,7 +48,6 @@ _SETTINGS = (
     "core.preloadIndex=true",
 )
 PACKS_BEFORE_TIDYING = 50
-_OF_THE_LEDGER = ("ledger-head", "next-task")  # files of a task's directory that we only keep
 
 
 class TaskDirectory(NamedTuple):
@@ -120,24 +99,6 @@ class SnapshotStore:
         self.repository = repository
         self.objects = root / "objects"
 
-    def create(self) -> None:
-        """Make the store if it is not there whole; safe to repeat."""
-        if (self.root / "config").is_file():
-            return
-        self.repair()
-
-    def repair(self) -> None:
-        """Make whatever a store consists of besides objects and refs; removes nothing."""
-        for name in ("objects/pack", "objects/info", "refs/tasks", "info", "tasks"):
-            make_dirs(self.root / name)
-        replace_by_lock(self.root / "info" / "attributes", _ATTRIBUTES)
-        replace_by_lock(self.root / "HEAD", b"ref: refs/heads/none\n")
-        sha256 = self.repository.object_format == "sha256"
-        config = _CONFIG.format(version=1 if sha256 else 0)
-        if sha256:
-            config += "[extensions]\n\tobjectformat = sha256\n"
-        replace_by_lock(self.root / "config", config.encode("ascii"))  # last: now it is whole
-
     def task(self, task_id: TaskId) -> TaskDirectory:
         """Return where a task is kept, whether it is there or not."""
         # Another tool's ids may begin with a dash, which git would take for an option.
@@ -174,7 +135,7 @@ class SnapshotStore:
         given = Place(
             git_dir=task.path if task else self.root,
             alternates=(self.repository.objects,),
-            settings=_SETTINGS,
+            settings=SETTINGS,
         )
         return given._replace(**more)  # type: ignore[arg-type]
 
@@ -258,89 +219,13 @@ class SnapshotStore:
         lines = output.decode("ascii").splitlines()
         return {line for line in lines if not line.endswith(" missing")}
 
-    def remove_task(self, task_id: TaskId) -> None:
-        """Forget a task's snapshots. Their objects go when the store is collected."""
-        task = self.task(task_id)
-        refs.delete_ref(self.root, task.ref)
-        remove_tree(task.path)
-
-    def clear_task(self, task_id: TaskId) -> None:
-        """Forget a task's snapshots, but keep the anchor of its ledger: the ledger stays, too."""
-        task = self.task(task_id)
-        refs.delete_ref(self.root, task.ref)
-        names = os.listdir(task.path) if task.path.is_dir() else []
-        for name in names:
-            if name in _OF_THE_LEDGER:
-                continue
-            path = task.path / name
-            if path.is_dir() and not path.is_symlink():
-                remove_tree(path)
-            else:
-                path.unlink()
-
-    def size(self) -> int:
-        """Return the bytes that the store takes on disk."""
-        total = 0
-        waiting = [os.fspath(self.root)]
-        while waiting:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    else:
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
-        return total
-
     def packs(self) -> int:
         """Return how many packs the store has; each capture that finds a change adds one."""
         return sum(1 for _ in (self.objects / "pack").glob("*.pack"))
 
-    def tidy(self) -> bool:
-        """Join the small packs if many have gathered; returns whether it did."""
-        if self.packs() < PACKS_BEFORE_TIDYING:
-            return False
-        self._join_packs(factor=2)
-        return True
-
-    def repack(self) -> None:
-        """Put all objects into one pack."""
-        self._join_packs(factor=1 << 20)
-
-    def _join_packs(self, factor: int) -> None:
-        """Join packs until each is `factor` times as large as all smaller ones; durable.
-
-        Nothing is dropped, whether a ref leads to it or not, so that captures may go on beside
-        it. No history is walked: the refs here lead into the user's, which may be long.
-        """
-        self.git.run(
-            self.place(alternates=(), settings=(*_SETTINGS, "repack.writeBitmaps=false")),
-            ["repack", "-d", f"--geometric={factor}", "-q"],
-            doing="joining the packs of the snapshot store",
-        )
-        flush_dir(self.objects / "pack")
-
-    def set_damaged_aside(self, aside: Path) -> list[str]:
-        """Move packs and objects that are damaged out of the way; return their names.
-
-        git takes what a damaged pack lists for present, and would not store it again.
-        """
-        moved = []
-        for index in sorted((self.objects / "pack").glob("*.idx")):
-            pack = index.with_suffix(".pack")
-            done = self.git.attempt(self.place(), ["verify-pack", str(index)])
-            if done.returncode:
-                moved += sorted(pack.parent.glob(f"{index.stem}.*"))
-        for path in sorted(self.objects.glob("[0-9a-f][0-9a-f]/*")):
-            sha = path.parent.name + path.name
-            known = refs.as_sha(sha.encode())
-            if known and not objects.is_whole(self.objects, sha, self.repository.object_format):
-                moved.append(path)
-        for path in moved:
-            make_dirs(aside)
-            path.rename(aside / f"{path.parent.name}-{path.name}")
-        if moved:
-            flush_dir(aside)
-        return [path.name for path in moved]
+    def has_many_packs(self) -> bool:
+        """Tell whether so many packs have gathered that they should be joined."""
+        return self.packs() >= PACKS_BEFORE_TIDYING
 
 
 def lost_snapshot(sha: str) -> SnapshotDamaged:

@@ -14,7 +14,7 @@ from siding.record.snapshots.coverage import LISTED, Coverage, Reason, Skipped
 from siding.record.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.record.snapshots.look_again import look_through
 from siding.record.snapshots.mode_look import Looked, Memory, ModeLook
-from siding.record.snapshots.modes import Usual, modes_of
+from siding.record.snapshots.modes import Usual
 from siding.record.snapshots.private_index import PrivateIndex
 from siding.record.snapshots.status_look import STATUS, CaptureRequest, StatusLook
 from siding.record.snapshots.store import SnapshotStore, TaskDirectory
@@ -62,8 +62,11 @@ class TreeLook(StatusLook):
         entries, scan, gitlinks = self._look()
         made = self._settle(entries, gitlinks)
         look.git_has_looked()
-        tree = self.last.tree
-        if made.staged or made.changes_index:
+        tree, expected = self.last.tree, self.request.expected
+        is_index_right = not (made.changes_index or made.opening)
+        if is_index_right and expected is not None and expected.is_found(tree, entries):
+            tree = expected.tree
+        elif made.staged or made.changes_index:
             self._update(made)
             tree = self.index.write_tree()
         ignored = self._ignored(made)
@@ -87,6 +90,8 @@ class TreeLook(StatusLook):
         """Return the usual modes that the last snapshot names: they are kept for all later ones."""
         if known is not None and known.tip == self.tip:
             return known.modes.usual
+        from siding.record.snapshots.recorded_modes import modes_of
+
         recorded = modes_of(self.store, self.tip)
         return None if recorded is None else recorded.usual
 

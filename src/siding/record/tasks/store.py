@@ -6,7 +6,6 @@ Changes are read-change-write under the project's lock, which the caller holds; 
 from collections.abc import Iterator
 
 from siding.ground.errors import NotFound, UnreadableFile
-from siding.ground.files.durable import make_dirs
 from siding.ground.ids import TaskId, is_fork
 from siding.ground.storage.documents import DamagedFile, listed_ids, read_document, write_document
 from siding.ground.storage.layout import ProjectLayout
@@ -56,6 +55,8 @@ class TaskStore:
 
     def save(self, task: Task) -> None:
         """Store the task. When this returns, it would survive a power cut."""
+        from siding.ground.files.durable import make_dirs
+
         path = self._layout.task(task.id).task_json
         make_dirs(path.parent)
         write_document(path, document_of(task))

@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import Any
 
 from siding.ground.errors import SidingError
-from siding.ground.files.durable import make_dirs
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none, write_document
@@ -53,6 +52,7 @@ class Terminals:
 
         Bindings of terminals that are gone are removed on the way.
         """
+        from siding.ground.files.durable import make_dirs
         from siding.ground.process.identity import boot_id, started_of
 
         make_dirs(self._layout.terminals_dir)

@@ -31,8 +31,9 @@ from siding.record.files.staging import staged
 from siding.record.files.task_index import expect
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record
-from siding.record.snapshots.modes import Modes, Usual, modes_of
+from siding.record.snapshots.modes import Modes, Usual
 from siding.record.snapshots.patches import Change, diff_trees
+from siding.record.snapshots.recorded_modes import modes_of
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.verifying import verify_snapshots
 from siding.record.tasks.registry import Workspace

@@ -11,8 +11,9 @@ from typing import Any, Self
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.record.place.events import AttemptFailed, WorkspaceChanged
+from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
-from siding.record.place.selection import require_of_board, select
+from siding.record.place.selection import select
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
 from siding.record.workspaces.branches import fate_of

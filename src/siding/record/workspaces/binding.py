@@ -15,6 +15,7 @@ from siding.record.place.locks import holding_git
 from siding.record.place.project import Project
 from siding.record.place.take_over import TAKEN_OVER
 from siding.record.recording.anchoring import announce_base
+from siding.record.snapshots.store_upkeep import remove_task
 from siding.record.tasks.registry import MOVED_TO, Workspace
 from siding.record.tasks.states import (
     TaskMove,
@@ -123,7 +124,7 @@ def undo_binding(project: Project, giver: Workspace) -> None:
         )
     taker = TaskId(str(intent.get("to")))
     if project.ledger(taker).last() is None and project.workspaces.of_task(taker) is None:
-        project.snapshots.remove_task(taker)
+        remove_task(project.snapshots, taker)
     with project.changing(f"taking back a binding of task {giver.task_id}"):
         project.registry.put(giver._replace(intent=None))
 

@@ -23,6 +23,7 @@ from siding.record.place.trash import fresh_trash
 from siding.record.recording.opening import take_base_snapshot
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.names import slug
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import (
@@ -247,8 +248,8 @@ def undo_creation(project: Project, planned: Workspace) -> None:
 def undo_adoption(project: Project, planned: Workspace) -> None:
     """Forget an adoption that was not finished. The worktree itself was not touched by it."""
     if project.ledger(planned.task_id).last() is None:
-        project.snapshots.create()  # the adoption may have been cut off before that
-        project.snapshots.remove_task(planned.task_id)
+        create_store(project.snapshots)  # the adoption may have been cut off before that
+        remove_task(project.snapshots, planned.task_id)
     with project.changing(f"undoing the adoption for task {planned.task_id}"):
         project.registry.forget(planned.task_id)
 
@@ -375,7 +376,7 @@ def _identified(planned: Workspace, added: AddedWorktree) -> Workspace:
 
 def _seed(project: Project, made: Workspace, added: AddedWorktree) -> None:
     """Prepare the snapshot store for the task's first snapshot."""
-    project.snapshots.create()
+    create_store(project.snapshots)
     add_task(
         project.snapshots,
         base_seed(

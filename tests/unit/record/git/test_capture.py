@@ -13,6 +13,7 @@ from siding.ground.git.command import Git, Place
 from siding.ground.git.errors import SnapshotDamaged, WorkspaceMissing, WorkspaceReplaced
 from siding.ground.process.capture import Running
 from siding.record.snapshots.coverage import Reason
+from siding.record.snapshots.store_upkeep import remove_task
 from siding.record.snapshots.verifying import verify_snapshots
 
 from .world import TASK, World, bytes_below, on_disk, write
@@ -467,7 +468,7 @@ def test_objects_lost_before_they_were_stored_are_read_again(task: World) -> Non
 
 def test_a_task_that_was_never_begun(world: World) -> None:
     world.start()
-    world.store.remove_task(TASK)
+    remove_task(world.store, TASK)
     with pytest.raises(SnapshotDamaged):
         world.capture()
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from siding.ground.ids import Sha
-from siding.record.snapshots import git_look
-from siding.record.snapshots.git_look import GitLook, StoredDetails, commits_among
-from siding.record.snapshots.git_state import GitDetails, IndexEntry, parse
+from siding.record.snapshots import git_details_store, git_look
+from siding.record.snapshots.git_details import GitDetails, IndexEntry, parse
+from siding.record.snapshots.git_details_store import GitDetailsStore, commits_among
+from siding.record.snapshots.git_look import GitLook, StoredDetails
 from siding.record.snapshots.store import SnapshotStore
 
 from .world import World, write
@@ -185,9 +186,9 @@ def test_what_differs_in_nothing_from_before_is_the_same_commit(here: Looked) ->
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Count how often an index was compared with HEAD since the last time."""
-    real, seen = GitLook._entries, [0]
+    real, seen = GitDetailsStore.entries, [0]
 
-    def entries(self: GitLook, head: Sha | None) -> tuple[IndexEntry, ...]:
+    def entries(self: GitDetailsStore, head: Sha | None) -> tuple[IndexEntry, ...]:
         seen[0] += 1
         return real(self, head)
 
@@ -195,7 +196,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
         count, seen[0] = seen[0], 0
         return count
 
-    monkeypatch.setattr(GitLook, "_entries", entries)
+    monkeypatch.setattr(GitDetailsStore, "entries", entries)
     return counted
 
 
@@ -275,5 +276,5 @@ def test_an_index_that_goes_away_meanwhile_has_no_flags(
     here: Looked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here.world.user("update-index", "--assume-unchanged", "a.txt")
-    monkeypatch.setattr(git_look, "read_small", lambda *_: None)
+    monkeypatch.setattr(git_details_store, "read_small", lambda *_: None)
     assert here.look() == StoredDetails(None)

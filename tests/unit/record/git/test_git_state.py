@@ -11,16 +11,9 @@ from siding.ground.git.objects import Commit, loose_path
 from siding.ground.git.refs import write_ref
 from siding.ground.ids import Sha
 from siding.record.snapshots.capture import Capture
-from siding.record.snapshots.git_look import GitLook
-from siding.record.snapshots.git_state import (
-    GitDetails,
-    GitState,
-    IndexEntry,
-    commits_named_in,
-    parse,
-    state_in,
-    state_of,
-)
+from siding.record.snapshots.git_details import GitDetails, IndexEntry, commits_named_in, parse
+from siding.record.snapshots.git_details_store import GitDetailsStore
+from siding.record.snapshots.git_state import GitState, state_in, state_of
 
 from .world import TASK, World, write
 
@@ -288,7 +281,7 @@ def test_a_state_that_did_not_change_is_not_looked_at_again(
         raise AssertionError("it was looked at again")
 
     with monkeypatch.context() as patched:
-        patched.setattr(GitLook, "_entries", no_process)
+        patched.setattr(GitDetailsStore, "entries", no_process)
         assert state(task, taken(task)).details == named
     git(task, "add", "changes")
     assert state(task, taken(task)).details != named

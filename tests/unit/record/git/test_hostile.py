@@ -18,6 +18,7 @@ from siding.record.snapshots.patches import DiffPart, diff_stat, diff_trees, wri
 from siding.record.snapshots.peek import peek
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.status_look import CaptureRequest, changed_count
+from siding.record.snapshots.store_upkeep import repack
 from siding.record.snapshots.verifying import verify_snapshots
 from siding.record.worktrees.linked import add_worktree, undo_add
 from siding.record.worktrees.listing import worktrees
@@ -264,7 +265,7 @@ def everything(world: World) -> list[Callable[[], object]]:
         lambda: diff_trees(store, base, tip),
         lambda: lineage(store, TASK),
         lambda: verify_snapshots(store, TASK, contents=True),
-        store.repack,
+        lambda: repack(store),
         lambda: pin(world.git, world.paths, base),
         lambda: worktrees(repository),
         lambda: add_worktree(repository, other, "siding/other", base, user=user),

@@ -5,21 +5,15 @@ import pytest
 from siding.ground.git.objects import Commit, commit_body, write_object
 from siding.ground.ids import Sha
 from siding.record.snapshots.bare import MOST, Bare, bare_directories
-from siding.record.snapshots.modes import (
+from siding.record.snapshots.mode_changes import (
     ModeChange,
-    Modes,
-    TreeState,
-    Usual,
     bare_changes,
-    differ,
     link_changes,
     mode_changes,
-    modes_of,
-    named_in,
-    parse,
-    state_of,
 )
+from siding.record.snapshots.modes import Modes, Usual, differ, named_in
 from siding.record.snapshots.patches import diff_trees
+from siding.record.snapshots.recorded_modes import TreeState, modes_of, parse, state_of
 
 from .world import World
 

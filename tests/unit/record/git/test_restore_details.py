@@ -42,7 +42,8 @@ from siding.record.files.plan import (
 from siding.record.files.restore import Journal, _remove_empty, prune, restore
 from siding.record.files.staging import staged
 from siding.record.snapshots.bare import Bare
-from siding.record.snapshots.modes import Links, ModeChange, Modes, Usual
+from siding.record.snapshots.mode_changes import ModeChange
+from siding.record.snapshots.modes import Links, Modes, Usual
 from siding.record.snapshots.patches import Change, diff_trees
 
 from .world import World, write

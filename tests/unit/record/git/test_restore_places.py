@@ -15,7 +15,7 @@ from siding.record.files import staging as stagings
 from siding.record.files.plan import Restoration, plan_restoration
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
-from siding.record.snapshots.modes import ModeChange
+from siding.record.snapshots.mode_changes import ModeChange
 from siding.record.snapshots.patches import diff_trees
 
 from .world import World, on_disk, write

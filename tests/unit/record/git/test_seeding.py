@@ -20,6 +20,7 @@ from siding.record.snapshots.seeding import (
     sparse_paths,
 )
 from siding.record.snapshots.store import SnapshotStore, TaskDirectory
+from siding.record.snapshots.store_upkeep import remove_task
 
 from .world import TASK, World, write
 
@@ -107,7 +108,7 @@ def test_a_base_that_is_packed_or_whose_loose_copy_is_another(seeding: Seeding) 
     world.user("repack", "-adq")
     assert not loose.exists()
     assert seeding.store.read_commit(seeding.add()).tree == tree
-    seeding.store.remove_task(TASK)
+    remove_task(seeding.store, TASK)
     loose.parent.mkdir(exist_ok=True)
     loose.write_bytes(damaged)
     assert seeding.store.read_commit(seeding.add()).tree == tree
@@ -160,7 +161,7 @@ def test_attributes_that_convert_make_the_index_anew(
         assert attributes_convert(seeding.store, base) is (converts and is_one)
         seeding.add()
         assert seeding.is_copied() is not (converts and is_one)
-        seeding.store.remove_task(TASK)
+        remove_task(seeding.store, TASK)
         (world.root / path).unlink()
     world.commit({})
     write(seeding.git_dir / "info/attributes", attributes)

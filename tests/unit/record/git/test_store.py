@@ -12,7 +12,18 @@ from siding.ground.git import objects, refs
 from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.ids import Sha, TaskId
 from siding.record.snapshots import store as stores
+from siding.record.snapshots import store_upkeep
 from siding.record.snapshots.store import SnapshotStore, remove_tree
+from siding.record.snapshots.store_upkeep import (
+    clear_task,
+    create_store,
+    remove_task,
+    repack,
+    repair_store,
+    set_damaged_objects_aside,
+    store_size,
+    tidy,
+)
 
 from .world import World
 
@@ -31,7 +42,7 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> World:
 @pytest.fixture
 def store(user: World, tmp_path: Path) -> SnapshotStore:
     made = SnapshotStore(user.git, tmp_path / "snapshots.git", user.paths)
-    made.create()
+    create_store(made)
     return made
 
 
@@ -69,7 +80,7 @@ def test_a_new_store_is_one_that_git_understands(
 ) -> None:
     paths = user.paths._replace(object_format=object_format)
     store = SnapshotStore(user.git, tmp_path / "store", paths)
-    store.create()
+    create_store(store)
 
     def asked(*words: str) -> str:
         place = store.place(alternates=())
@@ -90,9 +101,9 @@ def test_a_new_store_is_one_that_git_understands(
 
 def test_a_store_that_is_there_is_left_alone_until_it_is_repaired(store: SnapshotStore) -> None:
     (store.root / "HEAD").unlink()
-    store.create()
+    create_store(store)
     assert not (store.root / "HEAD").exists()
-    store.repair()
+    repair_store(store)
     assert (store.root / "HEAD").read_bytes() == b"ref: refs/heads/none\n"
 
 
@@ -215,10 +226,10 @@ def test_a_task_that_is_forgotten_leaves_nothing(store: SnapshotStore) -> None:
     for name in (gone, kept):
         snapshot(store, name)
         (store.task(name).path / "git").mkdir(parents=True)
-    store.remove_task(gone)
+    remove_task(store, gone)
     assert store.tasks() == [kept]
     assert os.listdir(store.root / "tasks") == [kept]
-    store.remove_task(gone)
+    remove_task(store, gone)
 
 
 def test_a_task_whose_ledger_stays_keeps_the_ledgers_anchor(
@@ -233,27 +244,27 @@ def test_a_task_whose_ledger_stays_keeps_the_ledgers_anchor(
     (task.path / "link").symlink_to(outside)
     for name in ("index", "ledger-head", "next-task"):
         (task.path / name).write_bytes(b"x")
-    store.clear_task(TaskId("abc"))
+    clear_task(store, TaskId("abc"))
     assert store.tip(TaskId("abc")) is None
     assert set(os.listdir(task.path)) == {"ledger-head", "next-task"}
     assert os.listdir(outside) == ["file"]
-    store.clear_task(TaskId("never"))
+    clear_task(store, TaskId("never"))
 
 
 def test_the_size_is_what_the_store_takes_on_the_disk(store: SnapshotStore, tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"x" * 200_000)
-    before = store.size()
+    before = store_size(store)
     files = [path for path in store.root.rglob("*") if path.is_file()]
     assert before == sum(path.stat().st_blocks for path in files) * 512 > 0
     (store.root / "tasks" / "link").symlink_to(tmp_path)  # followed, it would count the file
     (store.root / "tasks" / "file").symlink_to(tmp_path / "large")
-    assert store.size() - before < 100_000
+    assert store_size(store) - before < 100_000
     for path in (store.root / "tasks/link", store.root / "tasks/file"):
         path.unlink()
     made = store.root / "tasks" / "deep" / "file"
     made.parent.mkdir()
     made.write_bytes(b"x" * 100_000)
-    assert store.size() == before + made.stat().st_blocks * 512
+    assert store_size(store) == before + made.stat().st_blocks * 512
 
 
 def test_many_small_packs_are_joined_and_few_are_not(
@@ -261,20 +272,20 @@ def test_many_small_packs_are_joined_and_few_are_not(
 ) -> None:
     monkeypatch.setattr(stores, "PACKS_BEFORE_TIDYING", 4)
     flushed: list[Path] = []
-    monkeypatch.setattr(stores, "flush_dir", flushed.append)
+    monkeypatch.setattr(store_upkeep, "flush_dir", flushed.append)
     large = [blob(store, b"large %d" % number) for number in range(32)]
     pack(store, large)
     small = [blob(store, b"small %d" % number) for number in range(2)]
     for sha in small:
         pack(store, [sha])
-    assert (store.packs(), store.tidy()) == (3, False)
+    assert (store.packs(), tidy(store)) == (3, False)
     assert (store.packs(), flushed) == (3, [])
     small.append(blob(store, b"another"))
     pack(store, small[2:])
-    assert (store.packs(), store.tidy()) == (4, True)
+    assert (store.packs(), tidy(store)) == (4, True)
     assert store.packs() == 2  # the large one stays as it is
     assert flushed == [store.objects / "pack"]
-    store.repack()
+    repack(store)
     assert store.packs() == 1
     assert store.present([*large, *small]) == {*large, *small}
 
@@ -286,10 +297,10 @@ def test_packs_of_a_geometric_row_are_not_joined(
     monkeypatch.setattr(stores, "PACKS_BEFORE_TIDYING", 2)
     for count in (1, 2, 20):
         pack(store, [blob(store, b"%d of %d" % (number, count)) for number in range(count)])
-    assert store.tidy()
+    assert tidy(store)
     assert store.packs() == 3
     pack(store, [blob(store, b"one more")])
-    assert store.tidy()
+    assert tidy(store)
     assert store.packs() == 2
 
 
@@ -298,7 +309,7 @@ def test_a_large_pack_is_no_reason_to_leave_others_when_all_are_joined(
 ) -> None:
     pack(store, [blob(store, b"%d" % number) for number in range(400)])
     pack(store, [blob(store, b"small")])
-    store.repack()
+    repack(store)
     assert store.packs() == 1
 
 
@@ -306,11 +317,11 @@ def test_what_is_damaged_is_set_aside_and_the_rest_stays(
     store: SnapshotStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flushed: list[Path] = []
-    monkeypatch.setattr(stores, "flush_dir", flushed.append)
+    monkeypatch.setattr(store_upkeep, "flush_dir", flushed.append)
     aside = tmp_path / "aside"
     whole, damaged = blob(store, b"whole"), blob(store, b"damaged")
     good, bad, lone = (pack(store, [blob(store, b"packed %d" % n)]) for n in range(3))
-    assert store.set_damaged_aside(aside) == []
+    assert set_damaged_objects_aside(store, aside) == []
     assert (aside.exists(), flushed) == (False, [])
     for path, content in (
         (objects.loose_path(store.objects, damaged), zlib.compress(b"blob 3\0abc")),
@@ -321,7 +332,7 @@ def test_what_is_damaged_is_set_aside_and_the_rest_stays(
             path.chmod(0o600)
         path.write_bytes(content)
     (store.objects / f"pack/pack-{lone}.pack").unlink()
-    moved = store.set_damaged_aside(aside)
+    moved = set_damaged_objects_aside(store, aside)
     assert moved[-1] == damaged[2:]
     assert {Path(name).stem for name in moved[:-1]} == {f"pack-{bad}", f"pack-{lone}"}
     assert set(os.listdir(aside)) == {

@@ -14,6 +14,7 @@ from siding.ground.ids import Sha
 from siding.ground.process.capture import Completed
 from siding.record.snapshots import thinning
 from siding.record.snapshots.store import SnapshotStore
+from siding.record.snapshots.store_upkeep import repack
 from siding.record.snapshots.thinning import drop, sizes, sweep, unneeded
 from siding.record.snapshots.verifying import verify_snapshots
 
@@ -75,7 +76,7 @@ def test_the_dropped_go_and_all_others_are_one_pack(line: Line) -> None:
     store, stays, goes = line.store, line.tree("stays"), line.tree("goes")
     line.snapshot("base", tree=stays)
     freed = line.tree("freed before")
-    store.repack()  # some of it is packed,
+    repack(store)  # some of it is packed,
     line.snapshot("run 0001", tree=goes)  # and some loose
     dropped = {goes, blob_of("goes"), freed, blob_of("freed before")}
     # A command that was killed has left what it had written.
@@ -106,7 +107,7 @@ def test_each_step_is_on_the_disk_before_the_next(
 ) -> None:
     """A pack is known by its index: the new one comes last, the old one goes first."""
     line.tree("a")
-    line.store.repack()
+    repack(line.store)
     line.store.git.run(line.store.place(alternates=()), ["multi-pack-index", "write"], doing="x")
     where, new = line.store.objects / "pack", line.store.root / "thinning/objects/pack"
     done: list[object] = []
@@ -152,7 +153,7 @@ def test_each_step_is_on_the_disk_before_the_next(
 
 def test_a_list_of_packs_that_somebody_made_goes_with_them(line: Line) -> None:
     line.tree("a")
-    line.store.repack()
+    repack(line.store)
     place = line.store.place(alternates=())
     line.store.git.run(place, ["multi-pack-index", "write"], doing="x")
     drop(line.store, {blob_of("a")}, check=lambda _store: None, record=lambda: None)
@@ -216,7 +217,7 @@ def test_a_pack_that_is_not_what_it_should_be_is_refused(
 
 def test_what_a_killed_command_left_is_swept(line: Line) -> None:
     line.tree("a")
-    line.store.repack()
+    repack(line.store)
     where = line.store.objects / "pack"
     before = sorted(os.listdir(where))
     (where / f"pack-{'0' * 40}.pack").write_bytes(b"its index is gone")
@@ -237,7 +238,7 @@ def test_so_many_snapshots_are_whole(line: Line) -> None:
         line.snapshot(f"run {number}", aside, tree=line.tree(str(number)))
     assert verify_snapshots(line.store, TASK) == 3
     assert verify_snapshots(line.store, TASK, contents=True) == 3
-    line.store.repack()
+    repack(line.store)
     assert verify_snapshots(line.store, TASK, contents=True) == 3
 
 
@@ -303,7 +304,7 @@ def test_damage_is_found_where_contents_are_read(
     (path.parent / "tmp_obj_x").write_bytes(b"of a process")
     assert verify_snapshots(line.store, TASK, contents=True) == 1
     if packed:
-        line.store.repack()
+        repack(line.store)
         (path,) = (line.store.objects / "pack").glob("*.pack")
     path.chmod(0o600)
     data = bytearray(path.read_bytes())

@@ -8,6 +8,7 @@ import pytest
 from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.git.objects import parse_commit
 from siding.record.snapshots.pins import pin
+from siding.record.snapshots.store_upkeep import remove_task, repack, store_size, tidy
 from siding.record.snapshots.verifying import verify_snapshots
 
 from .world import TASK, World, bytes_below, on_disk, write
@@ -25,7 +26,7 @@ def test_recording_changes_nothing_of_the_users(task: World) -> None:
         write(task.worktree / "file", f"{number}\n")
         write(task.worktree / f"new{number}", b"\0")
         task.capture()
-    task.store.repack()
+    repack(task.store)
     verify_snapshots(task.store, TASK)
     assert bytes_below(task.root) == before
     after = task.user("for-each-ref"), task.user("status", "--porcelain"), task.user("reflog")
@@ -176,15 +177,15 @@ def test_repacking_and_tidying_keep_everything(
     store = task.store
     held = task.stored(store.tip(TASK) or "")
     assert store.packs() == 6
-    assert not store.tidy()
+    assert not tidy(store)
     monkeypatch.setattr("siding.record.snapshots.store.PACKS_BEFORE_TIDYING", 6)
-    assert store.tidy()
+    assert tidy(store)
     assert store.packs() < 6
-    store.repack()
+    repack(store)
     assert store.packs() == 1
     assert verify_snapshots(store, TASK, contents=True) == 7
     assert task.stored(store.tip(TASK) or "") == held
-    assert store.size() > 0
+    assert store_size(store) > 0
     taken = task.capture()
     assert taken.snapshot == taken.parent
     write(task.worktree / "file", "after\n")
@@ -195,7 +196,7 @@ def test_a_forgotten_task_is_gone(task: World) -> None:
     write(task.worktree / "new", "x")
     task.capture()
     assert task.store.tasks() == [TASK]
-    task.store.remove_task(TASK)
+    remove_task(task.store, TASK)
     assert task.store.tasks() == []
     assert task.store.tip(TASK) is None
 

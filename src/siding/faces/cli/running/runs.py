@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
@@ -349,6 +348,8 @@ returns when the run's terminal has taken all of it. A run without a terminal ha
 
 
 def _bytes_of(file: str | None) -> bytes | None:
+    from pathlib import Path
+
     if file is None:
         return None
     return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()

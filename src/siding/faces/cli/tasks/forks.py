@@ -25,8 +25,8 @@ def _keep_options(parser: ArgumentParser) -> None:
 def _keep(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.started import say_started
     from siding.forks.keeping import keep
+    from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
-    from siding.record.place.selection import resolve
 
     project = require_project(context.app)
     fork = resolve(project, arguments.fork)
@@ -57,8 +57,8 @@ def _bring_back_options(parser: ArgumentParser) -> None:
 def _bring_back(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.kept import tell_kept
     from siding.forks.bring_back import Conflict, bring_back
+    from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
-    from siding.record.place.selection import resolve
 
     project = require_project(context.app)
     fork = resolve(project, arguments.fork)
@@ -113,8 +113,8 @@ def _drop_options(parser: ArgumentParser) -> None:
 def _drop(arguments: Namespace, context: Context) -> int:
     from siding.forks.forks import drop, reopened
     from siding.forks.sweep import sweep
+    from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
-    from siding.record.place.selection import resolve
 
     project = require_project(context.app)
     for named in arguments.fork:

@@ -51,7 +51,7 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _list_forks(project: Project, arguments: Namespace, context: Context) -> int:
     from siding.forks.listing import fork_rows
-    from siding.record.place.selection import resolve
+    from siding.record.place.named_task import resolve
 
     parent = resolve(project, arguments.children).id if arguments.children else None
     rows = fork_rows(project, parent=parent, group=arguments.group, closed=arguments.all)
