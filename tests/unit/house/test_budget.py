@@ -14,8 +14,8 @@ from tools.house.scratch import Scratch, scratch
 import siding
 
 TODAY = {
-    "run -- true": Limit(240, 2_460, git=3, fsyncs=14, patterns=21),
-    "apply --no-close": Limit(226, 2_490, others=65, git=12, fsyncs=38),
+    "run -- true": Limit(232, 2_220, git=3, fsyncs=14, patterns=21),
+    "apply --no-close": Limit(227, 2_410, others=65, git=12, fsyncs=38),
     "status": Limit(112, 1_060, git=1, patterns=9),
     "log": Limit(79, 730, patterns=4),
     "diff --stat": Limit(113, 1_200, git=2, patterns=10),
