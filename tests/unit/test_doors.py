@@ -104,6 +104,7 @@ DOORS = {
     "applying/task_title.py": "what was asked and gone back from, for a name made from a command",
     "applying/git/attributes.py": "filters of the repository that are off",
     "applying/git/carry_out.py": "the way back of a move, when it fails or is undone",
+    "applying/git/merging.py": "the entries of an index, for conflicts",
     "applying/git/content.py": "the conversion of files, where something converts",
     "record/recording/held_traps.py": "what is trusted, where there are traps",
     "record/recording/line_base.py": "the line of a task that was synced",
