@@ -18,6 +18,8 @@ TODAY = {
     "status": Limit(112, 1_060, git=1, patterns=9),
     "log": Limit(79, 730, patterns=4),
     "diff --stat": Limit(113, 1_200, git=2, patterns=10),
+    "undo": Limit(215, 2_140, git=7, fsyncs=36, patterns=18),
+    "rollback --step 1": Limit(209, 2_090, git=7, fsyncs=35, patterns=18),
     "run --help": Limit(32, 272, others=45, patterns=1),
 }
 PARSED = {"status": 201, "log": 300}  # lines of a ledger of 1,000
