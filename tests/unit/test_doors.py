@@ -24,8 +24,9 @@ DOORS = {
     # The start of every command.
     "faces/cli/main.py": "the command's own module, help, argparse for what needs none",
     "faces/cli/edge.py": "the report of an error",
+    "faces/cli/globals.py": "the home and the clock, which no page of help needs",
     "faces/cli/help.py": "textwrap",
-    "faces/cli/formats.py": "json, for the pages of verbs that can print it",
+    "faces/cli/formats.py": "json and pathlib, for the pages of verbs that can print",
     "faces/cli/screen/screen.py": "progress lines with their thread; tables of characters",
     "faces/cli/screen/pager.py": "the pager's process; shlex",
     "faces/cli/sessions/options.py": "as a verb: the sessions, which the options need not",
@@ -142,7 +143,6 @@ DOORS = {
     "tasks/startcard.py": "the same",
     "ground/git/discovery.py": "reading an index, where core.bare is set beside one",
     "ground/git/refs.py": "git, where refs are not files",
-    "record/moving/checkout.py": "shutil",
     "record/worktrees/linked.py": "shutil",
     "record/tasks/terminals.py": "processes, where no terminal is bound to a task; durable writing",
     "record/tasks/store.py": "durable writing, for commands that only read",
