@@ -9,7 +9,7 @@ to stay logged in: no telemetry, no updates.
 """
 
 from siding.agents.facets import Facet
-from siding.agents.table import AGENTS
+from siding.agents.table import AGENTS, BY_NAME
 from siding.ground.namedtuples import NamedTuple
 
 
@@ -65,3 +65,10 @@ APIS = (
     "generativelanguage.googleapis.com",
     "openrouter.ai",
 )
+
+
+def notes_of(name: str | None, workspace: str) -> tuple[str, ...]:
+    """Return the directories in a home in which the tools of an agent write for itself."""
+    agent = BY_NAME.get(name or "")
+    project = "".join(each if each.isascii() and each.isalnum() else "-" for each in workspace)
+    return tuple(each.format(project=project) for each in agent.notes) if agent else ()

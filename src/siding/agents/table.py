@@ -6,7 +6,7 @@ when it is asked for. An agent of which no more than this is known has no folder
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from siding.ground.namedtuples import NamedTuple
 
@@ -32,11 +32,6 @@ class Agent(NamedTuple):
     no_screen: tuple[str, ...] = ()  # words of its command line with which it draws no screen
     alone: tuple[str, ...] = ()  # words with which it does one thing and ends; () is not known
     stays_root: bool = False  # believes files of root alone, so root is uid 0 in a sandbox as well
-
-    @property
-    def reports(self) -> bool:
-        """Whether it can report its turns."""
-        return "hooks" in self.facets
 
 
 OWN = "siding-agent"  # the agent that comes with Siding
@@ -185,10 +180,15 @@ AGENTS = (
     Agent(name="openhands", programs=("openhands",), alone=("--headless",)),
 )
 
-BY_NAME: Mapping[str, Agent] = {agent.name: agent for agent in AGENTS}
-BY_PROGRAM: Mapping[str, Agent] = {program: agent for agent in AGENTS for program in agent.programs}
-OBEYED = tuple(name for agent in AGENTS for name in agent.obeys)
-PORTS = frozenset(port for agent in AGENTS for port in agent.ports)
+BY_NAME: dict[str, Agent] = {}
+BY_PROGRAM: dict[str, Agent] = {}
+OBEYED: tuple[str, ...] = ()
+PORTS: frozenset[int] = frozenset()
+for _agent in AGENTS:  # four comprehensions would be four functions that every run loads
+    BY_NAME[_agent.name] = _agent
+    BY_PROGRAM |= dict.fromkeys(_agent.programs, _agent)
+    OBEYED += _agent.obeys
+    PORTS |= set(_agent.ports)
 
 
 def agents_with(facet: str) -> tuple[str, ...]:
@@ -210,25 +210,7 @@ def talks(argv: Sequence[str]) -> bool:
     agent = BY_PROGRAM.get(os.path.basename(argv[0]))
     if agent is None or not agent.alone:
         return False
-    return not any(word.partition("=")[0] in agent.alone for word in argv[1:])
-
-
-def notes_of(name: str | None, workspace: str) -> tuple[str, ...]:
-    """Return the directories in a home in which the tools of an agent write for itself."""
-    agent = BY_NAME.get(name or "")
-    project = "".join(each if each.isascii() and each.isalnum() else "-" for each in workspace)
-    return tuple(each.format(project=project) for each in agent.notes) if agent else ()
-
-
-def behind_acp(command: Sequence[str]) -> str:
-    """Return the name of the agent that a command line starts to speak ACP; "" if none is known.
-
-    It may be started by a launcher: `npx -y @zed-industries/claude-code-acp@0.4`.
-    """
-    by_acp = {program: agent for agent in AGENTS for program in agent.acp}
-    for word in command:
-        program = word.rpartition("/")[2].partition("@")[0]
-        agent = by_acp.get(program) or BY_PROGRAM.get(program)
-        if agent is not None:
-            return agent.name
-    return ""
+    is_alone = False
+    for word in argv[1:]:
+        is_alone = is_alone or word.partition("=")[0] in agent.alone
+    return not is_alone

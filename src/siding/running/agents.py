@@ -28,7 +28,7 @@ def reporting_of(
     holds = agent is not None and _holds(work, request)
     # A setting is about agents, the option about this command, whatever it is.
     wanted = request.judge or ("off" if agent is None else work.project.settings.agents_judge)
-    if (agent is None or not agent.reports) and wanted != "require":
+    if (agent is None or "hooks" not in agent.facets) and wanted != "require":
         return None
     from siding.running.reporting import reporting
 

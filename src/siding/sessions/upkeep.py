@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from siding.agents.table import OUR_FORM
-from siding.agents.transcripts.interchange import FORMS, Arrival, bring_in, give_out
+from siding.agents.transcripts.interchange import Arrival, bring_in, give_out
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.chains import EndRule, choose_end, has_circle
 from siding.agents.transcripts.reading.transcript import Gap, Transcript
@@ -29,8 +28,6 @@ from siding.sessions.sessions import message_named, new_session_id, select, writ
 from siding.sessions.shelf import SessionPlace, store_of
 
 __all__ = [
-    "FORMS",
-    "OUR_FORM",
     "Compacted",
     "Keep",
     "SessionFinding",

@@ -11,7 +11,7 @@ from agents.calls.bench import Bench, call
 from agents.calls.subjects import Acp, Plain, Scripted, Told
 from bwrap import needs_bwrap
 from sandbox import Sandbox
-from siding.agents.table import behind_acp
+from siding.agents.headless.command import behind_acp
 from siding.workflows.agents.agents import ProgramAgents
 from siding.workflows.calls import Attempt
 from siding.workflows.engine.ports import Report

@@ -6,9 +6,8 @@ import pytest
 
 import siding.agents
 from sandbox import Sandbox
-from siding.agents import facets
+from siding.agents import facets, table
 from siding.agents.table import AGENTS, BY_NAME
-from siding.agents.transcripts import interchange
 from unit.agents.conformance import check
 from unit.agents.template.row import ROW
 
@@ -31,8 +30,7 @@ def test_the_template_passes_the_conformance_suite(
     facet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(siding.agents, "__path__", [*siding.agents.__path__, str(TEMPLATE)])
-    monkeypatch.setattr(facets, "AGENTS", (*AGENTS, ROW))
-    monkeypatch.setattr(interchange, "FORMS", (*interchange.FORMS, ROW.name))
+    monkeypatch.setattr(table, "AGENTS", (*AGENTS, ROW))
     monkeypatch.setattr(facets, "BY_NAME", {**BY_NAME, ROW.name: ROW})
     check(ROW, facet, TEMPLATE, tmp_path)
 

@@ -7,7 +7,8 @@ import pytest
 
 from siding import broker
 from siding.agents.hooks import Moment, adapter_of
-from siding.agents.table import AGENTS, notes_of
+from siding.agents.places import notes_of
+from siding.agents.table import AGENTS
 from siding.agents.tool_words import OWN_TOOLS
 from siding.ground.process.broker import hook
 from siding.shellguard.face import Effect, ToolUse

@@ -10,11 +10,12 @@ speaks ACP is started by way of the bridge (`agents.acp`).
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from siding.agents.headless.output import EventLines, PlainText
 from siding.agents.headless.port import Ask, Invocation, Stream, with_text
+from siding.agents.table import AGENTS, BY_PROGRAM
 from siding.ground.storage.fields import said
 
 _PROMPT_FILE = "prompt.md"
@@ -116,3 +117,17 @@ class AcpHeadless:
 
     def stream(self, _ask: Ask, /) -> Stream:
         return EventLines()
+
+
+def behind_acp(command: Sequence[str]) -> str:
+    """Return the name of the agent that a command line starts to speak ACP; "" if none is known.
+
+    It may be started by a launcher: `npx -y @zed-industries/claude-code-acp@0.4`.
+    """
+    by_acp = {program: agent for agent in AGENTS for program in agent.acp}
+    for word in command:
+        program = word.rpartition("/")[2].partition("@")[0]
+        agent = by_acp.get(program) or BY_PROGRAM.get(program)
+        if agent is not None:
+            return agent.name
+    return ""

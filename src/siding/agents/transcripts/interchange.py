@@ -72,7 +72,6 @@ class Interchange(Protocol):
 
 
 INTERCHANGE: Facet[Interchange] = Facet("interchange", "INTERCHANGE")
-FORMS = INTERCHANGE.agents  # the programs whose transcripts can be read, imported and exported
 
 
 class Converted:
@@ -170,7 +169,7 @@ def form_of(path: Path) -> str:
 
     Raises UsageError when it fits none of them.
     """
-    forms = [(form, _interchange(form)) for form in FORMS]
+    forms = [(form, _interchange(form)) for form in INTERCHANGE.agents]
     # Other programs' records have ids as well: whether it is one of ours is asked last.
     forms.sort(key=lambda each: each[0] == OUR_FORM)
     for record in islice(records_at(path), 20):

@@ -1,7 +1,6 @@
 """Write results for other programs: ``--format json`` and ``--output FILE``."""
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from siding.faces.cli.screen.screen import Screen
@@ -56,6 +55,8 @@ def write_result(screen: Screen, output: str | None, text: str) -> None:
     if output is None:
         screen.out.write(text)
         return
+    from pathlib import Path
+
     Path(output).write_bytes(text.encode("utf-8", "surrogateescape"))
     screen.note(f"written to {output}")
 

@@ -1,15 +1,19 @@
 """Flags that every verb takes, before or after it, and the context that is made from them."""
 
+from __future__ import annotations
+
 import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.wiring import App, open_app
+
+if TYPE_CHECKING:
+    from siding.record.place.wiring import App
 
 COLOURS = ("auto", "always", "never")
 
@@ -75,6 +79,10 @@ def add_globals(parser: ArgumentParser) -> None:
 
 def context_from(arguments: Namespace) -> Context:
     """Return the application and the screen a command line asks for."""
+    from pathlib import Path
+
+    from siding.record.place.wiring import open_app
+
     directory = getattr(arguments, "directory", None)
     here = Path.cwd() if directory is None else Path.cwd() / directory
     screen = Screen(

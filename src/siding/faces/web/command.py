@@ -15,12 +15,12 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Protocol
 
 from siding.ground.errors import UsageError
-from siding.record.place.wiring import App
 
 if TYPE_CHECKING:
     from siding.faces.web.server import Served
     from siding.record.place.dashboard import Dashboard
     from siding.record.place.project import Project
+    from siding.record.place.wiring import App
 
 
 IDLE_MINUTES = 30.0

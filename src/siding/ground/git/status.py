@@ -19,13 +19,15 @@ class StatusEntry(NamedTuple):
     """One path that differs between disk and index (`unstaged`) or index and HEAD (`staged`).
 
     ``staged`` and ``unstaged`` are git's letters (``.`` for none, M T A D). A directory that is
-    ignored as a whole, or that is a repository of its own, ends with a slash.
+    ignored as a whole, or that is a repository of its own, ends with a slash. ``in_index`` are the
+    mode and the id that the index has, where it has one entry of the path, or none.
     """
 
     kind: EntryKind
     path: bytes
     staged: str = "."
     unstaged: str = "."
+    in_index: bytes = b""
 
 
 def parse(output: bytes) -> Iterator[StatusEntry]:
@@ -45,6 +47,7 @@ def parse(output: bytes) -> Iterator[StatusEntry]:
                     path=words[8],
                     staged=chr(words[1][0]),
                     unstaged=chr(words[1][1]),
+                    in_index=words[4] + b" " + words[7],
                 )
             case b"2 ":
                 # 2 XY sub mH mI mW hH hI X100 path, and the old path as a field of its own

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from siding.record.place.locks import Hold
     from siding.record.place.project import Project
     from siding.record.snapshots.capture import Capture
+    from siding.record.snapshots.expected_tree import ExpectedTree
     from siding.record.snapshots.git_state import GitState
     from siding.record.snapshots.mode_changes import ModeChange
     from siding.record.snapshots.modes import Modes
@@ -51,6 +52,7 @@ class TaskSnapshots:
         self._workspace = workspace
         self._hold = hold
         self._store: SnapshotStore = project.snapshots
+        self.expected: ExpectedTree | None = None  # what the next capture finds, most likely
 
     @property
     def store(self) -> SnapshotStore:
@@ -79,7 +81,8 @@ class TaskSnapshots:
         from siding.record.snapshots.capture import capture
 
         request = self._request(step=step, kind=kind)
-        return capture(self._store, request._replace(keep=keep))
+        expected, self.expected = self.expected, None
+        return capture(self._store, request._replace(keep=keep, expected=expected))
 
     def is_in_state(self, state: "GitState") -> bool:
         """Return whether HEAD, the branch, the index and git's small files are as in `state`."""

@@ -52,6 +52,7 @@ from siding.record.restoring.survey import (
     refuse_changing,
     survey,
 )
+from siding.record.snapshots.expected_tree import ExpectedTree
 from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.mode_changes import link_changes, mode_changes
 from siding.record.snapshots.patches import diff_trees
@@ -208,6 +209,9 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
             stays += left
         kept = keep_unrecorded(place / DISPLACED, store.repository.object_format)
         spare_room(project, place / DISPLACED)
+        if not found.off:  # all that is new there was read when it was staged
+            there = store.read_commit(found.destination.snapshot).tree
+            snapshots.expected = ExpectedTree(work.recorder.seen.tree, there, found.differ)
         draft = _told(intent.draft.completed(), plan, place, kept)
         return Ended(intent, draft, MovedFiles(tuple(came), tuple(stays), tuple(kept)))
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.git.roots import WorktreeRoot, check_root
@@ -16,6 +17,9 @@ from siding.record.snapshots.look_again import look_through
 from siding.record.snapshots.store import SnapshotStore, TaskDirectory
 from siding.record.snapshots.task_index import TaskIndex
 
+if TYPE_CHECKING:
+    from siding.record.snapshots.expected_tree import ExpectedTree
+
 STATUS = (*ARGUMENTS, "--ignored=matching", "--ignore-submodules=dirty")
 
 
@@ -27,7 +31,8 @@ class CaptureRequest(NamedTuple):
     ``documents`` returns the task's documents that go with its state, by their names. ``keep_fds``
     stay open in every git process that writes: one of them holds the task's lock, so that a git
     that outlives us keeps it. ``keep`` are commits of the store that live as long as the snapshot.
-    ``of_sandbox`` is the git directory of a sandboxed run that lives in the worktree.
+    ``of_sandbox`` is the git directory of a sandboxed run that lives in the worktree. ``expected``
+    is what a restoration has just brought the index to.
     """
 
     task_id: TaskId
@@ -42,6 +47,7 @@ class CaptureRequest(NamedTuple):
     keep_fds: Sequence[int] = ()
     keep: Sequence[Sha] = ()
     of_sandbox: Path | None = None
+    expected: "ExpectedTree | None" = None
 
 
 class StatusLook:

@@ -62,8 +62,11 @@ class TreeLook(StatusLook):
         entries, scan, gitlinks = self._look()
         made = self._settle(entries, gitlinks)
         look.git_has_looked()
-        tree = self.last.tree
-        if made.staged or made.changes_index:
+        tree, expected = self.last.tree, self.request.expected
+        is_index_right = not (made.changes_index or made.opening)
+        if is_index_right and expected is not None and expected.is_found(tree, entries):
+            tree = expected.tree
+        elif made.staged or made.changes_index:
             self._update(made)
             tree = self.index.write_tree()
         ignored = self._ignored(made)

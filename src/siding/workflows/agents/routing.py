@@ -5,9 +5,9 @@ from importlib.util import find_spec
 
 from siding.agents.headless import scripted
 from siding.agents.headless.command import HEADLESS as OF_COMMAND
-from siding.agents.headless.command import WITH_EVENTS, AcpHeadless
+from siding.agents.headless.command import WITH_EVENTS, AcpHeadless, behind_acp
 from siding.agents.headless.port import HEADLESS, Headless
-from siding.agents.table import AGENTS, BY_NAME, OWN, behind_acp
+from siding.agents.table import AGENTS, BY_NAME, OWN
 from siding.ground.namedtuples import NamedTuple
 from siding.workflows.agents.settings import (
     ACP,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.agents.transcripts.interchange import FORMS, bring_in, form_of, give_out
+from siding.agents.table import agents_with
+from siding.agents.transcripts.interchange import bring_in, form_of, give_out
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.messages import text_of, tool_results, tool_uses
 from siding.agents.transcripts.reading.views import wire
@@ -22,7 +23,7 @@ FILES = {
     "codex": REAL / "codex-0.169.0.jsonl",
     "gemini": REAL / "gemini-0.61.0.jsonl",
 }
-every_client = pytest.mark.parametrize("form", FORMS)
+every_client = pytest.mark.parametrize("form", agents_with("interchange"))
 
 
 def named(form: str, directory: Path) -> Path:
@@ -79,7 +80,7 @@ def test_it_goes_out_as_it_came(form: str, tmp_path: Path) -> None:
     assert given.name == path.name
 
 
-@pytest.mark.parametrize("other", FORMS)
+@pytest.mark.parametrize("other", agents_with("interchange"))
 @every_client
 def test_it_goes_to_another_client_and_back(form: str, other: str, tmp_path: Path) -> None:
     """What the other client is told is the same conversation, the tool's answer included."""

@@ -14,6 +14,7 @@ from siding.ground.git.settings import UserSettings, load_settings
 from siding.ground.ids import Sha, TaskId
 from siding.record.snapshots.capture import Capture, capture
 from siding.record.snapshots.changes import CaptureLimits
+from siding.record.snapshots.expected_tree import ExpectedTree
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import Seed, add_task
 from siding.record.snapshots.status_look import CaptureRequest
@@ -144,7 +145,11 @@ class World:
         self.where: WorktreeRoot = recorded_root(self.worktree)
 
     def capture(
-        self, *, max_file_bytes: int = 50 * MEGABYTE, ignored: tuple[str, ...] = ()
+        self,
+        *,
+        max_file_bytes: int = 50 * MEGABYTE,
+        ignored: tuple[str, ...] = (),
+        expected: ExpectedTree | None = None,
     ) -> Capture:
         """Take a snapshot of the task's worktree."""
         self.step += 1
@@ -160,6 +165,7 @@ class World:
                 at=1_700_000_000 + self.step,
                 limits=CaptureLimits(max_file_bytes=max_file_bytes, ignored=ignored),
                 documents=lambda: self.documents,
+                expected=expected,
             ),
         )
 

@@ -9,7 +9,6 @@ your own git and gh use the network for it, in your own repository.
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
@@ -132,6 +131,8 @@ def _gone_back(commit: RawCommit) -> str:
 
 
 def _body(file: str | None) -> str | None:
+    from pathlib import Path
+
     if file is None:
         return None
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import REMAINDER, ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
@@ -15,6 +14,8 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from siding.broker.inside import Inside
     from siding.guard.views import CheckedCommand
 

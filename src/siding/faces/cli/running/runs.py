@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
@@ -23,7 +22,7 @@ from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
     from siding.feed.running import LeftProcess, LeftRow, RunningRow
-    from siding.record.recording.following import Piece
+    from siding.record.recording.outputs import Piece
     from siding.running.attach import Watched, Watching
     from siding.running.end_left import EndedLeft
 
@@ -155,8 +154,7 @@ def _output(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.beside import say_left
     from siding.feed.running import named_run
     from siding.record.place.project import require_project
-    from siding.record.recording.following import Piece, find_run, follow
-    from siding.record.recording.outputs import output
+    from siding.record.recording.outputs import Piece, find_run, follow, output
 
     project = require_project(context.app)
     wanted = named_run(project, arguments.task, arguments.run)
@@ -350,6 +348,8 @@ returns when the run's terminal has taken all of it. A run without a terminal ha
 
 
 def _bytes_of(file: str | None) -> bytes | None:
+    from pathlib import Path
+
     if file is None:
         return None
     return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from siding.agents.table import agents_with
 from siding.faces.cli.screen.screen import Screen
 from siding.ground.errors import UsageError
-from siding.record.place.wiring import App
 
 if TYPE_CHECKING:
+    from siding.record.place.wiring import App
     from siding.sessions.finding import SessionFilter
 
 CLIENTS = (*agents_with("home"), "siding")

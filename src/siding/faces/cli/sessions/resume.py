@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
@@ -242,6 +241,8 @@ def _compacted(project: Project, session: str, arguments: Namespace) -> Compacte
 
 
 def _compact_text(name: str) -> str:
+    from pathlib import Path
+
     from siding.sessions.upkeep import read_text
 
     return sys.stdin.read() if name == "-" else read_text(Path(name))

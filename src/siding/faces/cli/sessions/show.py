@@ -14,7 +14,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, json_text
@@ -143,6 +142,8 @@ def _json(found: Conversation) -> Iterable[str]:
 
 def _copy(screen: Screen, arguments: Namespace, pieces: Iterable[bytes]) -> None:
     """Write bytes to standard output, or to the named file, which is replaced."""
+    from pathlib import Path
+
     output = arguments.output
     if output is None:
         screen.out.flush()

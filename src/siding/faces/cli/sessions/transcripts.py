@@ -1,7 +1,6 @@
 """The verbs that bring the transcripts of other programs in, and write them."""
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from siding.agents.table import OUR_FORM, agents_with
 from siding.faces.cli.globals import Context
@@ -19,6 +18,8 @@ def _import_options(parser: ArgumentParser) -> None:
 
 
 def _import(arguments: Namespace, context: Context) -> int:
+    from pathlib import Path
+
     from siding.record.place.project import ensure_project
     from siding.sessions.upkeep import bring
 
@@ -81,6 +82,8 @@ def _export_options(parser: ArgumentParser) -> None:
 
 
 def _export(arguments: Namespace, context: Context) -> int:
+    from pathlib import Path
+
     from siding.sessions.exporting import give_redacted
     from siding.sessions.finding import scope_of
     from siding.sessions.reading import readable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
@@ -204,6 +203,8 @@ LIST = Verb(
 
 
 def _there(path: str, status: str) -> bool:
+    from pathlib import Path
+
     return status == "removed" or Path(path).is_dir()
 
 

@@ -10,23 +10,22 @@ act: `siding undo` leads to the state before. `siding diff --between A B` compar
   siding retry 3 -- codex exec 'fix it without new dependencies'
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
-from shlex import join
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments, add_terminal_arguments
 from siding.faces.cli.screen.screen import Screen, inert, shorten
-from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
-from siding.faces.cli.telling.restorations import tell_restored, with_consent
-from siding.faces.cli.telling.rulings import asker
-from siding.faces.cli.telling.runs import say_run, terminal_of
-from siding.faces.cli.telling.seeing import ask_seen
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
-from siding.record.restoring.act import Restored
-from siding.undo.retry import PlannedRetry, RetryRequest, plan_retry, retry, send_again
+
+if TYPE_CHECKING:
+    from siding.record.restoring.act import Restored
+    from siding.undo.retry import PlannedRetry, RetryRequest
+
 
 TITLE_COLUMNS = 60
 
@@ -45,6 +44,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import stop_first, tell_paused
+    from siding.faces.cli.telling.restorations import tell_restored, with_consent
+    from siding.faces.cli.telling.rulings import asker
+    from siding.faces.cli.telling.runs import say_run, terminal_of
+    from siding.faces.cli.telling.seeing import ask_seen
+    from siding.record.place.project import require_project
+    from siding.undo.retry import plan_retry, retry, send_again
+
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
@@ -94,6 +101,9 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _request(arguments: Namespace, *, at_terminal: bool) -> RetryRequest:
+    from siding.faces.cli.telling.beside import beside_of
+    from siding.undo.retry import RetryRequest
+
     words = list(arguments.words)
     step = words.pop(0) if words and words[0] != "--" else None
     if words and words[0] != "--":
@@ -114,6 +124,8 @@ def _request(arguments: Namespace, *, at_terminal: bool) -> RetryRequest:
 
 
 def _say_plan(screen: Screen, planned: PlannedRetry) -> None:
+    from shlex import join
+
     for step in planned.leaves:
         title = shorten(inert(step.title), TITLE_COLUMNS)
         screen.note(f"leaving behind {step.id} {step.kind_shown} {title}", "dim")

@@ -6,27 +6,22 @@ next prompt what was taken back. One that has ended goes on, with the command th
 without what came after.
 """
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
-from shlex import join
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments
-from siding.faces.cli.screen.pick import pick_one
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import ago, changes_of, task_name, task_step
-from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
-from siding.faces.cli.telling.restorations import tell_restored, with_consent
-from siding.record.place.project import Project, require_project
-from siding.record.restoring.rollback import RollbackRequest, rollback
-from siding.undo.rewind import (
-    Prompt,
-    Prompts,
-    changed_in,
-    find_prompt,
-    prompts,
-)
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.undo.rewind import Prompt, Prompts
+
 
 _HEADER = ("STEP", "WHEN", "CHANGED", "PROMPT")
 _OFFERED = 30  # prompts to choose from
@@ -43,6 +38,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
+    from siding.faces.cli.telling.restorations import tell_restored, with_consent
+    from siding.record.place.project import require_project
+    from siding.record.restoring.rollback import RollbackRequest, rollback
+    from siding.undo.rewind import find_prompt, prompts
+
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
@@ -83,6 +84,8 @@ def _is_dialogue(arguments: Namespace, screen: Screen) -> bool:
 
 
 def _picked(screen: Screen, project: Project, found: Prompts) -> Prompt:
+    from siding.faces.cli.screen.pick import pick_one
+
     offered = found.all[-_OFFERED:]
     lines = ["  ".join(_cells(project, found, each)) for each in offered]
     return offered[pick_one(screen, lines, "go back to before which")]
@@ -101,6 +104,8 @@ def _list(screen: Screen, project: Project, found: Prompts, *, as_json: bool) ->
 
 
 def _cells(project: Project, found: Prompts, prompt: Prompt) -> tuple[str, ...]:
+    from siding.undo.rewind import changed_in
+
     step = prompt.turn.step
     shown = step.id if prompt.turn.stands else f"({step.id})"
     return shown, ago(step.started_at), changes_of(changed_in(project, found, prompt)), prompt.title
@@ -125,6 +130,8 @@ def _record(prompt: Prompt) -> dict[str, object]:
 
 def _tell_agent(screen: Screen, prompt: Prompt) -> None:
     """Say how the agent goes on from there."""
+    from shlex import join
+
     if prompt.lives:
         who = inert(prompt.agent) or "the agent"
         screen.note(f"  {who} ({prompt.lives}) is told with its next prompt")

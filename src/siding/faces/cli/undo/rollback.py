@@ -8,25 +8,10 @@ so `siding undo` takes a rollback back. Ignored files stay; --hard moves them in
 
 from argparse import ArgumentParser, Namespace
 
-from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.words import task_name, task_step
-from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
-from siding.faces.cli.telling.restorations import (
-    print_survey,
-    survey_record,
-    tell_restored,
-    with_consent,
-)
 from siding.ground.errors import UsageError
-from siding.record.place.project import require_project
-from siding.record.restoring.rollback import (
-    RollbackRequest,
-    check_target,
-    preview,
-    rollback,
-)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -49,6 +34,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
+    from siding.faces.cli.telling.restorations import (
+        print_survey,
+        survey_record,
+        tell_restored,
+        with_consent,
+    )
+    from siding.record.place.project import require_project
+    from siding.record.restoring.rollback import RollbackRequest, check_target, preview, rollback
+
     _require_target(arguments)
     project = require_project(context.app)
     screen = context.screen
@@ -65,6 +60,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.dry_run:
         with preview(project, request) as survey:
             if arguments.json:
+                from siding.faces.cli.formats import print_json
+
                 print_json(screen, survey_record(survey))
             else:
                 print_survey(screen, survey)
@@ -84,6 +81,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if done.branch is not None:
         screen.note(f"  {done.branch}")
     if arguments.json:
+        from siding.faces.cli.formats import print_json
+
         print_json(screen, done.restored.step.line)
     return 0
 

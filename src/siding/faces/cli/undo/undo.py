@@ -1,19 +1,20 @@
 """The verbs undo and redo: take acts of a task back, and do them again."""
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.words import task_name, task_step
-from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
-from siding.faces.cli.telling.kept import tell_kept
-from siding.faces.cli.telling.restorations import tell_restored, with_consent
 from siding.faces.cli.verb import Verb
-from siding.record.place.project import Project, require_project
-from siding.undo.undo import Undone, UndoRequest, choose, redo, undo
+
+if TYPE_CHECKING:
+    from siding.record.place.project import Project
+    from siding.undo.undo import Undone, UndoRequest
 
 
 def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
@@ -24,9 +25,27 @@ def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
     parser.add_argument("--json", action="store_true", help="print the step as JSON")
 
 
+def _undo(arguments: Namespace, context: Context) -> int:
+    from siding.undo.undo import undo
+
+    return _run(arguments, context, act=undo)
+
+
+def _redo(arguments: Namespace, context: Context) -> int:
+    from siding.undo.undo import redo
+
+    return _run(arguments, context, act=redo)
+
+
 def _run(
     arguments: Namespace, context: Context, *, act: Callable[[Project, UndoRequest], Undone]
 ) -> int:
+    from siding.faces.cli.telling.beside import beside_of, stop_first
+    from siding.faces.cli.telling.kept import tell_kept
+    from siding.faces.cli.telling.restorations import with_consent
+    from siding.record.place.project import require_project
+    from siding.undo.undo import UndoRequest, choose
+
     project = require_project(context.app)
     request = UndoRequest(task=arguments.task, wait=arguments.wait, beside=beside_of(arguments))
     if arguments.stop:
@@ -43,6 +62,9 @@ def _run(
 
 def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
     """Say what an undo or redo did."""
+    from siding.faces.cli.telling.beside import tell_paused
+    from siding.faces.cli.telling.restorations import tell_restored
+
     screen = context.screen
     for first in done.settled:
         screen.note(f"{task_step(done.task.name, first.id)} · {first.title} (recorded first)")
@@ -61,6 +83,8 @@ def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
         screen.note(f"{begin} · {done.what}", "green")
     tell_paused(screen, done.task.name, done.paused)
     if as_json:
+        from siding.faces.cli.formats import print_json
+
         step = done.restored.step if done.restored is not None else done.applied
         print_json(screen, None if step is None else step.line)
 
@@ -77,7 +101,7 @@ What was changed by hand since asks first. Runs that changed nothing are passed 
         task="the task (default: the active one, else the one that was closed last)",
         force="even if later changes go with it",
     ),
-    partial(_run, act=undo),
+    _undo,
 )
 REDO = Verb(
     "Do again what the newest undo took back. A run that changes something, or a change by hand, "
@@ -87,5 +111,5 @@ REDO = Verb(
         task="the task (default: this terminal's)",
         force="move what is in the way aside",
     ),
-    partial(_run, act=redo),
+    _redo,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.edge import guarded
@@ -252,6 +251,8 @@ def _resume_all(context: Context, project: Project, request: ResumeRequest) -> i
 
 
 def _read(context: Context, path: str) -> str:
+    from pathlib import Path
+
     try:
         return Path(context.app.cwd / path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -37,7 +37,7 @@ class ApplyDetail(NamedTuple):
     reversal: Reversal = Reversal()
     displaced: str = ""  # as in RollbackDetail; absolute if it is not in the trash
     kept: tuple[str, ...] = ()
-    move: Mapping[str, Any] | None = None  # `siding.record.moving.move.move_from` reads it
+    move: Mapping[str, Any] | None = None  # `siding.record.moving.model.move_from` reads it
     reflog: str = ""
 
     @property
