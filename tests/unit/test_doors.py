@@ -130,7 +130,7 @@ DOORS = {
     "record/ledger/step.py": "the details of the kinds of steps",
     "record/ledger/step_fields.py": "reports that few steps have",
     "record/recording/freed.py": "the journal, in a project that has freed nothing",
-    "record/recording/logged.py": "the graph, for a log without one",
+    "record/recording/logged.py": "the graph, for a log without one; paths, for a search by one",
     "record/recording/difference.py": "one step, freed or not; figures for programs",
     "record/recording/named_paths.py": "the trees of snapshots, where paths are named",
     "record/recording/damaged_steps.py": "acts in progress, for a line that is torn",
