@@ -25,7 +25,7 @@ GATES = tuple(
 FAILING = ("err", "full", "short", "fails", "signal", "output", "reader", "screen")
 TIMES = "SIDING_FAULTS_TIMES"
 # Rows that a table has on request only: it is to take ten minutes.
-ON_REQUEST = ("workflows", "clients", "agents", "own-agent", "rest")
+ON_REQUEST = ("workflows", "clients", "agents", "own-agent", "house", "rest")
 LEFT = {"SIDING_PROVE": "left"}  # only what the suite has not tried
 A_HALF = {"SIDING_PROVE_SHARE": "0.5"}  # of the cases of each long table, drawn by the seed
 LONG_S = 3600.0  # for the rows that are long also on a quiet machine
@@ -270,6 +270,11 @@ ROWS: dict[str, Row] = {
         variables=LEFT,
         draws=False,
         deadline_s=LONG_S,
+    ),
+    "house": Row(
+        "the house without a feature at its top: the rest imports, records, goes back, applies",
+        ("tests/integration/test_taken_out.py",),
+        draws=False,
     ),
     "rest": Row(
         "whatever else the suite leaves out: long tests, and every case of what has many of a kind",

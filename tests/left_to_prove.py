@@ -185,6 +185,8 @@ _BY_KIND: Mapping[str, Collection[str]] = {
         *("ref_moved_back", "objects_removed", "task_base", "task_branch", "workspace_base"),
         *("anchor_removed", "anchor_is_a_link", "anchor_with_another_head", "old_anchor"),
     ),
+    # That the commands of every day do without them all is in the suite.
+    f"{_INTEGRATION}taken_out.py::test_the_rest_stands_without_it": (),
     "tests/integration/sessions/test_faults.py::test_killed_or_torn_at_any_call": (
         *("say", "compact"),
     ),

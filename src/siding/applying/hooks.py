@@ -1,8 +1,22 @@
-"""Run the person's commit hooks on the commit that an apply makes (``--hooks``)."""
+"""Run the person's commit hooks on the commit that an apply makes (``--hooks``).
+
+A hook may change the index and files, and some stash unstaged changes first. That must not happen
+to the person's own files. So hooks run in a checkout of the result in a directory of ours, with
+HEAD on the target branch and its own index. What a hook stages there becomes part of the commit, as
+with `git commit`.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from siding.applying.git.commits import NewCommit, person_who_commits, read_commits, write_commit
-from siding.applying.git.hooks import hooks_directory, rehearse, run_hook, staged_tree
 from siding.applying.plan import ApplyPlan
+from siding.ground.git.errors import GitError
+from siding.ground.git.settings import UserSettings, filter_environment, scoped_values
+from siding.ground.ids import Sha
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.process import capture
 from siding.record.moving.bench import Bench
 from siding.record.moving.move import changed_paths
 from siding.record.place.project import Project
@@ -45,3 +59,84 @@ def with_hooks(
         commits=(*plan.commits[:-1], last),
         changes=tuple(changes),
     ), settings
+
+
+class HookRefused(GitError):
+    """A hook ended with a failure, so there is no commit."""
+
+    code = "hook_refused"
+
+
+class Rehearsal(NamedTuple):
+    """The checkout in which hooks run."""
+
+    root: Path
+    git_dir: Path
+    env: Mapping[str, str]
+
+
+def hooks_directory(bench: Bench) -> Path:
+    """Return the directory of the person's hooks."""
+    users, local = scoped_values(bench.git, bench.repository.paths)
+    named = {**users, **local}.get("core.hookspath")
+    if not named:
+        return bench.repository.paths.common_dir / "hooks"
+    home = bench.git.environ.get("HOME", "")
+    text = named.replace("~/", home + "/", 1) if named.startswith("~/") else named
+    paths = bench.repository.paths
+    return (paths.main_worktree or paths.root) / text
+
+
+def rehearse(bench: Bench, user: UserSettings, *, branch: str, tree: Sha) -> Rehearsal:
+    """Check the tree out into a new temporary checkout, for hooks or `apply --if`."""
+    root, git_dir = bench.root / "rehearsal", bench.root / "rehearsal.git"
+    root.mkdir(mode=0o700)
+    git_dir.mkdir(mode=0o700)
+    (git_dir / "commondir").write_bytes(os.fsencode(bench.repository.paths.common_dir) + b"\n")
+    (git_dir / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="utf-8")
+    place = bench.place(
+        git_dir=git_dir, common_dir=bench.repository.paths.common_dir, work_tree=root, locks=True
+    )
+    place = place._replace(settings=(*user.settings, *place.settings))
+    bench.git.run(place, ["read-tree", tree], doing="preparing a checkout of the result")
+    bench.git.run(
+        place,
+        ["checkout-index", "-a", "-q", "-u"],
+        doing="checking out the result",
+        env=filter_environment(bench.git, user),
+    )
+    inherited = {k: v for k, v in bench.git.environ.items() if not k.startswith("GIT_")}
+    shared = bench.git.environment(place)
+    names = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+    env = {
+        **inherited,
+        **{name: shared[name] for name in names},
+        **{k: v for k, v in bench.git.environ.items() if k.startswith(("GIT_AUTHOR", "GIT_COMMI"))},
+        "GIT_DIR": str(git_dir),
+        "GIT_WORK_TREE": str(root),
+        "GIT_INDEX_FILE": str(git_dir / "index"),
+    }
+    return Rehearsal(root=root, git_dir=git_dir, env=env)
+
+
+def run_hook(hooks: Path, name: str, arguments: Sequence[str], place: Rehearsal) -> None:
+    """Run a hook if it exists. Raises HookRefused, with the hook's output, if it fails."""
+    hook = hooks / name
+    if not os.access(hook, os.X_OK):
+        return
+    done = capture.run_captured([str(hook), *arguments], env=place.env, cwd=place.root)
+    if done.returncode:
+        said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+        raise HookRefused(
+            f"your {name} hook refused (status {done.returncode})" + (f": {said}" if said else ""),
+            hint="nothing was changed; leave out --hooks to apply without them",
+        )
+
+
+def staged_tree(bench: Bench, place: Rehearsal) -> Sha:
+    """Return the tree of the rehearsal's index."""
+    where = bench.place(
+        git_dir=place.git_dir, common_dir=bench.repository.paths.common_dir, locks=True
+    )
+    output = bench.git.run(where, ["write-tree"], doing="reading what the hooks staged")
+    return Sha(output.decode("ascii").strip())

@@ -5,7 +5,7 @@ person's files are not held up by a long test run. The apply then goes on only i
 still the same.
 """
 
-from siding.applying.git.hooks import rehearse
+from siding.applying.hooks import rehearse
 from siding.applying.plan import ApplyPlan
 from siding.ground.errors import SidingError
 from siding.ground.ids import Sha

@@ -4,29 +4,46 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, assert_never
 
 from siding.agents.table import ANY
 from siding.asking.lookup import open_questions
 from siding.broker.desk import Desk
 from siding.broker.happenings import happenings
-from siding.broker.limits import LONGEST_NOTE
+from siding.broker.messages import (
+    REQUESTS,
+    VERSION,
+    AnyAct,
+    AnyLook,
+    AskRequest,
+    CancelWorkflow,
+    CheckpointRequest,
+    CheckRequest,
+    EventsRequest,
+    HelloRequest,
+    ListWorkflows,
+    LookAtWorkflow,
+    MoveRequest,
+    NoteRequest,
+    PatchRequest,
+    ReportRequest,
+    Request,
+    StartWorkflow,
+    StatusRequest,
+    StepsRequest,
+    TurnsRequest,
+)
 from siding.broker.questions import ask_person, collect
 from siding.broker.reports import report
-from siding.broker.request import VERSION, BadRequest, Request
 from siding.broker.taken_back import went_back
 from siding.feed.short import short_status
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.in_force import is_judged
 from siding.guard.views import as_record, check_in
 from siding.phases.moves import PhaseRequest, move, moved_as_record
-from siding.phases.phases import PhaseMove
 from siding.phases.phases import status as phase_status
 from siding.record.ledger.turns import reported_turns
 from siding.running.checkpoint import TurnWords, record_turn
-
-_LONGEST_LINE = 256 << 10  # characters of a shell line that is judged
-_LONGEST_TEXT = 4000
 
 Result = Mapping[str, Any]
 
@@ -42,38 +59,80 @@ class Answered(NamedTuple):
     delivered: Callable[[], None] | None = None
 
 
-def answer(desk: Desk, request: Request) -> Answered:
-    """Carry out a request. Raises SidingError if it is refused or fails, and BadRequest."""
-    return _known(request.what)(desk, request)
+def answer(desk: Desk, request: Request) -> Answered | Iterator[Result]:
+    """Carry out a request; return its result, or what it tells from time to time.
+
+    Raises SidingError if it is refused or fails.
+    """
+    match request:
+        case HelloRequest() | StatusRequest() | TurnsRequest() | CheckRequest():
+            return _looked(desk, request)
+        case StepsRequest() | PatchRequest():
+            return _looked(desk, request)
+        case AskRequest() | MoveRequest() | CheckpointRequest() | NoteRequest() | ReportRequest():
+            return _done(desk, request)
+        case StartWorkflow() | LookAtWorkflow() | CancelWorkflow() | ListWorkflows():
+            # Imported here: few runs start workflows, and each request would pay for it.
+            from siding.broker.workflows import workflow
+
+            return Answered(*workflow(desk, request))
+        case EventsRequest():
+            return happenings(desk)
+        case _:
+            assert_never(request)
 
 
-def stream(desk: Desk, request: Request) -> Iterator[Result] | None:
-    """Return what a request tells from time to time; None if it has one answer."""
-    return happenings(desk) if request.what == "events" else None
+def _looked(desk: Desk, request: AnyLook) -> Answered:
+    match request:
+        case HelloRequest():
+            return _hello(desk)
+        case StatusRequest():
+            return _status(desk)
+        case TurnsRequest():
+            return _turns(desk, request)
+        case CheckRequest():
+            return _check(desk, request)
+        case StepsRequest():
+            from siding.broker.records import steps  # as above
+
+            return Answered(steps(desk, request))
+        case PatchRequest():
+            from siding.broker.records import patch  # as above
+
+            return Answered(patch(desk, request))
+        case _:
+            assert_never(request)
 
 
-def _known(what: str) -> Callable[[Desk, Request], Answered]:
-    found = _ANSWERS.get(what)
-    if found is None:
-        known = ", ".join(sorted([*_ANSWERS, "events"]))
-        raise BadRequest(f"{what[:80]!r} is not what a run may ask", hint=f"it may ask: {known}")
-    return found
+def _done(desk: Desk, request: AnyAct) -> Answered:
+    match request:
+        case AskRequest():
+            return _ask(desk, request)
+        case MoveRequest():
+            return _move(desk, request)
+        case CheckpointRequest():
+            return _checkpoint(desk, request)
+        case NoteRequest():
+            return Answered({"noted": True})
+        case ReportRequest():
+            noted = report(desk, request)
+            return Answered(noted.answer._asdict(), noted.brief)
+        case _:
+            assert_never(request)
 
 
-def _hello(desk: Desk, request: Request) -> Answered:
-    del request
+def _hello(desk: Desk) -> Answered:
     return Answered(
         {
             "version": VERSION,
             "run": desk.run.id,
             "task": desk.task.id,
-            "requests": sorted([*_ANSWERS, "events"]),
+            "requests": list(REQUESTS),
         }
     )
 
 
-def _status(desk: Desk, request: Request) -> Answered:
-    del request
+def _status(desk: Desk) -> Answered:
     project, task = desk.project, desk.task
     phase = phase_status(project, task.id)
     figures = short_status(project, task.id)
@@ -94,12 +153,9 @@ def _status(desk: Desk, request: Request) -> Answered:
     )
 
 
-def _turns(desk: Desk, request: Request) -> Answered:
+def _turns(desk: Desk, request: TurnsRequest) -> Answered:
     """Tell which turns of a conversation stand; nothing if no state was gone back to since."""
-    session = request.text("session", most=_LONGEST_TEXT, needed=True)
-    since = request.fields.get("since")
-    if not isinstance(since, int | None) or isinstance(since, bool):
-        raise BadRequest("turns: 'since' must be the number of a step")
+    since = request.since
     ledger = desk.project.ledger(desk.task.id)
     newest = ledger.last()
     number = 0 if newest is None else newest.number
@@ -108,19 +164,14 @@ def _turns(desk: Desk, request: Request) -> Answered:
     told = [
         {"turn": each.detail.turn, "stands": each.stands}
         for each in reported_turns(ledger.steps())
-        if each.detail.session == session
+        if each.detail.session == request.session
     ]
     return Answered({"step": number, "turns": told}, {"turns": len(told)})
 
 
-def _check(desk: Desk, request: Request) -> Answered:
-    command: tuple[str, ...] | str
-    if "argv" in request.fields:
-        command = request.words("argv")
-    else:
-        command = request.text("command", most=_LONGEST_LINE, needed=True)
-    cwd = _inside(desk, request.text("cwd", most=4096))
-    found = as_record(check_in(desk.project, desk.workspace, cwd, command))
+def _check(desk: Desk, request: CheckRequest) -> Answered:
+    cwd = _inside(desk, request.cwd)
+    found = as_record(check_in(desk.project, desk.workspace, cwd, request.command))
     return Answered(found, {"action": found["action"]})
 
 
@@ -131,7 +182,7 @@ def _inside(desk: Desk, wanted: str) -> Path:
     return path if path.is_relative_to(root) and path.is_dir() else root
 
 
-def _ask(desk: Desk, request: Request) -> Answered:
+def _ask(desk: Desk, request: AskRequest) -> Answered:
     decision = ask_person(desk, request)
     session = decision["session"]
     delivered = None
@@ -144,17 +195,13 @@ def _ask(desk: Desk, request: Request) -> Answered:
     return Answered(decision, brief, delivered)
 
 
-def _phase(desk: Desk, request: Request) -> Answered:
-    wanted = request.text("move", most=40, needed=True)
-    moves = [each.value for each in PhaseMove]
-    if wanted not in moves:
-        raise BadRequest(f"phase: there is no move {wanted!r}", hint=f"one of {', '.join(moves)}")
+def _move(desk: Desk, request: MoveRequest) -> Answered:
     asked = PhaseRequest(
-        move=PhaseMove(wanted),
-        summary=request.text("summary", most=_LONGEST_TEXT, needed=True),
-        target=request.text("phase", most=200) or None,
+        move=request.move,
+        summary=request.summary,
+        target=request.phase,
         task=desk.task.id,
-        again=request.yes("again"),
+        again=request.again,
         wait=True,
     )
     done = move(desk.project, asked)
@@ -163,8 +210,8 @@ def _phase(desk: Desk, request: Request) -> Answered:
     return Answered(result, brief)
 
 
-def _checkpoint(desk: Desk, request: Request) -> Answered:
-    message = request.text("message", most=_LONGEST_TEXT)
+def _checkpoint(desk: Desk, request: CheckpointRequest) -> Answered:
+    message = request.message
     turn = record_turn(
         desk.project,
         desk.task.id,
@@ -184,49 +231,3 @@ def _checkpoint(desk: Desk, request: Request) -> Answered:
         "line": dict(made.line),
     }
     return Answered(result, {"step": made.id})
-
-
-def _note(desk: Desk, request: Request) -> Answered:
-    request.text("text", most=LONGEST_NOTE, needed=True)
-    del desk
-    return Answered({"noted": True})
-
-
-def _report(desk: Desk, request: Request) -> Answered:
-    noted = report(desk, request)
-    return Answered(noted.answer._asdict(), noted.brief)
-
-
-def _steps(desk: Desk, request: Request) -> Answered:
-    from siding.broker.records import steps
-
-    return Answered(steps(desk, request))
-
-
-def _patch(desk: Desk, request: Request) -> Answered:
-    from siding.broker.records import patch
-
-    return Answered(patch(desk, request))
-
-
-def _workflow(desk: Desk, request: Request) -> Answered:
-    # Imported here: few runs start workflows or read steps, and each request would pay for it.
-    from siding.broker.workflows import workflow
-
-    return Answered(*workflow(desk, request))
-
-
-_ANSWERS: dict[str, Callable[[Desk, Request], Answered]] = {
-    "hello": _hello,
-    "status": _status,
-    "turns": _turns,
-    "policy.check": _check,
-    "ask": _ask,
-    "phase": _phase,
-    "checkpoint": _checkpoint,
-    "note": _note,
-    "steps": _steps,
-    "patch": _patch,
-    "report": _report,
-    "workflow": _workflow,
-}

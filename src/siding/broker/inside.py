@@ -5,11 +5,17 @@ speak to it instead of working in Siding's home, which a sandbox hides.
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
+from siding.broker.messages import (
+    EventReply,
+    RefusalReply,
+    ResultReply,
+    UnknownReply,
+    reply_in,
+)
 from siding.ground.errors import SidingError
 from siding.ground.process.broker.client import VARIABLE, NoBroker, ask_line, connect
-from siding.ground.storage.fields import mapping, text
 from siding.record.place.sandbox_inside import home_is_hidden
 from siding.record.place.wiring import App
 
@@ -19,11 +25,11 @@ _USAGE = frozenset({"usage", "bad_request"})
 class Refused(SidingError):
     """The broker has refused a request, or what it was to do has failed."""
 
-    def __init__(self, error: Mapping[str, Any]) -> None:
-        super().__init__(text(error.get("message")), hint=text(error.get("hint")) or None)
-        self.code = text(error.get("code")) or "refused"  # of the other side
+    def __init__(self, reply: RefusalReply) -> None:
+        super().__init__(reply.message, hint=reply.hint)
+        self.code = reply.code or "refused"  # of the other side
         self.exit_code = 2 if self.code in _USAGE else 1
-        self.output = text(error.get("output"))
+        self.output = reply.output
 
 
 class Gone(SidingError):
@@ -46,15 +52,21 @@ class Inside:
         said = {name: value for name, value in fields.items() if value is not None}
         try:
             line = ask_line(self._connection, json.dumps({"do": what, **said}).encode())
-            answer = mapping(json.loads(line))
+            reply = reply_in(line)
         except (NoBroker, OSError, ValueError):
             raise Gone(
                 "the broker of this run went away before it answered",
                 hint="what was asked may have been done; the run may have ended",
             ) from None
-        if answer.get("ok") is not True:
-            raise Refused(mapping(answer.get("error")))
-        return mapping(answer.get("result"))
+        match reply:
+            case ResultReply():
+                return reply.result
+            case RefusalReply():
+                raise Refused(reply)
+            case EventReply():  # only of what nobody here asks for
+                raise UnknownReply
+            case _:
+                assert_never(reply)
 
 
 def named_broker(app: App) -> Inside:

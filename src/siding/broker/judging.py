@@ -15,8 +15,8 @@ from siding.asking.approvals import end_question, key_of_call
 from siding.asking.lookup import decision_store
 from siding.asking.question import Cancelled, NotAnswered
 from siding.broker.desk import Desk, PeerGone, RunOver
+from siding.broker.messages import AskRequest
 from siding.broker.questions import ask_person, collect
-from siding.broker.request import Request
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.in_force import is_judged
@@ -121,17 +121,13 @@ def _says_yes(desk: Desk, said: Report, why: str) -> bool:
     Raises NotAnswered, RunOver and PeerGone.
     """
     call = said.call or desk.app.random_bytes(8).hex()
-    fields: dict[str, Any] = {
-        "question": _question(desk, said, why),
-        "key": key_of_call(desk.run.id, call),
-    }
-    put = ask_person(desk, Request("ask", {**fields, "wait": False}))
+    question, key = _question(desk, said, why), key_of_call(desk.run.id, call)
+    put = ask_person(desk, AskRequest(question, key=key, wait=False))
     session = put["session"]
     if put["state"] == "open":
         _announce(desk, said, session)
-    waits = {"session": session, "timeout_s": desk.run.ask_s}
     try:
-        answered = ask_person(desk, Request("ask", waits))
+        answered = ask_person(desk, AskRequest(session=session, timeout_s=desk.run.ask_s))
     except Cancelled:
         return False
     except (NotAnswered, RunOver, PeerGone) as error:

@@ -7,7 +7,6 @@ from siding.ground.errors import SidingError
 
 MOST_PEERS = 32  # connections at a time
 MOST_QUESTIONS = 16  # that wait for a person at a time
-LONGEST_NOTE = 4000  # characters
 MOST_RECORDED = 8 << 20  # bytes of requests in the record of a run
 A_SECOND = 100.0  # requests, in the long run
 AT_ONCE = 200.0

@@ -17,8 +17,8 @@ from siding.asking.entries import agent_entry
 from siding.asking.notifications import notify
 from siding.asking.question import Cancelled
 from siding.broker.desk import REPORTING, Desk
+from siding.broker.messages import AskRequest
 from siding.broker.questions import ask_person, collect
-from siding.broker.request import Request
 from siding.ground.errors import SidingError
 from siding.record.runs.reported import Reported, read_reported, write_reported
 from siding.record.runs.store import Runs
@@ -116,12 +116,9 @@ def _warn(desk: Desk, reached: Passed) -> None:
 def _goes_on(desk: Desk, reached: Passed) -> bool:
     """Ask a person whether the agent goes on, and keep what they said."""
     before = _reported(desk).granted.get(reached.name, "")
-    fields = {
-        "question": _question(desk, reached),
-        "key": key_of_limit(desk.run.id, reached.name, str(before)),
-    }
+    key = key_of_limit(desk.run.id, reached.name, str(before))
     try:
-        answered = ask_person(desk, Request("ask", fields))
+        answered = ask_person(desk, AskRequest(_question(desk, reached), key=key))
     except Cancelled:
         return False
     output = answered["output"] or {}

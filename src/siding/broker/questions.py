@@ -9,25 +9,22 @@ from siding.asking.question import ask, collected, output_or_raise, page_of, wai
 from siding.asking.views import DecisionView, as_record
 from siding.broker.desk import Desk
 from siding.broker.limits import MOST_QUESTIONS, TooMuch
-from siding.broker.request import BadRequest, Request
+from siding.broker.messages import AskRequest
 from siding.ground.errors import NotFound
 
-_LONGEST_KEY = 200
 
-
-def ask_person(desk: Desk, request: Request) -> dict[str, Any]:
+def ask_person(desk: Desk, request: AskRequest) -> dict[str, Any]:
     """Put the question, or find it again, and wait for its answer unless told not to.
 
     Raises NotAnswered after the time that was given, and Cancelled.
     """
-    session = request.text("session", most=100)
-    if session:
-        decision = _of_task(desk, session)
+    if request.session:
+        decision = _of_task(desk, request.session)
         told: dict[str, Any] = {}
     else:
         decision, told = _put(desk, request)
-    if request.yes("wait", default=True):
-        timeout_s = request.seconds("timeout_s")
+    if request.wait:
+        timeout_s = request.timeout_s
         if decision.state == "open":
             decision = wait(desk.project, decision.session_id, timeout_s=timeout_s, sleep=desk.idle)
         output_or_raise(decision)
@@ -45,21 +42,15 @@ def collect(desk: Desk, session: str) -> None:
     collected(desk.project, get(desk.project, session))
 
 
-def _put(desk: Desk, request: Request) -> tuple[DecisionView, dict[str, Any]]:
-    question = request.fields.get("question")
-    if not isinstance(question, dict):
-        raise BadRequest(
-            "ask: 'question' must be an object", hint="`siding decide --help` shows one"
-        )
-    key = request.text("key", most=_LONGEST_KEY) or None
-    refuse_key_of_gates(key)
+def _put(desk: Desk, request: AskRequest) -> tuple[DecisionView, dict[str, Any]]:
+    refuse_key_of_gates(request.key)
     if len(open_questions(desk.project, desk.task.id)) >= MOST_QUESTIONS:
         raise TooMuch(
             f"{MOST_QUESTIONS} questions of this task wait for a person already",
             hint='wait for an answer: {"do": "ask", "session": "…"} asks for that of one of them',
         )
     with Notifier(desk.project) as notifier:
-        asking = ask(desk.project, question, key=key, task_id=desk.task.id)
+        asking = ask(desk.project, request.question, key=request.key, task_id=desk.task.id)
     page = page_of(desk.project, asking.decision)
     notifier.deliver(url=page)
     return asking.decision, {"found": asking.found, "ignored": list(asking.ignored), "page": page}

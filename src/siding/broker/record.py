@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 from siding.broker.limits import MOST_RECORDED, TooMuch
-from siding.broker.request import Request
+from siding.broker.messages import ToldRequest
 from siding.ground.files.durable import flush, make_dirs, write_all
 from siding.ground.files.regular import open_regular
 from siding.ground.storage.fields import mapping, said, text
@@ -34,7 +34,7 @@ class RequestRecord:
         self._fd = -1
         self._size = 0
 
-    def asked(self, request: Request) -> None:
+    def asked(self, request: ToldRequest) -> None:
         """Write a request down before it is carried out.
 
         Raises TooMuch if the run has asked for too much in all, and OSError.
@@ -49,7 +49,7 @@ class RequestRecord:
         fields = {name: value for name, value in request.fields.items() if name not in ("do", "id")}
         self._write({"at": self._now(), "do": request.what, **fields})
 
-    def told(self, request: Request, answer: dict[str, Any]) -> None:
+    def told(self, request: ToldRequest, answer: dict[str, Any]) -> None:
         """Write down what the answer comes to."""
         if request.what not in _QUIET and answer:
             with suppress(OSError, TooMuch):  # it is done, and whoever asked has to hear of it
@@ -78,7 +78,7 @@ class RequestRecord:
                 flush(self._fd)
 
 
-def _brief(request: Request) -> dict[str, Any]:
+def _brief(request: ToldRequest) -> dict[str, Any]:
     """Return what is kept of an agent's report: which it is, and the command it is about."""
     payload = mapping(request.fields.get("payload"))
     return said(

@@ -4,26 +4,23 @@ from itertools import islice
 from typing import Any
 
 from siding.broker.desk import Desk
-from siding.broker.request import BadRequest, Request
+from siding.broker.messages import PatchRequest, StepsRequest
 from siding.record.ledger.step import Step
 from siding.record.recording.difference import difference
 from siding.record.recording.steps import log
 
-_USUAL_STEPS = 20
-_MOST_STEPS = 200
 _MOST_PATCH = 2_000_000  # characters
 
 
-def steps(desk: Desk, request: Request) -> dict[str, Any]:
+def steps(desk: Desk, request: StepsRequest) -> dict[str, Any]:
     """Return the newest steps of the task, in their order."""
-    limit = _whole(request, "limit", default=_USUAL_STEPS, most=_MOST_STEPS)
-    _task, found = log(desk.project, desk.task.id, limit=limit)
+    _task, found = log(desk.project, desk.task.id, limit=request.limit)
     return {"steps": [_brief(each) for each in found]}
 
 
-def patch(desk: Desk, request: Request) -> dict[str, Any]:
+def patch(desk: Desk, request: PatchRequest) -> dict[str, Any]:
     """Return the patch of a step. Raises NotFound."""
-    number = str(_whole(request, "step", default=0, most=10**9))
+    number = str(request.step)
     parts: list[str] = []
     size = 0
     with difference(desk.project, desk.task.id, at=number, start=None, end=None) as found:
@@ -49,10 +46,3 @@ def _brief(step: Step) -> dict[str, Any]:
         "additions": step.additions,
         "deletions": step.deletions,
     }
-
-
-def _whole(request: Request, name: str, *, default: int, most: int) -> int:
-    value = request.fields.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise BadRequest(f"{request.what}: {name!r} must be a whole number from 1 to {most}")
-    return value

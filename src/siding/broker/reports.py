@@ -4,16 +4,16 @@ An agent's words are those of the run: they may be wrong, or come from another o
 They name a turn or ask for a verdict; nothing is answered, allowed or taken back by them.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, assert_never
 
 from siding.agents.hooks import Adapter, Answer, Moment, Report, adapter_of
 from siding.asking.entries import agent_entry
 from siding.asking.notifications import notify
 from siding.broker.desk import REPORTING, Desk
 from siding.broker.judging import Judged, judged
+from siding.broker.messages import ReportRequest, cannot_report
 from siding.broker.over_limit import held, noticed
-from siding.broker.request import BadRequest, Request
 from siding.broker.taken_back import News
 from siding.broker.taken_back import news as news_of
 from siding.ground.namedtuples import NamedTuple
@@ -25,6 +25,7 @@ from siding.usage.of_run import UsedInTurn, with_used_since
 from siding.usage.written import size_of
 
 _LONGEST_SHOWN = 400
+_Take = Callable[[Desk, Adapter, Reported, Report], Reported]
 
 GREETING = (
     "Your workspace is recorded by Siding: each of your turns is a step that can be taken back. A "
@@ -43,22 +44,40 @@ class Noted(NamedTuple):
     brief: Mapping[str, Any] = {}
 
 
-def report(desk: Desk, request: Request) -> Noted:
+def report(desk: Desk, request: ReportRequest) -> Noted:
     """Take note of what the run's agent reports, and say what it is told. Raises BadRequest."""
-    adapter = adapter_of(request.text("agent", most=40, needed=True))
-    payload = request.fields.get("payload")
-    if adapter is None or not isinstance(payload, dict):
-        raise BadRequest("report: 'agent' must be one that can report, and 'payload' an object")
-    said = adapter.read(payload)
+    adapter = adapter_of(request.agent)
+    if adapter is None:
+        raise cannot_report()
+    said = adapter.read(request.payload)
     if said is None:
         return Noted()
-    if said.moment is Moment.TOOL:
-        return _tool(desk, adapter, said)
+    match said.moment:
+        case Moment.TOOL:
+            return _tool(desk, adapter, said)
+        case Moment.SESSION:
+            return _noted(desk, adapter, said, _session)
+        case Moment.PROMPT:
+            return _noted(desk, adapter, said, _prompt)
+        case Moment.STOPPED | Moment.FAILED:
+            return _noted(desk, adapter, said, _over)
+        case Moment.WAITS:
+            return _noted(desk, adapter, said, _waits)
+        case Moment.GOES_ON:
+            return _noted(desk, adapter, said, _goes_on)
+        case Moment.CALLED:
+            return _noted(desk, adapter, said, _called)
+        case _:
+            assert_never(said.moment)
+
+
+def _noted(desk: Desk, adapter: Adapter, said: Report, take: _Take) -> Noted:
+    """Keep what a report says of the run; `take` returns what is known of the run after it."""
     if said.moment is Moment.PROMPT and not said.followed:
         held(desk, is_prompt=True)
     with REPORTING:
         before = read_reported(desk.layout, desk.run.id) or Reported()
-        now = _MOMENTS[said.moment](desk, adapter, before, _known(desk, said))
+        now = take(desk, adapter, before, _known(desk, said))
         told = News("", now.seen)
         if said.moment is Moment.PROMPT:
             known = _of_session(desk, before, said)
@@ -179,17 +198,6 @@ def _called(desk: Desk, _adapter: Adapter, before: Reported, said: Report) -> Re
         words = TurnWords(title, "", before.session, before.turn, before.transcript, call)
         record_turn(desk.project, desk.task.id, desk.run.id, said.moment.value, words)
     return before._replace(waits="")
-
-
-_MOMENTS = {
-    Moment.SESSION: _session,
-    Moment.PROMPT: _prompt,
-    Moment.STOPPED: _over,
-    Moment.FAILED: _over,
-    Moment.WAITS: _waits,
-    Moment.GOES_ON: _goes_on,
-    Moment.CALLED: _called,
-}
 
 
 def _record(

@@ -14,19 +14,22 @@ from contextlib import suppress
 from functools import partial
 from socket import SHUT_RD, socket
 
-from siding.broker.answers import Answered, answer, stream
+from siding.broker.answers import Answered, answer
 from siding.broker.desk import Desk, DeskOfRun, PeerGone, RunOver
 from siding.broker.limits import MOST_PEERS, Pace, TooMuch
-from siding.broker.record import RequestRecord
-from siding.broker.request import (
+from siding.broker.messages import (
     LONGEST,
     BadRequest,
-    Request,
-    answer_line,
-    event_line,
+    EventReply,
+    RefusalReply,
+    Reply,
+    ResultReply,
+    ToldRequest,
     parse,
-    refusal_line,
+    reply_line,
+    request_in,
 )
+from siding.broker.record import RequestRecord
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.broker.lines import Lines, LineTooLong
@@ -111,7 +114,7 @@ class Broker:
     def _refuse_and_close(self, connection: socket, why: SidingError) -> None:
         with suppress(OSError):
             connection.settimeout(0.2)
-            connection.sendall(refusal_line(None, why))
+            connection.sendall(reply_line(RefusalReply.of(None, why)))
         connection.close()
 
     def _serve(self, connection: socket) -> None:
@@ -191,7 +194,8 @@ class Conversation:
             except (TimeoutError, ConnectionError):
                 return
             except LineTooLong:
-                self._send(refusal_line(None, BadRequest(f"a request has {LONGEST} bytes at most")))
+                much = BadRequest(f"a request has {LONGEST} bytes at most")
+                self._send(RefusalReply.of(None, much))
                 return
             if self._broker.is_over():
                 return
@@ -203,41 +207,40 @@ class Conversation:
                 self._send(self._answered(line))
             seconds = _SILENT_S
 
-    def _answered(self, line: bytes) -> bytes:
+    def _answered(self, line: bytes) -> Reply:
         number: object = None
         try:
             self._broker.count()
-            request = parse(line)
-            number = request.number
-            self._broker.record.asked(request)
-            return self._carried_out(request)
+            told = parse(line)
+            number = told.number
+            self._broker.record.asked(told)
+            return self._carried_out(told)
         except GateClosed as closed:
-            return refusal_line(number, closed, output=closed.output[-_LONGEST_OUTPUT:])
+            return RefusalReply.of(number, closed, output=closed.output[-_LONGEST_OUTPUT:])
         except SidingError as error:
-            return refusal_line(number, error)
+            return RefusalReply.of(number, error)
         except PeerGone:
             raise
         except OSError as error:  # a full disk, say
-            return refusal_line(number, Failed(f"it could not be done: {error}"))
+            return RefusalReply.of(number, Failed(f"it could not be done: {error}"))
         except Exception as error:  # noqa: BLE001 - one request must not end the broker
-            return refusal_line(
-                number, Failed(f"the broker failed: {type(error).__name__}: {error}")
-            )
+            failed = Failed(f"the broker failed: {type(error).__name__}: {error}")
+            return RefusalReply.of(number, failed)
 
-    def _carried_out(self, request: Request) -> bytes:
+    def _carried_out(self, told: ToldRequest) -> Reply:
         desk = self._at_desk()
         try:
-            events = stream(desk, request)
-            if events is not None:
-                for event in events:
-                    self._send(event_line(request.number, event))
-            done = answer(desk, request)
+            done = answer(desk, request_in(told))
+            if not isinstance(done, Answered):
+                for event in done:  # until one side hangs up
+                    self._send(EventReply(told.number, event))
+                done = Answered({})
         except SidingError as error:
-            self._broker.record.told(request, {"error": error.code, "message": error.message})
+            self._broker.record.told(told, {"error": error.code, "message": error.message})
             raise
-        self._note(request, done)
+        self._broker.record.told(told, dict(done.brief))
         self._delivered = done.delivered
-        return answer_line(request.number, done.result)
+        return ResultReply(told.number, done.result)
 
     def _at_desk(self) -> Desk:
         """Return the desk. It is opened anew after a moment, to see settings that were changed."""
@@ -246,18 +249,15 @@ class Conversation:
             self._desk, self._opened_at = self._broker.open_desk(self._connection), now
         return self._desk
 
-    def _note(self, request: Request, done: Answered) -> None:
-        self._broker.record.told(request, dict(done.brief))
-
     def _take_as_delivered(self) -> None:
         delivered, self._delivered = self._delivered, None
         if delivered is not None:
             with suppress(SidingError):
                 delivered()
 
-    def _send(self, data: bytes) -> None:
+    def _send(self, reply: Reply) -> None:
         self._connection.settimeout(_FIRST_S)
-        self._connection.sendall(data)
+        self._connection.sendall(reply_line(reply))
 
 
 class Failed(SidingError):

@@ -9,10 +9,16 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from siding.broker.desk import Desk
-from siding.broker.request import BadRequest, Request
+from siding.broker.messages import (
+    AnyWorkflow,
+    CancelWorkflow,
+    ListWorkflows,
+    LookAtWorkflow,
+    StartWorkflow,
+)
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.process.broker.place import SOCKET_VARIABLE
 from siding.ground.process.capture import start
@@ -23,7 +29,6 @@ from siding.workflows.acts.request import ResumeRequest, WorkflowOptions, workfl
 from siding.workflows.acts.run import Prepared, WorkflowRequest, folders, prepare, prepare_again
 from siding.workflows.acts.scripts import FoundScript, at, inline, named
 from siding.workflows.acts.views import RunView, run_view, run_views, workflow_views
-from siding.workflows.script import MAX_SOURCE_BYTES
 
 _OF_THE_RUN = {
     TOKEN_VARIABLE,
@@ -38,31 +43,36 @@ _LOOK_S = 0.02
 _SUMMARY = 500  # characters of a result
 
 
-def workflow(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def workflow(desk: Desk, request: AnyWorkflow) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Carry out ``{"do": "workflow", "act": …}``; return the answer and what is recorded of it."""
-    act = request.text("act", most=20, needed=True)
-    found = _ACTS.get(act)
-    if found is None:
-        raise BadRequest(f"workflow: there is no act {act[:20]!r}", hint=", ".join(sorted(_ACTS)))
-    return found(desk, request)
+    match request:
+        case StartWorkflow():
+            return _run(desk, request)
+        case LookAtWorkflow():
+            return _status(desk, request)
+        case CancelWorkflow():
+            return _cancel(desk, request)
+        case ListWorkflows():
+            return _list(desk)
+        case _:
+            assert_never(request)
 
 
-def _run(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _run(desk: Desk, request: StartWorkflow) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     project = desk.project
-    resumed = request.text("resume", most=128)
     _refuse_many(desk)
-    if resumed:
-        source = request.text("script", most=MAX_SOURCE_BYTES) or None
-        _own_run(desk, resumed)
-        prepared = prepare_again(project, resumed, ResumeRequest(source=source))
+    if request.resume:
+        _own_run(desk, request.resume)
+        again = ResumeRequest(source=request.script or None)
+        prepared = prepare_again(project, request.resume, again)
         prepared = prepared._replace(options=_no_freer(desk, prepared.options))
     else:
-        options = WorkflowOptions(max_concurrency=_slots(request))
+        options = WorkflowOptions(max_concurrency=request.max_concurrency)
         prepared = prepare(
             project,
             WorkflowRequest(
                 found=_script(desk, request),
-                args=workflow_args(request.fields.get("args")),
+                args=workflow_args(request.args),
                 task=desk.task.id,
                 options=_no_freer(desk, options),
             ),
@@ -77,12 +87,11 @@ def _run(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[str, 
     return answer, {"run_id": prepared.folder.run_id}
 
 
-def _status(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    run_id = request.text("run", most=128, needed=True)
+def _status(desk: Desk, request: LookAtWorkflow) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     try:
-        view = _own_run(desk, run_id)
+        view = _own_run(desk, request.run)
     except NotFound:
-        return {"found": False, "run_id": run_id}, {}
+        return {"found": False, "run_id": request.run}, {}
     state = view.state
     answer = {"found": True, **state.fields(), "tokens": state.tokens}
     if state.value is not None:
@@ -90,18 +99,14 @@ def _status(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[st
     return answer, {"run_id": state.run_id, "status": str(state.status)}
 
 
-def _cancel(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    view = _own_run(desk, request.text("run", most=128, needed=True))
-    agent = request.fields.get("agent")
-    if agent is not None and (isinstance(agent, bool) or not isinstance(agent, int)):
-        raise BadRequest("workflow: 'agent' must be a number")
+def _cancel(desk: Desk, request: CancelWorkflow) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    view, agent = _own_run(desk, request.run), request.agent
     hit = control(view.folder, "kill", agent)
     brief = {"run_id": view.state.run_id, "hit": hit}
     return {"hit": hit, "target": "run" if agent is None else "agent", "supported": True}, brief
 
 
-def _list(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    del request
+def _list(desk: Desk) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     scripts = [
         {"name": view.name, "description": view.description, "problem": view.problem}
         for view in workflow_views(desk.project)
@@ -114,19 +119,14 @@ def _list(desk: Desk, request: Request) -> tuple[Mapping[str, Any], Mapping[str,
     return {"workflows": scripts, "runs": runs}, {}
 
 
-_ACTS = {"run": _run, "status": _status, "cancel": _cancel, "list": _list}
-
-
-def _script(desk: Desk, request: Request) -> FoundScript:
-    """Return the script that is meant: a text goes before a path, a path before a name."""
-    source = request.text("script", most=MAX_SOURCE_BYTES)
-    if source:
-        return inline(source)
-    if path := request.text("script_path", most=4096):
-        return at(desk.project, os.path.join(desk.workspace, path), anywhere=False)
-    if name := request.text("name", most=255):
-        return named(desk.project, name)
-    raise BadRequest("workflow: one of script, name, or script_path must be provided")
+def _script(desk: Desk, request: StartWorkflow) -> FoundScript:
+    """Return the script that is meant; the request has one of the three."""
+    if request.script:
+        return inline(request.script)
+    if request.script_path:
+        path = os.path.join(desk.workspace, request.script_path)
+        return at(desk.project, path, anywhere=False)
+    return named(desk.project, request.name)
 
 
 def _own_run(desk: Desk, run_id: str) -> RunView:
@@ -162,15 +162,6 @@ def _is_sandboxed(desk: Desk) -> bool:
         if detail is not None and detail.run == desk.run.id:
             return detail.sandbox is not None and bool(detail.sandbox.engine)
     return True
-
-
-def _slots(request: Request) -> int | None:
-    wanted = request.fields.get("max_concurrency")
-    if wanted is None:
-        return None
-    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= 16:
-        raise BadRequest("workflow: 'max_concurrency' is 1 to 16")
-    return wanted
 
 
 def _begin(desk: Desk, prepared: Prepared) -> None:

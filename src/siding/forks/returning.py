@@ -1,10 +1,16 @@
-"""Give the workspace of a fork back: to the pool if it can serve again, else to the trash."""
+"""Give the workspace of a fork back: to the pool if it can serve again, else to the trash.
 
+Whoever worked in the worktree could write into its git directory. A name that is not known, a
+branch that is checked out, a merge under way, links that lead elsewhere: then the worktree is not
+used again.
+"""
+
+import os
 from pathlib import Path
 
 from siding.forks.children import Parentage
-from siding.forks.git.cleaning import GitDir, forget_leftovers, is_clean
 from siding.forks.pool import at_once, put_back, throw_away
+from siding.ground.files.regular import read_small
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
@@ -22,6 +28,7 @@ from siding.record.tasks.states import TaskMove, TaskState, WorkspaceState, move
 from siding.record.tasks.task import Task
 from siding.record.unfinished.left_running import in_the_way
 from siding.record.workspaces.recovery import recover_if_cut_off
+from siding.record.worktrees.listing import git_dir_of
 
 
 class Dropped(NamedTuple):
@@ -138,3 +145,47 @@ def _move_ignored_out(project: Project, recorder: Recorder) -> Path | None:
     aside = project.layout.root / fresh_trash(project.app, task_id) / "aside"
     move_out(root, paths, aside)
     return aside
+
+
+_KNOWN = frozenset({"HEAD", "index", "commondir", "gitdir"})
+# Left by commits, resets and fetches; the snapshots have what they name.
+_LEFT = ("ORIG_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "logs/HEAD")
+_DIRECTORIES = {"logs": {"HEAD"}, "refs": set()}
+
+
+class GitDir(NamedTuple):
+    """The git directory of a worktree at `path`, of the repository at `common`."""
+
+    path: Path
+    git_dir: Path
+    common: Path
+
+
+def is_clean(place: GitDir) -> bool:
+    """Tell whether there is nothing in it but what git needs, or leaves behind after commits."""
+    git_dir = place.git_dir
+    try:
+        names = set(os.listdir(git_dir)) - _KNOWN - set(_LEFT)
+        if not names <= _DIRECTORIES.keys():
+            return False
+        for name in names:
+            directory = git_dir / name
+            if directory.is_symlink() or not set(os.listdir(directory)) <= _DIRECTORIES[name]:
+                return False
+        common = read_small(git_dir / "commondir", 8192) or b""
+        pointer = read_small(git_dir / "gitdir", 8192) or b""
+    except OSError:
+        return False
+    there = os.path.normpath(git_dir / os.fsdecode(common.strip()))
+    named = Path(os.path.normpath(git_dir / os.fsdecode(pointer.strip(b"\r\n"))))
+    return (
+        os.path.realpath(there) == os.path.realpath(place.common)
+        and os.path.realpath(named.parent) == os.path.realpath(place.path)
+        and git_dir_of(place.path) == Path(os.path.realpath(git_dir))
+    )
+
+
+def forget_leftovers(git_dir: Path) -> None:
+    """Remove what commits have left: the log of HEAD would keep them alive for the next fork."""
+    for name in _LEFT:
+        (git_dir / name).unlink(missing_ok=True)

@@ -5,13 +5,14 @@ was made. If somebody wrote, the view is given to nobody any more, whoever had i
 goes into the trash when the last reader is gone.
 """
 
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 from siding.forks.git.held import write_base
-from siding.forks.git.read_only import make_read_only
 from siding.forks.pool import Taken, Wanted, taken, throw_away
 from siding.forks.state import ForkState
 from siding.ground.git import refs
@@ -201,3 +202,23 @@ def _checked(project: Project, place: ViewPlace, document: ViewDocument) -> View
     document = document._replace(written=written, readers=readers)
     place.write(document)
     return document
+
+
+_WRITE = 0o222
+
+
+def make_read_only(root: Path) -> None:
+    """Take it from all files and directories below, and from the root: 0555 and 0444 as a rule.
+
+    Links are not followed. It is a hint outside of a sandbox: the owner can undo it, and root does
+    not heed it. So what is read is checked afterwards.
+    """
+    for directory, _names, files, fd in os.fwalk(os.fsencode(root), topdown=False):
+        for name in files:
+            mode = os.lstat(name, dir_fd=fd).st_mode
+            if stat.S_ISREG(mode) and mode & _WRITE:
+                os.chmod(name, stat.S_IMODE(mode) & ~_WRITE, dir_fd=fd)
+        mode = os.fstat(fd).st_mode
+        if mode & _WRITE:
+            os.fchmod(fd, stat.S_IMODE(mode) & ~_WRITE)
+        del directory

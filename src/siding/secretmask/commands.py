@@ -66,6 +66,11 @@ LOGIN = dict.fromkeys(
     ),
     ("-p",),
 )
+# Where the password is so many words behind another one: that begins so, if it ends with a dot.
+BEHIND = {
+    "poetry": (("http-basic.", 2),),
+    "rclone": (("pass", 1), ("password2", 1), ("obscure", 1)),
+}
 PROGRAMS = frozenset({*NEXT, *GLUED, *LOGINS, *LOGIN, "htpasswd"})
 
 _SECRET_WORDS = tuple(
@@ -79,6 +84,7 @@ _SECRET_WORDS = tuple(
 def masked_words(mask: Callable[[str], str], words: Sequence[str]) -> list[str]:
     """Return a command's words without secrets: see `Redactor.mask_words`."""
     masked = list(map(mask, words))
+    behind = [each for word in words for each in BEHIND.get(word.rpartition("/")[2], ())]
     program = ""
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
@@ -87,6 +93,12 @@ def masked_words(mask: Callable[[str], str], words: Sequence[str]) -> list[str]:
             program = name if name in PROGRAMS else program
         if masked[at] == word:
             masked[at] = _by_option(program, before, word)
+    for start, count in behind:
+        for at, word in enumerate(words[count:], start=count):
+            said = words[at - count]
+            is_said = said == start or (start[-1] == "." and said.startswith(start))
+            if is_said and masked[at] == word and word[0:1] != "-" and not _harmless(word):
+                masked[at] = mark(b"password").decode()
     return masked
 
 

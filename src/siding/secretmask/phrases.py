@@ -17,8 +17,13 @@ from siding.secretmask.values import stands_for_one
 
 _STEPS = 12  # for each literal
 _LEFT, _RIGHT = 256, 512  # bytes around a literal that are looked at
-_QUOTED = r"(?P<q>\\{0,6}[\"'])(?P<secret>(?:(?!(?P=q))[^\n\r]){3,256})(?P=q)"
-_WORD = r"(?P<plain>[^\s\"'`\\|;&<>]{4,256})"
+# What is in quotes. Without the closing one at the end of the data, it may come.
+_QUOTED = (
+    r"(?P<q>\\{0,6}[\"'])"
+    r"(?:(?P<secret>(?:(?!(?P=q))[^\n\r]){3,256})(?P=q)|(?P<begun>[^\n\r]{0,256})\Z)"
+)
+_PLAIN = r"[^\s\"'`\\|;&<>]"
+_WORD = rf"(?P<plain>{_PLAIN}{{4,256}})"
 _BLANKS = r"[ \t]{1,16}"
 
 
@@ -65,6 +70,28 @@ _PHRASES = (
         b"token",
         (b"snyk config set ",),
         rf"snyk{_BLANKS}config{_BLANKS}set{_BLANKS}api=(?P<plain>[A-Za-z0-9_.-]{{20,256}})",
+    ),
+    Phrase(  # of wpa_supplicant and NetworkManager: a phrase in quotes, 64 digits, or a whole line
+        b"password",
+        (b"psk=",),
+        r"(?m)(?:(?<![\w.-])|(?<=\\[nt]))psk=(?:"
+        rf"(?=\\{{0,6}}\"){_QUOTED}"
+        rf"|(?P<plain>[0-9a-fA-F]{{64}}(?![\w-])|(?<=^psk=){_PLAIN}{{8,63}}(?!{_PLAIN})))",
+        sign=b"psk=",
+    ),
+    Phrase(
+        b"password",
+        (b"http-basic.",),
+        rf"config{_BLANKS}(?:--\w+{_BLANKS})*http-basic\.[\w.-]+{_BLANKS}(?!-){_PLAIN}+{_BLANKS}"
+        rf"(?:{_QUOTED}|{_WORD})",
+        sign=b"http-basic.",
+    ),
+    Phrase(
+        b"password",
+        (b"rclone ",),
+        rf"rclone{_BLANKS}(?:obscure|config{_BLANKS}(?:create|update|password){_BLANKS}"
+        rf"[^\n|;&]{{0,200}}?[ \t](?:pass|password2?)){_BLANKS}(?!-)(?:{_QUOTED}|{_WORD})",
+        sign=b"rclone ",
     ),
     Phrase(  # a line of .pgpass
         b"password",
@@ -113,6 +140,9 @@ _PHRASES = (
         sign=b"<",
     ),
 )
+_IDENTIFIED = tuple(each for each in _PHRASES if not each.sign)
+_SIGNS = {each.sign for each in _PHRASES if each.sign}
+_SIGNED = [(sign, [each for each in _PHRASES if each.sign == sign]) for sign in sorted(_SIGNS)]
 # What follows a name and a blank, by the last word of the name: `pairs` has found that already.
 PHRASES = {
     b"requirepass": Phrase(b"password", (), rf"requirepass{_BLANKS}(?:{_QUOTED}|{_WORD})\s"),
@@ -143,9 +173,11 @@ PHRASES = {
 
 def phrases(data: bytes, meter: Meter, *, any_word: bool, final: bool) -> Iterator[SecretSpan]:
     """Yield the secrets behind these words; `any_word`: whether `prefilter` found one of them."""
-    for phrase in _PHRASES:
-        if not any_word if not phrase.sign else phrase.sign not in data:
-            continue
+    wanted = [*_IDENTIFIED] if any_word else []
+    for sign, some in _SIGNED:
+        if sign in data:
+            wanted += some
+    for phrase in wanted:
         for literal in phrase.literals:
             for at in positions(data, literal):
                 meter.spend(_STEPS)
@@ -179,7 +211,11 @@ def _around(data: bytes, at: int, phrase: Phrase, *, final: bool) -> Iterator[Se
 
 
 def _span(data: bytes, found: re.Match[bytes], phrase: Phrase, *, final: bool) -> SecretSpan | None:
-    plain = found.groupdict().get("plain") is not None
+    groups = found.groupdict()
+    if groups.get("begun") is not None:
+        begin = found.start("q")
+        return None if final else SecretSpan(begin, len(data), phrase.kind, pending=True)
+    plain = groups.get("plain") is not None
     group = "plain" if plain else "secret"
     value = found[group]
     if stands_for_one(value) or (plain and value.isalpha() and value.islower()):

@@ -370,7 +370,7 @@ def choose(project: Project, named: str | None, word: str) -> tuple[TaskId, bool
 
 
 def _is_away(project: Project, task: Task, word: str) -> bool:
-    workspace = project.registry.of_task(task.id)
+    workspace = project.workspaces.of_task(task.id)
     if task.status is TaskState.CLOSED:
         kept = workspace is not None and workspace.status is WorkspaceState.KEPT
         return not kept or not _has_later_act(task, project.ledger(task.id), word)

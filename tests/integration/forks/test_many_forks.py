@@ -28,7 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from siding.record.place.project import require_project
 from siding.record.place.wiring import open_app
-from siding.record.place.selection import resolve
+from siding.record.place.named_task import resolve
 from siding.forks.state import recorded
 from siding.forks.forks import ForkRequest, drop, fork
 

@@ -99,7 +99,7 @@ import os, sys
 from pathlib import Path
 from siding.record.place.project import require_project
 from siding.record.place.wiring import open_app
-from siding.record.place.selection import resolve
+from siding.record.place.named_task import resolve
 from siding.forks.state import recorded
 from siding.forks.views import view
 project = require_project(open_app(env=os.environ, cwd=Path.cwd()))

@@ -160,7 +160,7 @@ def home(agent: Agent, _samples: Path, scratch: Path) -> None:
 
 
 def lines(agent: Agent, samples: Path, _scratch: Path) -> None:
-    """Of a real transcript it says what was asked; of an odd line nothing."""
+    """Of a real transcript it says what was asked and what a tool did; of an odd line nothing."""
     kept = LINES.of(agent.name)
     assert kept is not None
     (sample,) = samples.glob(f"{agent.name}-*.jsonl")
@@ -169,7 +169,9 @@ def lines(agent: Agent, samples: Path, _scratch: Path) -> None:
     assert summary.messages >= 2
     assert summary.spoken_at
     words = [kept.words(line) for line in sample.read_bytes().splitlines()]
-    assert any("Change the greeting" in each[2] for each in words if each is not None)
+    said = [(each[0], each[2]) for each in words if each is not None]
+    assert any("Change the greeting" in text for who, text in said if who == "user")
+    assert any("hello.py" in text for who, text in said if who == "assistant")
     assert [line for line in ODD_LINES if kept.words(line)] == []
 
 

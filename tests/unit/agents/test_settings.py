@@ -139,3 +139,11 @@ def test_our_part_without_its_end_is_not_guessed() -> None:
     added = CODEX.added("", OURS, FILE).replace("# siding integrate: end\n", "")
     with pytest.raises(NotMergeable, match="by hand"):
         CODEX.removed(added)
+
+
+def test_a_hook_may_take_seconds_in_the_unit_of_its_agent() -> None:
+    for agent, unit in ((CLAUDE, 1), (GEMINI, 1000)):
+        hooks = json.loads(agent.added("", OURS, FILE))["hooks"]
+        (session,) = hooks["SessionStart"][0]["hooks"]
+        assert session["timeout"] == 30 * unit
+        assert "Notification" not in hooks  # whom it waits for matters in a run alone

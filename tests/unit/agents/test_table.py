@@ -16,7 +16,9 @@ from siding.agents.table import (
     BY_NAME,
     BY_PROGRAM,
     OBEYED,
+    PORTS,
     draws_no_screen,
+    talks,
 )
 
 SOURCE = Path(siding.__file__).parent
@@ -121,3 +123,29 @@ def test_which_command_lines_draw_no_screen() -> None:
         assert draws_no_screen(line.split()), line
     for line in ("claude", "claude --continue", "codex", "make -p", "opencode"):
         assert not draws_no_screen(line.split()), line
+
+
+def test_which_command_lines_wait_for_a_person() -> None:
+    for line in ("claude", "/bin/codex --search", "gemini -i x", "opencode", "kimi", "aider a.py"):
+        assert talks(line.split()), line
+    for line in (
+        "claude -p x",
+        "codex review",
+        "aider --message=x",
+        "opencode serve",
+        "make",
+        "mini",
+    ):
+        assert not talks(line.split()), line
+
+
+def test_what_is_known_of_all_agents_is_made_of_their_rows() -> None:
+    assert set(BY_NAME.values()) == set(BY_PROGRAM.values()) == set(AGENTS)
+    assert set(OBEYED) == {name for agent in AGENTS for name in agent.obeys}
+    assert {1455, 4096, 4097} == PORTS
+    assert {agent.name for agent in AGENTS if agent.traps} == {
+        agent.name for agent in AGENTS if agent.title
+    }
+    starts = [start for agent in AGENTS for start in agent.models]
+    assert {"claude", "gpt-", "o3", "gemini-", "anthropic:"} <= set(starts)
+    assert len(starts) == len(set(starts))

@@ -14,13 +14,14 @@ from tools.house.scratch import Scratch, scratch
 import siding
 
 TODAY = {
-    "run -- true": Limit(252, 2_635, git=3, fsyncs=16, patterns=21),
-    "status": Limit(112, 1_060, git=1, patterns=9),
-    "log": Limit(79, 730, patterns=4),
-    "diff --stat": Limit(115, 1_200, git=2, patterns=10),
-    "run --help": Limit(21, 144, others=38, patterns=0),
-    "undo --help": Limit(22, 137, others=38, patterns=0),
-    "undo --no-such-option": Limit(22, 137, others=38, patterns=0),
+    "run -- true": Limit(230, 2_190, git=3, fsyncs=14, patterns=16),
+    "apply --no-close": Limit(226, 2_400, others=65, git=12, fsyncs=38),
+    "status": Limit(98, 870, git=1, patterns=4),
+    "log": Limit(77, 660, patterns=3),
+    "diff --stat": Limit(92, 870, git=2, patterns=4),
+    "run --help": Limit(20, 126, others=38, patterns=0),
+    "undo --help": Limit(21, 119, others=38, patterns=0),
+    "undo --no-such-option": Limit(21, 119, others=38, patterns=0),
 }
 PARSED = {"status": 201, "log": 300}  # lines of a ledger of 1,000
 

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 import counted
 from siding.secretmask.face import Redactor
 from unit.secretmask import apart_cases, family_cases
@@ -74,3 +76,23 @@ def test_families_of_secrets_and_of_what_looks_like_them() -> None:
     for text in family_cases.BENIGN:
         assert PLAIN.mask_text(text) == text
         assert PLAIN.mask_text(f"a line\n{text}\nanother") == f"a line\n{text}\nanother"
+
+
+@pytest.mark.parametrize(
+    ("words", "hidden"),
+    [
+        (["poetry", "config", "http-basic.ours", "me", "hunter22xx"], 4),
+        (["rclone", "config", "create", "r", "http", "user", "me", "pass", "hunter22xx"], 8),
+        (["sudo", "/usr/bin/rclone", "obscure", "hunter22xx"], 3),
+        (["rclone", "copy", "--sftp-pass", "hunter22xx", "a", "r:b"], 3),
+        (["poetry", "config", "http-basic.ours", "me", "$PASSWORD"], None),
+        (["poetry", "config", "--unset", "http-basic.ours"], None),
+        (["rclone", "config", "password", "ours-22xx", "--all"], None),
+        (["make", "pass", "hunter22xx"], None),
+    ],
+)
+def test_a_word_of_a_command_goes_and_the_others_stay(words: list[str], hidden: int | None) -> None:
+    left = [each for at, each in enumerate(words) if at != hidden]
+    masked = PLAIN.mask_words(words)
+    assert [each for at, each in enumerate(masked) if at != hidden] == left
+    assert hidden is None or masked[hidden] == "[redacted:password]"

@@ -191,6 +191,12 @@ def _rename_to_free_name(source: str, target: str, source_dir: int, target_dir: 
     os.unlink(source, dir_fd=source_dir)
 
 
+# Directories, as they were when they were flushed here. Within one tick of the clock more may be
+# named in a directory without a sign of it, so those that changed just now are left out.
+_flushed: dict[Path, tuple[int, int, int, int]] = {}
+_CERTAIN_NS = 1_000_000_000
+
+
 def make_dirs(path: Path) -> None:
     """Make the directory and its missing parents, each 0700 and flushed into its parent.
 
@@ -206,29 +212,19 @@ def make_dirs(path: Path) -> None:
     if not level.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(level))
     if level.parent != level:
-        with suppress(PermissionError):  # a parent we cannot read is not one we made it in
-            _flush_if_changed(level.parent)
+        now, status = time.time_ns(), os.stat(level.parent)
+        seen = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
+        if _flushed.get(level.parent) != seen:
+            with suppress(PermissionError):  # a parent we cannot read is not one we made it in
+                flush_dir(level.parent)
+                if now - max(seen[2:]) > _CERTAIN_NS:
+                    _flushed[level.parent] = seen
     for level in reversed(missing):
         with suppress(FileExistsError):  # another process was faster
             level.mkdir(0o700)
         flush_dir(level.parent)
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
-
-
-_flushed: dict[Path, tuple[int, int, int, int]] = {}  # directories, as they were at their flush
-_CERTAIN_NS = 1_000_000_000  # within the time of one tick of the clock more may be named, unseen
-
-
-def _flush_if_changed(directory: Path) -> None:
-    """Flush the names in a directory, unless they are those that were flushed here before."""
-    now, status = time.time_ns(), os.stat(directory)
-    seen = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
-    if _flushed.get(directory) == seen:
-        return
-    flush_dir(directory)
-    if now - max(status.st_mtime_ns, status.st_ctime_ns) > _CERTAIN_NS:
-        _flushed[directory] = seen
 
 
 def move_aside(source: Path, target: Path) -> None:

@@ -32,16 +32,11 @@ def exceptions_in(index: Path, hash_bytes: int) -> Exceptions | None:
     """Read an index and return its exceptions, much sooner than a process of git would.
 
     Returns None where git has to be asked: the file is large, or in a form not read here (another
-    version, split, sparse), or not readable at all. A missing index has no entries.
+    version, split, sparse), or damaged, or not readable at all. A missing index has no entries.
     """
     data = read_small(index, _WITHOUT_GIT)
     if data is None or len(data) == _WITHOUT_GIT:
         return None if os.path.lexists(index) else Exceptions((), frozenset())
-    return read_exceptions(data, hash_bytes)
-
-
-def read_exceptions(data: bytes, hash_bytes: int) -> Exceptions | None:
-    """Return the exceptions in an index; None if it is damaged or in a form not read here."""
     count = _count(data, hash_bytes)
     if count is None:
         return None
@@ -63,11 +58,10 @@ def read_exceptions(data: bytes, hash_bytes: int) -> Exceptions | None:
                 elif flags & _ASSUME_VALID or more & _SKIP_WORKTREE:
                     excused.add(data[name_at:end])
             at += (end - at + 8) & ~7
-        if not _known_extensions(data, at, len(data) - hash_bytes, _PLAIN_EXTENSIONS | _CACHES):
-            return None
+        known = _known_extensions(data, at, len(data) - hash_bytes, _PLAIN_EXTENSIONS | _CACHES)
     except (struct.error, ValueError):
         return None
-    return Exceptions(tuple(unmerged), frozenset(excused))
+    return Exceptions(tuple(unmerged), frozenset(excused)) if known else None
 
 
 class IndexFacts(NamedTuple):

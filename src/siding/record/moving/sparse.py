@@ -6,33 +6,41 @@ git's rules for that (cones, patterns, their settings) are git's: they are appli
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.ground.git.command import Place
-from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.record.snapshots.patches import Change
 from siding.record.snapshots.scratch import scratch
+
+if TYPE_CHECKING:
+    from siding.ground.git.repository import Repository
 
 _REAPPLY = ["sparse-checkout", "reapply"]
 _NOTHING = "000000"
 
 
-def is_sparse(repository: Repository, where: Place) -> bool:
+def has_rules(git_dir: Path) -> bool:
+    """Tell whether a worktree may leave tracked files out. Asks no git."""
+    return (git_dir / "info" / "sparse-checkout").exists()
+
+
+def is_sparse(repository: "Repository", where: Place) -> bool:
     """Tell whether the worktree whose git directory `where` has leaves tracked files out."""
-    if not (where.git_dir / "info" / "sparse-checkout").exists():
+    if not has_rules(where.git_dir):
         return False
     done = repository.git.attempt(where, ["config", "--type=bool", "core.sparseCheckout"])
     return done.stdout.strip() == b"true"
 
 
-def apply_rules(repository: Repository, where: Place, keep_fds: Sequence[int] = ()) -> None:
+def apply_rules(repository: "Repository", where: Place, keep_fds: Sequence[int] = ()) -> None:
     """Mark in the index of `where` what the sparse checkout leaves out; what it does not and is
     missing is not written. A git that cannot leaves the index as it is."""
     repository.git.attempt(where, _REAPPLY, keep_fds=keep_fds)
 
 
 def left_out(
-    repository: Repository, where: Place, changes: Sequence[Change], parent: Path
+    repository: "Repository", where: Place, changes: Sequence[Change], parent: Path
 ) -> set[bytes]:
     """Return the paths of `changes` that the sparse checkout leaves out, before or after.
 

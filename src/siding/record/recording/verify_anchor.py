@@ -18,11 +18,18 @@ from siding.record.ledger.anchor_survey import (
 from siding.record.ledger.intents import Intents
 from siding.record.place.project import Project
 from siding.record.recording.anchoring import anchor_path, task_identity
-from siding.record.recording.record_finding import RecordFinding
 from siding.record.tasks.task import Task
 
 ANCHOR = "ledger-head"  # the file, in findings
 _TRIES = 20  # how often a ledger is read again that grew meanwhile
+
+
+class RecordFinding(NamedTuple):
+    """A problem in a record. `where` names the file, line or object."""
+
+    where: str
+    problem: str
+    serious: bool  # False if nothing is lost
 
 
 class Anchored(NamedTuple):

@@ -8,9 +8,9 @@ it. Branches are never removed.
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from siding.ground.files.regular import read_small
-from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.model import (
@@ -23,6 +23,9 @@ from siding.record.snapshots.heads import head_now
 from siding.record.snapshots.recorded_state import details_of, recorded_state
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.tasks.registry import Workspace
+
+if TYPE_CHECKING:
+    from siding.ground.git.repository import Repository
 
 _COMMANDS = {
     "MERGE_HEAD": "merge",
@@ -73,7 +76,7 @@ class GitRestoration(NamedTuple):
 
 
 def plan_git_restoration(
-    repository: Repository,
+    repository: "Repository",
     store: SnapshotStore,
     place: CheckoutPlace,
     task_branch: str,
@@ -131,6 +134,9 @@ def plan_git(
     if not workspace.git_dir or not Path(workspace.git_dir).is_dir():
         return None
     store = project.snapshots
+    then = state_at(project, workspace, snapshot)
+    if now == then:
+        return None
     # A snapshot of before says nothing of the phases. At the base there were none.
     says_all = state_in(store.read_commit(snapshot)) is not None
     return plan_git_restoration(
@@ -139,7 +145,7 @@ def plan_git(
         place_of(workspace),
         workspace.branch,
         now=now,
-        then=state_at(project, workspace, snapshot),
+        then=then,
         with_documents=says_all or snapshot == workspace.base_snapshot,
     )
 
@@ -170,7 +176,7 @@ def _tip(
 
 
 def _branch(
-    repository: Repository,
+    repository: "Repository",
     place: CheckoutPlace,
     now: GitState,
     then: GitState,
@@ -208,7 +214,7 @@ def _branch(
     return None
 
 
-def _branches_elsewhere(repository: Repository, git_dir: Path) -> Iterator[tuple[str, Path]]:
+def _branches_elsewhere(repository: "Repository", git_dir: Path) -> Iterator[tuple[str, Path]]:
     """Yield the branches that other checkouts have checked out, or rebase, and where."""
     from siding.record.worktrees.listing import worktrees
 

@@ -15,7 +15,6 @@ from siding.ground.git.roots import WorktreeRoot
 from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.procfs import worked_in
 from siding.record.files.directories import leaving, with_directories
 from siding.record.files.immovable import (
     Stuck,
@@ -29,7 +28,7 @@ from siding.record.files.plan import (
     plan_restoration,
 )
 from siding.record.files.task_index import ignored_now, ignored_there
-from siding.record.moving.sparse import is_sparse, left_out
+from siding.record.moving.sparse import has_rules, is_sparse, left_out
 from siding.record.place.project import Project
 from siding.record.recording.freed import refuse_freed
 from siding.record.recording.snapshots import TaskSnapshots
@@ -41,7 +40,6 @@ from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import Change, diff_trees
 from siding.record.snapshots.recorded_modes import TreeState, modes_of
 from siding.record.snapshots.room import place_for
-from siding.record.snapshots.seeding import leave_out_sparse
 from siding.record.snapshots.store import PEEKS, SnapshotStore
 from siding.record.tasks.registry import Workspace
 
@@ -174,7 +172,10 @@ def survey(
 
         plan = with_links(store, plan, linked or (), destination.snapshot, request.paths)
     plan = with_directories(here.root, plan, changes, now, then, request.paths)
-    plan = leaving(plan, worked_in(here.root.path, plan.removed))
+    if plan.removed:
+        from siding.ground.process.procfs import worked_in
+
+        plan = leaving(plan, worked_in(here.root.path, plan.removed))
     plan = _without_others(here.root, plan)
     aside: list[bytes] = []
     if request.hard:
@@ -342,12 +343,14 @@ def leave_out(
     """Mark in the task's own index what was kept off, so that a capture does not look for it."""
     workspace = project.workspaces.of_task(task_id)
     if off and workspace is not None:
+        from siding.record.snapshots.seeding import leave_out_sparse
+
         leave_out_sparse(store, store.task(task_id), Path(workspace.git_dir), keep_fds=keep_fds)
 
 
 def _where(project: Project, workspace: Workspace) -> Place | None:
-    if not workspace.git_dir:
+    if not workspace.git_dir or not has_rules(Path(workspace.git_dir)):
         return None
-    common = project.repository.paths.common_dir
+    common = project.paths.common_dir
     where = Place(git_dir=Path(workspace.git_dir), common_dir=common)
     return where if is_sparse(project.repository, where) else None

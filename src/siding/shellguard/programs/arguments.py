@@ -20,7 +20,8 @@ _DANGER_WORDS = (
 
 def dangerous_argument(examiner: "Examiner", word: str, state: "ShellState") -> None:
     """Record `dangerous-argument` if an argument, read as a command line, would be blocked."""
-    for text in {word, word.partition("=")[2], word.partition("!")[2]}:
+    texts = dict.fromkeys((word, word.partition("=")[2], word.partition("!")[2]))  # in this order
+    for text in texts:
         spoken = text and " " in text and known(text) and re.search(_DANGER_WORDS, text)
         if spoken and examiner.would_block(text, state):
             examiner.found("dangerous-argument", text)

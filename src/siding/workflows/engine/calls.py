@@ -53,6 +53,8 @@ class Calls:
                 self._workflow(message)
             case "run" | "bring_back":
                 await self._in_workspace(message)
+            case kind:
+                raise ValueError(f"the script asks for {kind!r}, which nobody knows")
 
     async def _agent(self, message: Mapping[str, Any]) -> None:
         call = agent_call(message["id"], message["path"], message["asked"])

@@ -6,8 +6,10 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from siding.agents.transcripts.counting.calls import Tokens
-from siding.agents.transcripts.counting.files import alone, counted_files, read_file
+from siding.agents.transcripts.counting.files import alone, counted_files, counting_of, read_file
 from siding.agents.transcripts.counting.spending import Spent, spent_in
 from siding.agents.transcripts.kinds import Record
 
@@ -164,6 +166,33 @@ def test_what_a_fork_of_codex_copied_counts_for_its_parent(tmp_path: Path) -> No
     fork = rollout("fork", copied, (usage(8700), usage(1700)), parent=CODEX)
     found = counted(tmp_path, "codex", a=rollout(CODEX, copied), b=fork)
     assert tokens_of(found).input == 8700
+
+
+def test_conversations_of_codex_that_used_the_same_are_two(tmp_path: Path) -> None:
+    same = (usage(7000), usage(7000))
+    found = counted(tmp_path, "codex", a=rollout(CODEX, same), b=rollout("other", same))
+    assert tokens_of(found).input == 14000
+
+
+@pytest.mark.parametrize(
+    ("client", "env", "path"),
+    [
+        ("opencode", {}, "/h/.local/share/opencode/opencode.db"),
+        ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/opencode.db"),
+        ("aider", {"AIDER_ANALYTICS_LOG": "/l"}, "/l"),
+        ("aider", {}, ""),
+        ("claude", {}, ""),
+    ],
+)
+def test_what_is_counted_beside_the_homes(client: str, env: dict[str, str], path: str) -> None:
+    others = counting_of(client).others(env, Path("/h"))
+    assert [str(each) for each in others] == [path] * bool(path)
+
+
+def test_only_the_place_of_a_chat_of_gemini_names_its_checkout() -> None:
+    path = Path("/h/.gemini/tmp/work-1/chats/session-1.jsonl")
+    named = {client: counting_of(client).checkout(path) for client in ("claude", "gemini")}
+    assert named == {"claude": "", "gemini": "work-1"}
 
 
 def gemini(**tokens: int) -> Record:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from siding.ground.git import index_file
-from siding.ground.git.index_file import Exceptions, exceptions_in, read_exceptions
+from siding.ground.git.index_file import Exceptions, exceptions_in
 
 SHA1 = 20
 
@@ -71,8 +71,9 @@ def test_git_is_asked_where_the_index_is_not_read_here(
     index = root / ".git/index"
     assert exceptions_in(root / "none", SHA1) == Exceptions((), frozenset())
     whole = index.read_bytes()
-    assert read_exceptions(whole[:-30], SHA1) is None
-    assert read_exceptions(b"DIRC" + whole[4:90], SHA1) is None
+    for damaged in (whole[:-30], whole[:90], b""):
+        (root / "damaged").write_bytes(damaged)
+        assert exceptions_in(root / "damaged", SHA1) is None
     monkeypatch.setattr(index_file, "_WITHOUT_GIT", len(whole))
     assert exceptions_in(index, SHA1) is None
     monkeypatch.undo()

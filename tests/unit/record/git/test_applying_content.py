@@ -12,7 +12,7 @@ import pytest
 from siding.applying.git import conversion
 from siding.applying.git.content import Content, committed
 from siding.applying.git.conversion import FilterMissing, lay_out, smudged
-from siding.applying.git.hooks import (
+from siding.applying.hooks import (
     HookRefused,
     hooks_directory,
     rehearse,

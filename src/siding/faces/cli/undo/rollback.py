@@ -8,7 +8,6 @@ so `siding undo` takes a rollback back. Ignored files stay; --hard moves them in
 
 from argparse import ArgumentParser, Namespace
 
-from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.words import task_name, task_step
@@ -61,6 +60,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.dry_run:
         with preview(project, request) as survey:
             if arguments.json:
+                from siding.faces.cli.formats import print_json
+
                 print_json(screen, survey_record(survey))
             else:
                 print_survey(screen, survey)
@@ -80,6 +81,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if done.branch is not None:
         screen.note(f"  {done.branch}")
     if arguments.json:
+        from siding.faces.cli.formats import print_json
+
         print_json(screen, done.restored.step.line)
     return 0
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.words import task_name, task_step
@@ -84,6 +83,8 @@ def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
         screen.note(f"{begin} · {done.what}", "green")
     tell_paused(screen, done.task.name, done.paused)
     if as_json:
+        from siding.faces.cli.formats import print_json
+
         step = done.restored.step if done.restored is not None else done.applied
         print_json(screen, None if step is None else step.line)
 

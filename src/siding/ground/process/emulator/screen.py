@@ -7,12 +7,13 @@ a megabyte in two seconds.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
+from unicodedata import category, east_asian_width
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import WindowSize
 from siding.ground.process.emulator.grid import Grid
 from siding.ground.process.emulator.tokens import Token, tokens
-from siding.ground.process.emulator.widths import width
 
 _PAST_LINES = 2000
 _TAB = 8
@@ -373,3 +374,19 @@ _ACTS: dict[str, Callable[[TextScreen, Token], None]] = {
     "s": TextScreen._save,
     "u": TextScreen._restore,
 }
+
+
+_ZERO_WIDTH = frozenset({"Mn", "Me", "Cf"})  # marks above a character, joiners
+_SOFT_HYPHEN = "\u00ad"
+
+
+@lru_cache(maxsize=4096)
+def width(character: str) -> int:
+    """Return 0, 1 or 2, as wcwidth(3) has it in a UTF-8 locale."""
+    if character < "\u0300":
+        return 1
+    if category(character) in _ZERO_WIDTH and character != _SOFT_HYPHEN:
+        return 0
+    if "\u1160" <= character <= "\u11ff":  # the second and third part of a Korean syllable
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1

@@ -7,6 +7,8 @@ cannot be read fast enough, and `is_possible` says so.
 
 Each process is told apart from a later one with its number by its start time. Every one is handed
 to `note` before it is stopped: if we are killed meanwhile, `let_them_go_on` finds it.
+
+`Suspended` does the same to all that a run started, when the person pressed Ctrl-Z.
 """
 
 import os
@@ -16,12 +18,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import Self
 
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.status import ProcessStatus
-from siding.ground.process.tree import ancestors
+from siding.ground.process.tree import ProcessTree, ancestors
 
 if sys.platform == "linux":
     from siding.ground.process import procfs as processes
@@ -259,3 +262,40 @@ def _has_halted(pid: int) -> bool:
 
 def _is_stopped(mark: Mark) -> bool:
     return threads.is_stopped(mark.pid) and _living(mark) is not None
+
+
+class Suspended:
+    """Stops a tree of processes for the length of a block, as far as that is possible.
+
+    If we are killed meanwhile, the keeper ends them, stopped or not.
+    """
+
+    def __init__(self, tree: ProcessTree) -> None:
+        self._pauser = Pauser(_all_of(tree), note=_unnoted)
+
+    def __enter__(self) -> Self:
+        with suppress(CannotPause):
+            self._pauser.pause()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._pauser.go_on()
+
+
+def _all_of(tree: ProcessTree) -> Trees:
+    command, keeper = tree.tops()
+    return Trees(
+        spared=(),
+        above=() if keeper is None else (Mark(keeper.pid, keeper.started),),
+        commands=() if command is None else (Mark(command.pid, command.started),),
+        tokens=(tree.token,),
+    )
+
+
+def _unnoted(_mark: Mark) -> None:
+    """Keep no record of it."""

@@ -157,7 +157,7 @@ class Suspending:
     def _stop_all(self, target: int) -> None:
         """Stop all that the run started, and ourselves, until a shell goes on with us."""
         # Imported here: every run loads this module, and few are suspended.
-        from siding.ground.process.pausing.suspended import Suspended
+        from siding.ground.process.pausing.pauser import Suspended
 
         with Suspended(self._tree):
             _stop(target)

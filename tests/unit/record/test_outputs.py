@@ -6,8 +6,8 @@ from sandbox import Sandbox
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project, require_project
 from siding.record.place.wiring import open_app
-from siding.record.recording import following
-from siding.record.recording.outputs import Output, output
+from siding.record.recording import outputs
+from siding.record.recording.outputs import Output, find_run, follow, output
 from siding.record.tasks.task import Task
 
 
@@ -28,8 +28,8 @@ def test_a_file_that_is_renamed_as_it_is_read(
         span = getattr(streams, renamed)
         return streams._replace(**{renamed: span._replace(path=span.path.with_name("gone"))})
 
-    monkeypatch.setattr(following, "output", meanwhile)
-    task, step = following.find_run(project, None, "last")
-    pieces = [tuple(piece) for piece in following.follow(project, task, step)]
+    monkeypatch.setattr(outputs, "output", meanwhile)
+    task, step = find_run(project, None, "last")
+    pieces = [tuple(piece) for piece in follow(project, task, step)]
     assert pieces == [(1, b"one\n"), (2, b"two\n")]
     assert len(looks) > 1
