@@ -15,7 +15,7 @@ from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
 from siding.record.files.aside import move_out
-from siding.record.files.task_index import ignored_now
+from siding.record.files.index_entries import ignored_now
 from siding.record.place.locks import TaskBusy, holding_task
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
