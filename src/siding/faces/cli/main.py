@@ -184,8 +184,6 @@ def _run_verb(
     gc.set_threshold(50_000)
     gc.enable()
     status = verb.run(parsed, context)
-    # Otherwise the end of the process looks through all that the verb has loaded: 3 to 10 ms.
-    gc.freeze()
     assert isinstance(status, int)
     return status
 
