@@ -5,7 +5,7 @@ from functools import partial
 
 from siding.applying.content import Sources
 from siding.applying.plan import ApplyPlan
-from siding.record.ledger.traps import Trap
+from siding.record.ledger.reports import Trap
 from siding.record.moving.bench import Bench
 from siding.record.place.project import Project
 from siding.record.recording.held_traps import TrapsUnseen, holds, not_seen, see, trap_reference

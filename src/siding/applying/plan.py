@@ -43,7 +43,7 @@ from siding.applying.task_title import title_of
 from siding.ground.errors import SidingError
 from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.traps import Trap
+from siding.record.ledger.reports import Trap
 from siding.record.moving.bench import Bench
 from siding.record.moving.model import (
     CheckoutPlace,

@@ -39,7 +39,7 @@ from siding.ground.process.attached import run_attached
 from siding.ground.process.capture import Completed, run_captured
 from siding.record.acts.skeleton import working
 from siding.record.ledger.left_behind import abandoned_steps, returns_in
-from siding.record.ledger.traps import Trap
+from siding.record.ledger.reports import Trap
 from siding.record.place.events import PullRequestChanged
 from siding.record.place.locks import holding_task
 from siding.record.place.named_task import require_of_board

@@ -10,7 +10,7 @@ from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import step_marks
 from siding.record.place.wiring import App
-from siding.sessions.keeping import kept_here
+from siding.sessions.lookup import kept_here
 from siding.usage.prices import Prices, own_prices
 
 # Model of an agent that is given none, by the variable that has the key of its provider.

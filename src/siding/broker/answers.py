@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from siding.agents.table import ANY
 from siding.asking.lookup import open_questions
 from siding.broker.desk import Desk
-from siding.broker.happenings import happenings
+from siding.broker.events import happenings
 from siding.broker.messages import (
     REQUESTS,
     VERSION,
@@ -33,9 +33,9 @@ from siding.broker.messages import (
     StepsRequest,
     TurnsRequest,
 )
+from siding.broker.news import went_back
 from siding.broker.questions import ask_person, collect
 from siding.broker.reports import report
-from siding.broker.taken_back import went_back
 from siding.feed.short import short_status
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.in_force import is_judged

@@ -5,19 +5,15 @@ speak to it instead of working in Siding's home, which a sandbox hides.
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
-from siding.broker.messages import (
-    EventReply,
-    RefusalReply,
-    ResultReply,
-    UnknownReply,
-    reply_in,
-)
 from siding.ground.errors import SidingError
 from siding.ground.process.broker.client import VARIABLE, NoBroker, ask_line, connect
 from siding.record.place.sandbox_inside import home_is_hidden
 from siding.record.place.wiring import App
+
+if TYPE_CHECKING:
+    from siding.broker.messages import RefusalReply
 
 _USAGE = frozenset({"usage", "bad_request"})
 
@@ -25,7 +21,7 @@ _USAGE = frozenset({"usage", "bad_request"})
 class Refused(SidingError):
     """The broker has refused a request, or what it was to do has failed."""
 
-    def __init__(self, reply: RefusalReply) -> None:
+    def __init__(self, reply: "RefusalReply") -> None:
         super().__init__(reply.message, hint=reply.hint)
         self.code = reply.code or "refused"  # of the other side
         self.exit_code = 2 if self.code in _USAGE else 1
@@ -49,6 +45,15 @@ class Inside:
 
         Fields that are None are left out. Raises Refused, and Gone.
         """
+        # Imported here: a command that finds no broker to ask needs none of it.
+        from siding.broker.messages import (
+            EventReply,
+            RefusalReply,
+            ResultReply,
+            UnknownReply,
+            reply_in,
+        )
+
         said = {name: value for name, value in fields.items() if value is not None}
         try:
             line = ask_line(self._connection, json.dumps({"do": what, **said}).encode())

@@ -11,18 +11,18 @@ from siding.agents.hooks import Adapter, Answer, Moment, Report, adapter_of
 from siding.asking.entries import agent_entry
 from siding.asking.notifications import notify
 from siding.broker.desk import REPORTING, Desk
-from siding.broker.judging import Judged, judged
+from siding.broker.judge import Judged, judged
 from siding.broker.messages import ReportRequest, cannot_report
+from siding.broker.news import News
+from siding.broker.news import news as news_of
 from siding.broker.over_limit import held, noticed
-from siding.broker.taken_back import News
-from siding.broker.taken_back import news as news_of
 from siding.ground.namedtuples import NamedTuple
 from siding.record.runs.reported import Reported, first_line, read_reported, write_reported
 from siding.record.runs.run import LONGEST_PROMPT
 from siding.running.checkpoint import TurnWords, record_turn, settle_before_turn, words_of_turn
 from siding.running.typed import TypedInTurn
 from siding.usage.of_run import UsedInTurn, with_used_since
-from siding.usage.written import size_of
+from siding.usage.transcript_end import size_of
 
 _LONGEST_SHOWN = 400
 _Take = Callable[[Desk, Adapter, Reported, Report], Reported]

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping
 from inspect import cleandoc
 from typing import Any, TypeVar
 
+from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 from siding import __version__
 from siding.broker.inside import Inside
-from siding.broker.tool_answers import told
-from siding.broker.workflow_tools import add_workflow_tools
 from siding.ground.errors import SidingError
 from siding.ground.storage.fields import mapping, mappings, text
+from siding.workflows.acts.scripts import guide
 
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
 _NOT_ANSWERED = "not_answered"
@@ -110,3 +111,77 @@ def _recorded(result: Mapping[str, Any]) -> str:
 
 def _moved(result: Mapping[str, Any]) -> str:
     return f"now in phase {result.get('phase')}, step {result.get('step')}"
+
+
+_Result = TypeVar("_Result")
+
+
+async def told(ask: Callable[[], _Result]) -> _Result:
+    """Ask in a thread; what is refused is told to the model with what to do."""
+    try:
+        return await to_thread.run_sync(ask, abandon_on_cancel=True)
+    except SidingError as error:
+        raise ToolError(": ".join(filter(None, (error.message, error.hint)))) from None
+    except OSError as error:
+        raise ToolError(f"Siding cannot be reached: {error}") from None
+
+
+AddTool = Callable[[Callable[..., Any]], object]
+
+
+def add_workflow_tools(tool: AddTool, broker: Callable[[], Inside]) -> None:
+    """Add the tools to a server, by its `tool`."""
+
+    @tool
+    async def workflow(
+        script: str = "",
+        name: str = "",
+        script_path: str = "",
+        args: Any = None,
+        resume: str = "",
+        max_concurrency: int | None = None,
+    ) -> str:
+        """Run a script that starts many agents, in the background; returns the id of the run.
+
+        Give a `script`, the `name` of a workflow, or a `script_path` in the workspace, with `args`;
+        or `resume` with the id of an earlier run. Read `workflow_guide` before you write one.
+        """
+        fields = {
+            "script": script or None,
+            "name": name or None,
+            "script_path": script_path or None,
+            "args": args,
+            "resume": resume or None,
+            "max_concurrency": max_concurrency,
+        }
+        return _begun(await told(lambda: broker().ask("workflow", act="run", **fields)))
+
+    @tool
+    async def workflow_status(run: str) -> dict[str, Any]:
+        """Return where a run of a workflow is: its phases, its agents, and what it returned."""
+        return dict(await told(lambda: broker().ask("workflow", act="status", run=run)))
+
+    @tool
+    async def workflow_cancel(run: str, agent: int | None = None) -> dict[str, Any]:
+        """End a run of a workflow with all its agents, or only the agent with this id."""
+        asked = {"act": "cancel", "run": run, "agent": agent}
+        return dict(await told(lambda: broker().ask("workflow", **asked)))
+
+    @tool
+    async def workflow_guide() -> str:
+        """Return when a workflow is worth it, how to write one, and which there are by name."""
+        found = await told(lambda: broker().ask("workflow", act="list"))
+        lines = [f"- {each['name']}: {each['description']}" for each in found["workflows"]]
+        return "\n".join([guide(), "# Workflows with a name", "", *lines])
+
+
+def _begun(result: Mapping[str, Any]) -> str:
+    lines = [
+        "Workflow started (running in the background).",
+        f"run_id: {result['run_id']}",
+        f"workflow: {result['workflow']}",
+        *(f"warning: {warning}" for warning in result["warnings"]),
+        "",
+        "`workflow_status` with this run_id tells how it goes, and what it returned.",
+    ]
+    return "\n".join(lines)

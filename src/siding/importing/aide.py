@@ -6,10 +6,17 @@ from siding.asking.decisions.record import Decision
 from siding.asking.decisions.store import DecisionStore
 from siding.asking.origin import holding_decisions
 from siding.ground.ids import TaskId
-from siding.importing.records.aide import AideTask
-from siding.importing.report import Fate, Item
+from siding.importing.aide_records import AideTask
 from siding.importing.source import Source
-from siding.importing.tasks import NewTask, Provenance, imported_tasks, new_ids, save_new
+from siding.importing.tasks import (
+    Fate,
+    Item,
+    NewTask,
+    Provenance,
+    imported_tasks,
+    new_ids,
+    save_new,
+)
 from siding.record.phases.store import PhaseStore
 from siding.record.place.project import Project
 from siding.record.tasks.states import TaskState

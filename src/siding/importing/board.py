@@ -6,10 +6,11 @@ from pathlib import Path
 
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
-from siding.importing.records.board import BoardTask, BoardWorktree
-from siding.importing.report import Fate, Item
+from siding.importing.board_records import BoardTask, BoardWorktree
 from siding.importing.source import WORKTREES, Source
 from siding.importing.tasks import (
+    Fate,
+    Item,
     NewTask,
     Provenance,
     imported_tasks,

@@ -15,8 +15,8 @@ from siding.ground.git.errors import NotARepository
 from siding.ground.hashing import sha256_hex
 from siding.importing.aide import bring_in_aide
 from siding.importing.board import BoardImport
-from siding.importing.report import Fate, ImportReport, Item
 from siding.importing.source import WORKTREES, Source, read_source
+from siding.importing.tasks import Fate, ImportReport, Item
 from siding.record.place.project import Project
 
 IMPORTS = "imports"

@@ -6,8 +6,8 @@ from pathlib import Path
 from siding.ground.errors import NotFound, UnreadableFile
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
-from siding.importing.records.aide import AideFolder, is_flow, read_folder
-from siding.importing.records.board import Board, read_board
+from siding.importing.aide_records import AideFolder, is_flow, read_folder
+from siding.importing.board_records import Board, read_board
 
 TASKS, WORKTREES, AIDE = ".tasks", ".worktrees", ".aide"
 LARGEST = 16 << 20  # bytes of one file

@@ -1,6 +1,8 @@
-"""Bring in tasks. Where each came from is in its metadata, by which it is found again."""
+"""Bring in tasks, and report what was brought in. Where each came from is in its metadata, by which
+it is found again."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from siding.ground.ids import Sha, TaskId
@@ -87,3 +89,32 @@ def save_new(
         project.tasks.save(task)
     project.events.emit(TaskChanged(task, "created"))
     return task
+
+
+class Fate(StrEnum):
+    """What becomes of one thing of a source."""
+
+    NEW = "new"
+    THERE = "there"
+    LEFT = "left"
+
+
+class Item(NamedTuple):
+    """One thing of the source. `id` is what it has here, if it has an id; `note` is a phrase."""
+
+    kind: str  # task, worktree, decision, phases, events
+    name: str
+    fate: Fate
+    id: str = ""
+    note: str = ""
+
+
+class ImportReport(NamedTuple):
+    """All things of a source, and a sentence for each that could not be read or brought in."""
+
+    items: tuple[Item, ...]
+    problems: tuple[str, ...]
+
+    def count(self, fate: Fate, kind: str = "") -> int:
+        """Return how many things have this fate, of one kind or of all."""
+        return sum(each.fate is fate and kind in ("", each.kind) for each in self.items)

@@ -1,7 +1,7 @@
 """Turns of an agent in a person's own checkout: kept beside the branch, where nothing is moved."""
 
 from siding.agents.hooks import Adapter, Moment, Report
-from siding.broker.taken_back import News
+from siding.broker.news import News
 from siding.ground.namedtuples import NamedTuple
 from siding.integrating.conversation import file_of, heard, keep
 from siding.record.place.project import Checkout, Project
@@ -10,7 +10,7 @@ from siding.record.recording.snapshots import tidy_store
 from siding.record.runs.reported import Reported, read_reported_in
 from siding.running.typed import TypedInTurn
 from siding.usage.of_run import is_transcript
-from siding.usage.written import size_of, wait_until_written
+from siding.usage.transcript_end import size_of, wait_until_written
 
 
 def checkout_turn(

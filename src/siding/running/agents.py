@@ -40,7 +40,7 @@ def reporting_of(
 
 def _holds(work: Work, request: RunRequest) -> bool:
     """Return whether the agent may have to wait at a limit of what it uses."""
-    from siding.usage.before_run import limits_before
+    from siding.usage.measured import limits_before
 
     if request.over_limit:
         return False

@@ -94,7 +94,9 @@ def words_of_turn(
 
 
 def _last_time(transcript: str) -> str:
-    from siding.usage.written import last_time_in  # only where an agent's turn was interrupted
+    from siding.usage.transcript_end import (
+        last_time_in,  # only where an agent's turn was interrupted
+    )
 
     return last_time_in(transcript)
 

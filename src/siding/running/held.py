@@ -11,7 +11,7 @@ from siding.record.traps.marks import may_hold
 from siding.sandbox.sandbox import SandboxPlan
 
 if TYPE_CHECKING:
-    from siding.record.ledger.traps import Trap
+    from siding.record.ledger.reports import Trap
     from siding.record.snapshots.capture import Capture
     from siding.record.snapshots.peek import Peek
 

@@ -91,7 +91,7 @@ def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
     urls = [each for each in env.items() if "://" in each[1] and "@" in each[1]]
     if not likely and not urls:
         return []
-    for name, value in (*_secrets_of(likely), *_passwords_of(urls)):
+    for name, value in (*_secrets_of(likely), *(_passwords_of(urls) if urls else ())):
         if _is_worth_hiding(value):
             kind = b"env:" + name.encode("ascii", "replace")
             for form in _forms(value):
@@ -102,15 +102,17 @@ def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
 def _secrets_of(variables: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
     """Yield each line of the values whose names say that they are secret."""
     from siding.secretmask.names import Tier, meaning  # rules are loaded when they are needed
-    from siding.secretmask.values import is_random
 
     for name, value in variables:
         named = meaning(name.encode("utf-8", "surrogateescape"))
         data = value.encode("utf-8", "surrogateescape")
         if named is None or (named.tier in (Tier.KEY, Tier.COOKIE) and len(data) < 16):
             continue
-        if named.only_random and not is_random(data):
-            continue
+        if named.only_random:
+            from siding.secretmask.values import is_random
+
+            if not is_random(data):
+                continue
         for line in data.splitlines():
             yield name, line
 

@@ -1,4 +1,4 @@
-"""Write the pages of many sessions into a directory, and an index page over them."""
+"""Render a conversation as text, Markdown or HTML; write the pages of many, and an index."""
 
 import os
 import re
@@ -6,15 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from siding.agents.transcripts.page import GENERATOR, IndexEntry, index_page
+from siding.agents.transcripts.calls import STEP, says_nothing
+from siding.agents.transcripts.kinds import ASSISTANT, SYSTEM, USER, Record
+from siding.agents.transcripts.markdown import blocks, markdown
+from siding.agents.transcripts.messages import content_of, is_boundary, is_tool_result
+from siding.agents.transcripts.page import GENERATOR, IndexEntry, index_page, page
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.durable import make_dirs
 from siding.record.place.wiring import App
-from siding.sessions.finding import FoundSession, Scope
-from siding.sessions.reading import readable_of
-from siding.sessions.sessions import agents, conversation
+from siding.sessions.lookup import FoundSession, Scope
+from siding.sessions.reader import readable_of
+from siding.sessions.sessions import Conversation, agents, conversation
 from siding.sessions.steps import led_to, with_steps
-from siding.sessions.views import as_page
 
 _INDEX = "index.html"
 # An id becomes the name of a file, and comes from one that anybody may have written.
@@ -96,3 +99,56 @@ def _write(path: Path, pieces: Iterator[str]) -> None:
     with temporary.open("w", encoding="utf-8", errors="replace") as file:
         file.writelines(pieces)
     os.replace(temporary, path)
+
+
+SHOWN_RESULT = 600  # characters of a tool's result in a terminal
+
+
+def as_markdown(found: Conversation) -> Iterator[str]:
+    """Yield the conversation as Markdown."""
+    return markdown(found.title, found.records)
+
+
+def as_page(found: Conversation, *, images: bool) -> Iterator[str]:
+    """Yield the conversation as one HTML page."""
+    return page(found.title, found.records, images=images)
+
+
+def as_text(found: Conversation, *, everything: bool = False) -> Iterator[str]:
+    """Yield the conversation for a terminal; messages of the live chain have their numbers.
+
+    Hooks, times and empty attachments are left out, if not everything is wanted.
+    """
+    numbers = {uuid: number for number, uuid in enumerate(found.ids, 1)}
+    yield f"{found.title}\n{found.id}\n"
+    for record in found.records:
+        number = numbers.get(str(record.get("uuid")))
+        if says_nothing(record) and not everything:
+            continue
+        if record.get("subtype") == STEP:
+            yield f"\n→ {record['content']}\n"
+            continue
+        mark = f"#{number}" if number else "(compacted)"
+        yield f"\n{mark} {_who(record)}  {record.get('timestamp', '')}\n"
+        yield "".join(blocks(content_of(record), SHOWN_RESULT)) or _note(record)
+
+
+def _who(record: Record) -> str:
+    kind = record.get("type")
+    if is_boundary(record):
+        return "compaction"
+    if kind == ASSISTANT:
+        return "model"
+    if kind != USER:
+        return str(kind)
+    if record.get("isCompactSummary"):
+        return "summary"
+    if is_tool_result(record):
+        return "tools"
+    return "hidden prompt" if record.get("isMeta") else "person"
+
+
+def _note(record: Record) -> str:
+    if record.get("type") == SYSTEM:
+        return f"\n{record.get('content') or record.get('subtype') or ''}\n"
+    return "\n"

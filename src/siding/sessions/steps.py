@@ -15,7 +15,7 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
-from siding.sessions.finding import FoundSession
+from siding.sessions.lookup import FoundSession
 
 __all__ = ["LedStep", "Record", "led_step", "led_to", "part_of", "with_steps"]
 

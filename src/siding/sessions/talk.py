@@ -12,7 +12,7 @@ from siding.agents.transcripts.markdown import result_text
 from siding.agents.transcripts.messages import content_of, is_boundary, is_tool_result, message_of
 from siding.agents.transcripts.reading.listing import first_prompt
 from siding.ground.namedtuples import NamedTuple
-from siding.sessions.reading import ReadableSession
+from siding.sessions.reader import ReadableSession
 from siding.sessions.shelf import store_of
 from siding.sessions.steps import LedStep, led_step, part_of, with_steps
 

@@ -1,4 +1,4 @@
-"""What a run, its task and this day have used, beside their limits."""
+"""What a run, its task and this day have used, beside their limits; and before a run."""
 
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.agents.transcripts.counting.spending import Spent
-from siding.ground.errors import UsageError
+from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
+from siding.record.place.project import Project
 from siding.record.place.wiring import App
-from siding.usage.limits import OF, Amount, UsageLimits
+from siding.usage.limits import OF, Amount, AtLimit, UsageLimits, usage_limits
 from siding.usage.report import cost_of, local_day, prices_here
 from siding.usage.sources import count
 
@@ -142,3 +143,29 @@ def _prices(app: App) -> "Prices":
             hint="pip install 'siding[prices]', write prices.yaml (docs/usage.md), or set tokens",
         )
     return prices
+
+
+class LimitReached(SidingError):
+    """An agent is not started, because a limit of what may be used is reached."""
+
+    code = "limit_reached"
+
+
+def limits_before(project: Project, task: str, workspace: Path) -> UsageLimits:
+    """Return the limits that an agent's run has; warn of those that are reached.
+
+    Raises LimitReached where a limit is set to pause or stop runs, and UsageError for settings that
+    cannot be used.
+    """
+    limits = usage_limits(project)
+    if not limits.is_set:
+        return limits
+    used = measure(project.app, Place(task, workspace), limits)
+    for each in passed(limits, used, task, {}):
+        if limits.at_limit is not AtLimit.WARN:
+            raise LimitReached(
+                f"{each.sentence}, so no agent is started",
+                hint="--over-limit starts it all the same; `siding usage` shows what was used",
+            )
+        project.app.warn(each.sentence)
+    return limits

@@ -20,7 +20,7 @@ from siding.record.runs.reported import Reported
 from siding.record.runs.run import Run
 from siding.usage.brief import used_in
 from siding.usage.sources import CACHE
-from siding.usage.written import size_of, wait_until_written
+from siding.usage.transcript_end import size_of, wait_until_written
 
 
 def used_since(app: App, transcript: str, since: str, session: str) -> Usage:

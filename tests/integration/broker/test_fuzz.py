@@ -15,7 +15,7 @@ from sandbox import Sandbox
 from siding.broker import limits
 from siding.broker.desk import DeskOfRun, PeerGone
 from siding.broker.record import RequestRecord
-from siding.broker.serving import Broker, Conversation
+from siding.broker.server import Broker, Conversation
 from siding.record.place.project import require_project
 from siding.record.place.wiring import open_app
 from siding.running.hosting import host

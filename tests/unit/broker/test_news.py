@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.broker.taken_back import news
+from siding.broker.news import news
 from siding.record.ledger.store import Ledger
 from siding.record.runs.reported import Reported
 

@@ -17,7 +17,7 @@ KNOWN_BY: dict[str, dict[str, str]] = {
     "integrating": {},
     "upkeep": {},
     "workflows": {
-        "broker/workflow_tools.py": "the guide, as a tool",
+        "broker/tools.py": "the guide, as a tool",
         "broker/workflows.py": "runs that an agent begins",
         "faces/web/openapi.py": "what may be done to a run",
         "faces/web/rendering.py": "dollars and tokens in words",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.asking.decisions.record import DecisionState
-from siding.importing.records.aide import (
+from siding.importing.aide_records import (
     flow_from,
     is_flow,
     pending_from,
@@ -18,8 +18,8 @@ from siding.importing.records.aide import (
     read_folder,
     record_from,
 )
-from siding.importing.records.board import reaches, read_board, task_from, worktrees_from
-from siding.importing.records.fields import fitting_name, time_in
+from siding.importing.board_records import reaches, read_board, task_from, worktrees_from
+from siding.importing.record_fields import fitting_name, time_in
 from siding.record.tasks.names import problem_with_name
 from siding.record.tasks.states import TaskState, WorkspaceState
 

@@ -9,7 +9,6 @@ import zlib
 from _thread import get_ident
 from pathlib import Path
 
-from siding.ground.files.durable import flush_dir, make_dirs, write_and_rename
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import EMAIL, IDENTITY
 from siding.ground.hashing import new_digest
@@ -40,6 +39,8 @@ def loose_path(objects: Path, sha: str) -> Path:
 
 def write_object(objects: Path, kind: str, body: bytes, object_format: str) -> Sha:
     """Write a loose object durably and return its id. An object that exists is left alone."""
+    from siding.ground.files.durable import flush_dir, make_dirs, write_and_rename
+
     sha = object_id(kind, body, object_format)
     path = loose_path(objects, sha)
     if not path.parent.is_dir():

@@ -10,7 +10,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.ground.files.durable import flush_dir, make_dirs, replace_by_lock
 from siding.ground.files.regular import read_small
 from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha
@@ -86,6 +85,8 @@ def read_ref(common_dir: Path, name: str) -> Sha | None:
 
 def write_ref(common_dir: Path, name: str, sha: str) -> None:
     """Make the ref hold `sha`, durably. The caller's lock makes it the only writer of this ref."""
+    from siding.ground.files.durable import make_dirs, replace_by_lock
+
     path = common_dir / name
     if not path.parent.is_dir():  # every snapshot comes here
         make_dirs(path.parent)
@@ -94,6 +95,8 @@ def write_ref(common_dir: Path, name: str, sha: str) -> None:
 
 def delete_ref(common_dir: Path, name: str) -> None:
     """Remove a ref that only Siding writes and nobody packs. A missing ref is no error."""
+    from siding.ground.files.durable import flush_dir
+
     path = common_dir / name
     path.with_name(path.name + ".lock").unlink(missing_ok=True)
     if path.exists():

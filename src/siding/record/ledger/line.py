@@ -6,7 +6,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.figures import DiffFigures, ModeFigures
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
-from siding.record.ledger.traps import Trap, traps_record
+from siding.record.ledger.reports import Trap, traps_record
 from siding.record.snapshots.coverage import Coverage
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from siding.record.ledger.details.rollback import MergedBranch, RollbackDetail
     from siding.record.ledger.details.run import RunDetail
     from siding.record.ledger.figures import DiffFigures, RunTurns
-    from siding.record.ledger.reports import IsolationReport, PolicyEvent
-    from siding.record.ledger.traps import Trap
+    from siding.record.ledger.reports import IsolationReport, PolicyEvent, Trap
     from siding.record.ledger.usage import Usage
     from siding.record.ledger.wire import WireReport
     from siding.record.snapshots.coverage import Coverage
@@ -254,7 +253,7 @@ class StepFields(NamedTuple):
         found = mappings(self.line.get("traps"))
         if not found:
             return ()
-        from siding.record.ledger.traps import Trap
+        from siding.record.ledger.reports import Trap
 
         return tuple(Trap.from_record(each) for each in found)
 

@@ -1,37 +1,31 @@
 """Compare two states of a task: the base, the state after a step, or the workspace as it is now."""
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.ground.errors import NotFound, SidingError, UsageError
-from siding.ground.files.durable import write_all
 from siding.ground.git.paths import is_selected, quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.output.reading import Span
-from siding.record.ledger.figures import DiffFigures, ModeFigures
-from siding.record.ledger.step import Step
 from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.recording.freed import freed_at, refuse_freed, refuse_freed_patch
 from siding.record.recording.line_base import line_base, no_base
 from siding.record.recording.named_paths import named_paths, refuse_unknown
-from siding.record.recording.patch_files import parts_of, patch_span
 from siding.record.recording.snapshots import TaskSnapshots, patch_lines
-from siding.record.recording.steps import same_number, step
 from siding.record.snapshots.mode_changes import ModeChange
 from siding.record.snapshots.modes import Modes
-from siding.record.snapshots.patches import DiffStat, FileStat
+from siding.record.snapshots.patches import DiffStat
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import WorkspaceState
 from siding.record.tasks.task import Task
 
+if TYPE_CHECKING:
+    from siding.record.recording.recorded_patch import RecordedPatch
+
 __all__ = [
     "Difference",
-    "RecordedPatch",
     "ShownChange",
     "difference",
     "shown_changes",
@@ -109,6 +103,8 @@ class Difference(NamedTuple):
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
         """Return the figures in the form of a ledger line."""
+        from siding.record.ledger.figures import DiffFigures, ModeFigures
+
         modes = ModeFigures.of(self.mode_changes(paths))
         return DiffFigures.of(self.stat(paths)).as_record() | modes.as_record()
 
@@ -122,83 +118,10 @@ class Difference(NamedTuple):
             yield line.decode("utf-8", "backslashreplace")
 
 
-class RecordedPatch(NamedTuple):
-    """The recorded patch of one step, used if its snapshots do not exist."""
-
-    task: Task
-    before: str | None
-    after: str | None
-    title: str
-    span: Span
-
-    def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
-        """Return no paths; raise UsageError if PATHs are named: the patch cannot be split."""
-        _refuse_paths(tuple(map(os.fsencode, names)))
-        return ()
-
-    def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
-        """Return nothing: a patch contains no permissions except the executable bit."""
-        _refuse_paths(paths)
-        return []
-
-    def links(self, paths: tuple[bytes, ...] = ()) -> list[str]:
-        """Return nothing: a patch contains no hard links."""
-        _refuse_paths(paths)
-        return []
-
-    def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
-        """Return the figures of the patch, file by file."""
-        _refuse_paths(paths)
-        files = tuple(
-            FileStat(
-                status=part.status,
-                path=os.fsencode(part.name),
-                additions=None if part.is_binary else part.additions,
-                deletions=None if part.is_binary else part.deletions,
-            )
-            for part in parts_of(self.span)
-        )
-        return DiffStat(
-            files=len(files),
-            additions=sum(each.additions or 0 for each in files),
-            deletions=sum(each.deletions or 0 for each in files),
-            per_file=files,
-        )
-
-    def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
-        """Return the figures in the form of a ledger line."""
-        return DiffFigures.of(self.stat(paths)).as_record()
-
-    def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
-        """Write the patch to the file descriptor `fd`, byte for byte."""
-        _refuse_paths(paths)
-        block = b""
-        for block in self.span.chunks(1 << 18):
-            write_all(fd, block)
-        if block and not block.endswith(b"\n"):
-            write_all(fd, b"\n")  # another tool cuts it off, and `git apply` refuses the patch then
-
-    def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
-        """Yield the lines of the patch as text; bytes that are not UTF-8 become ``\\xNN``."""
-        _refuse_paths(paths)
-        with open(self.span.path, "rb") as patch:
-            for line in patch:
-                yield line.decode("utf-8", "backslashreplace")
-
-
-def _refuse_paths(paths: tuple[bytes, ...]) -> None:
-    if paths:
-        raise UsageError(
-            "the snapshots of this step do not exist, and its recorded patch cannot be limited to "
-            "paths",
-            hint="leave the paths out",
-        )
-
-
 @contextmanager
 def difference(
     project: Project, named: str | None, *, at: str | None, start: str | None, end: str | None
-) -> Iterator[Difference | RecordedPatch]:
+) -> "Iterator[Difference | RecordedPatch]":
     """Yield the difference of a step (`at`), of a range, or of the whole task up to now.
 
     `start` and `end` are step numbers, ``base``, ``last`` or ``now``. Raises NotFound and
@@ -224,14 +147,18 @@ def difference(
     if at is not None:
         if start or end:
             raise UsageError("--step names one step; --from and --to name a range")
+        from siding.record.recording.freed import refuse_freed, refuse_freed_patch
+        from siding.record.recording.recorded_patch import has_snapshots, recorded_patch
+        from siding.record.recording.steps import same_number, step
+
         _task, one = step(project, task.id, at)
         if others := same_number(project, task, one):
             project.app.warn(others)
-        recorded = _recorded_patch(project, task, workspace, one)
+        recorded = recorded_patch(project, task, workspace, one)
         if recorded is not None:
             yield recorded
             return
-        if not _has_snapshots(project, workspace, one):
+        if not has_snapshots(project, workspace, one):
             refuse_freed_patch(project, task.id, one)
         refuse_freed(project, f"step {one.id}", one.snapshot)
         refuse_freed(project, f"the state before step {one.id}", one.parent)
@@ -257,32 +184,15 @@ def difference(
     yield of(before, _recorded(project, task, workspace, end), title, snapshots)
 
 
-def _recorded_patch(
-    project: Project, task: Task, workspace: Workspace, one: Step
-) -> RecordedPatch | None:
-    """Return the step's patch if its snapshots never existed, were lost or freed, else None."""
-    if _has_snapshots(project, workspace, one):
-        return None
-    span = patch_span(project, task, one)
-    if span is None:
-        return None
-    return RecordedPatch(task, one.parent, one.snapshot, f"step {one.id}", span)
-
-
-def _has_snapshots(project: Project, workspace: Workspace, one: Step) -> bool:
-    """Tell whether the states before and after the step are there to be compared."""
-    is_there = one.parent is not None and one.snapshot is not None and project.has_repository
-    is_there = is_there and freed_at(project, one.parent, one.snapshot) is None
-    is_there = is_there and one.number > workspace.lost_until
-    return is_there and project.snapshots.objects.is_dir()
-
-
 def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> str:
     """Return the snapshot of ``base``, ``last`` or a step number."""
     if name in ("base", "0"):
         return line_base(project, workspace).snapshot
     if name == "now":
         raise UsageError("`now` can only be the end of a range", hint="--from base --to now")
+    from siding.record.recording.freed import refuse_freed
+    from siding.record.recording.steps import step
+
     _task, found = step(project, task.id, name)
     if found.snapshot is None:
         raise NotFound(f"step {found.id} has no snapshot")

@@ -9,7 +9,7 @@ from shlex import quote
 
 from siding.ground.errors import SidingError
 from siding.ground.ids import Sha, TaskId
-from siding.record.ledger.traps import Trap
+from siding.record.ledger.reports import Trap
 from siding.record.place.project import Project
 from siding.record.recording.line_base import line_base
 from siding.record.snapshots.patches import diff_trees

@@ -11,14 +11,13 @@ from siding.ground.files.regular import read_small
 from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.kinds import StepStatus
-from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.tasks.registry import REBUILT, Workspace
 from siding.record.tasks.task import Task
 
 if TYPE_CHECKING:
     from siding.record.ledger.details import Detail
+    from siding.record.ledger.step import Step
 
 _SYNCED = "synced"  # in the registry: the ledger has a sync, or an attempt at one
 
@@ -39,6 +38,7 @@ def line_base(project: Project, workspace: Workspace, until: int | None = None) 
     may_be_synced = workspace.rest.get(_SYNCED) or workspace.rest.get(REBUILT)
     if not may_be_synced or not workspace.base_snapshot:
         return own
+    from siding.record.ledger.kinds import StepStatus
     from siding.record.ledger.present_line import present_line
 
     lost = workspace.lost_until

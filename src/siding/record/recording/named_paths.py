@@ -11,7 +11,6 @@ from siding.ground.errors import NotFound, UsageError
 from siding.ground.git.paths import is_under, quote_path
 from siding.ground.ids import Sha
 from siding.record.place.project import Project
-from siding.record.snapshots.patches import paths_in_tree
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.tasks.registry import Workspace
 
@@ -45,6 +44,8 @@ def below_workspace(project: Project, workspace: Workspace, named: str) -> bytes
 
 def refuse_unknown(store: SnapshotStore, states: Sequence[Sha], paths: Sequence[bytes]) -> None:
     """Raise NotFound for a path that is in none of `states`, which are snapshots or trees."""
+    from siding.record.snapshots.patches import paths_in_tree
+
     missing = set(paths)
     for state in states:
         if not missing:

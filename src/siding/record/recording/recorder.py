@@ -46,7 +46,7 @@ from siding.record.tasks.task import Task
 
 if TYPE_CHECKING:
     from siding.record.ledger.figures import RunTurns
-    from siding.record.ledger.traps import Trap
+    from siding.record.ledger.reports import Trap
     from siding.record.recording.last_state import LastState
     from siding.record.snapshots.patches import DiffStat
 

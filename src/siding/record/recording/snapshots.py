@@ -1,9 +1,8 @@
 """Take, compare and verify the snapshots of one task."""
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -11,15 +10,13 @@ from siding.ground.errors import SidingError
 from siding.ground.git.errors import CommandFailed, not_comparable
 from siding.ground.git.roots import WorktreeRoot
 from siding.ground.ids import Sha
-from siding.ground.storage.locks import FileLock, LockBusy
-from siding.record.ledger.figures import ModeFigures
-from siding.record.phases.documents import read_documents
 from siding.record.snapshots.changes import CaptureLimits
 from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.tasks.registry import Workspace
 
 if TYPE_CHECKING:
+    from siding.record.ledger.figures import ModeFigures
     from siding.record.place.locks import Hold
     from siding.record.place.project import Project
     from siding.record.snapshots.capture import Capture
@@ -123,11 +120,13 @@ class TaskSnapshots:
         now = TreeState(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
         return mode_changes(self._store, state_of(self._store, Sha(before)), now)
 
-    def mode_figures(self, before: str, after: str, modes: "Modes | None") -> ModeFigures:
+    def mode_figures(self, before: str, after: str, modes: "Modes | None") -> "ModeFigures":
         """Return the figures of what differs between two snapshots besides the files' content.
 
         `modes` are the permissions of `after`, if they are known.
         """
+        from siding.record.ledger.figures import ModeFigures
+
         if before == after:
             return ModeFigures()
         from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
@@ -248,10 +247,16 @@ class TaskSnapshots:
             kind=kind,
             at=int(self._project.app.clock.now().timestamp()),
             limits=CaptureLimits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
-            documents=partial(read_documents, self._project.task_layout(task_id).root),
+            documents=self._documents,
             keep_fds=self.keep_fds,
             of_sandbox=self._of_sandbox(),
         )
+
+    def _documents(self) -> Mapping[str, bytes]:
+        """Return the task's documents that go with its state, by their names."""
+        from siding.record.phases.documents import read_documents
+
+        return read_documents(self._project.task_layout(self._workspace.task_id).root)
 
     def _of_sandbox(self) -> Path | None:
         """Return the git directory of a sandboxed run that lives in the workspace."""
@@ -268,6 +273,7 @@ def tidy_store(project: "Project") -> None:
     """Join the packs of the snapshot store if there are many, one command at a time."""
     if not project.snapshots.has_many_packs():
         return
+    from siding.ground.storage.locks import FileLock, LockBusy
     from siding.record.snapshots.store_upkeep import tidy
 
     lock = FileLock(project.layout.lock("snapshots"))

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from siding.ground.files.durable import replace_bytes
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import Place
 from siding.ground.git.excludes import renewed
@@ -50,6 +49,8 @@ class TaskIndex:
         """Bring the patterns up to date with the files that they were copied from."""
         copy = read_small(self.task.excludes)
         if copy is not None and (now := renewed(copy)) != copy:
+            from siding.ground.files.durable import replace_bytes
+
             replace_bytes(self.task.excludes, now)  # also beside another command
 
     def data(self) -> bytes:

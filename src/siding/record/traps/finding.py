@@ -10,7 +10,7 @@ from siding.agents.traps.table import TrapRow
 from siding.ground.errors import UsageError
 from siding.ground.git.paths import quote_path
 from siding.ground.hashing import sha256_hex
-from siding.record.ledger.traps import Trap
+from siding.record.ledger.reports import Trap
 from siding.record.place.project import Project
 from siding.record.snapshots.patches import Change, DiffStat
 from siding.record.snapshots.store import SnapshotStore

@@ -16,7 +16,7 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.ground.storage.fields import mapping, strings, text
-from siding.record.ledger.traps import Trap
+from siding.record.ledger.reports import Trap
 from siding.record.place.project import Project
 from siding.record.place.trust import trust_json, trusted_traps
 from siding.record.tasks.registry import Workspace

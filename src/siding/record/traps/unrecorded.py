@@ -18,7 +18,7 @@ from siding.ground.errors import NotARegularFile
 from siding.ground.files.regular import open_with_stat, read_small
 from siding.ground.git.paths import quote_path
 from siding.ground.hashing import Sha256, sha256_hex, sha256_of_file
-from siding.record.ledger.traps import Trap
+from siding.record.ledger.reports import Trap
 from siding.record.traps.finding import LINK_OUT, leads_out
 
 MOST = 50_000  # entries of one directory that are looked at

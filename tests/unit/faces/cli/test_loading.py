@@ -18,7 +18,7 @@ from siding.faces.cli.sessions import options as session_options
 from siding.faces.cli.usage import usage
 from siding.faces.cli.workflows import race
 from siding.record.place import settings
-from siding.sessions import finding
+from siding.sessions import lookup
 from siding.usage import report
 from siding.workflows.acts import views as race_act
 from unit.verb_imports import places
@@ -69,7 +69,7 @@ def test_the_parsers_of_all_verbs_together_load_no_act() -> None:
         (race.CHOICES, race_act.CHOICES),
         (run_verb.JUDGE, settings.JUDGE),
         (run_verb.LEAVE, settings.LEAVE),
-        (session_options.CLIENTS, finding.CLIENTS),
+        (session_options.CLIENTS, lookup.CLIENTS),
         (usage.BY, report.BY),
     ],
 )

@@ -111,7 +111,7 @@ def _broker_options(parser: ArgumentParser) -> None:
 
 
 def _broker(arguments: Namespace, context: Context) -> int:
-    from siding.broker.serving import BrokerPlace, run_broker
+    from siding.broker.server import BrokerPlace, run_broker
 
     place = BrokerPlace(
         arguments.task,

@@ -21,7 +21,8 @@ from siding.faces.cli.screen.words import changes, task_name
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
-    from siding.record.recording.difference import Difference, RecordedPatch
+    from siding.record.recording.difference import Difference
+    from siding.record.recording.recorded_patch import RecordedPatch
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -1,6 +1,7 @@
 """The whole status: task, workspace, what runs, the last step; and what a run's inside is told."""
 
-from siding.broker.inside import Inside
+from typing import TYPE_CHECKING
+
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import ago, changes_with_turns, counted, duration, port_range
@@ -9,6 +10,9 @@ from siding.record.place.project import Project
 from siding.record.place.selection import NOTHING_ACTIVE
 from siding.record.recording.status import TaskStatus, status
 from siding.record.unfinished.live_workflows import LiveWorkflow, live_workflows
+
+if TYPE_CHECKING:
+    from siding.broker.inside import Inside
 
 
 def print_status(project: Project, screen: Screen, named: str | None, *, as_json: bool) -> int:
@@ -158,7 +162,7 @@ def _state(found: TaskStatus) -> str:
     return "dirty" if found.unrecorded else "clean"
 
 
-def print_status_inside(screen: Screen, inside: Inside, *, as_json: bool) -> None:
+def print_status_inside(screen: Screen, inside: "Inside", *, as_json: bool) -> None:
     """Print what the broker says of where this command is."""
     found = inside.ask("status")
     if as_json:

@@ -16,7 +16,6 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.edge import guarded
-from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments, add_terminal_arguments
 from siding.faces.cli.screen.words import seconds_in, task_name
@@ -163,6 +162,8 @@ def _detached(arguments: Namespace, context: Context, request: RunRequest) -> in
     watch = f"siding attach {run}" if terminal.pty else f"siding output {run} --follow"
     context.screen.note(f"  {watch} · siding stop {run}", "dim")
     if arguments.json:
+        from siding.faces.cli.formats import print_json
+
         print_json(context.screen, {"run": begun.run_id, "task": begun.task_id})
     return 0
 
@@ -197,6 +198,8 @@ def _run(
     )
     say_run(context, result)
     if arguments.json and result.step is not None:
+        from siding.faces.cli.formats import print_json
+
         print_json(screen, result.step.line)
     return result.exit_code
 

@@ -1,10 +1,13 @@
 """Put times, sizes and counts into words. Only `ago` reads the clock, unless `now` is given."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.record.place.quantities import seconds_in as seconds_in
+
+if TYPE_CHECKING:
+    from siding.faces.cli.screen.figures import Figures, RunFigures
 
 NAME_COLUMNS = 32  # of a task's name at the beginning of a line
 
@@ -76,24 +79,7 @@ def changes(files: int, additions: int, deletions: int, modes: int = 0) -> str:
     return ", ".join(parts) or "no change"
 
 
-class Figures(Protocol):
-    """The figures of a step."""
-
-    @property
-    def files(self) -> int: ...
-    @property
-    def additions(self) -> int: ...
-    @property
-    def deletions(self) -> int: ...
-    @property
-    def modes(self) -> int: ...
-    @property
-    def links(self) -> int: ...
-    @property
-    def directories(self) -> int: ...
-
-
-def changes_of(step: Figures) -> str:
+def changes_of(step: "Figures") -> str:
     """Return what a step changed; links and empty directories only if it changed nothing else."""
     if not (step.files or step.modes):
         parts = []
@@ -107,25 +93,7 @@ def changes_of(step: Figures) -> str:
     return changes(step.files, step.additions, step.deletions, step.modes)
 
 
-class TurnFigures(Protocol):
-    """The figures of the turns of a run."""
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def files(self) -> int: ...
-    @property
-    def steps(self) -> tuple[str, ...]: ...
-
-
-class RunFigures(Figures, Protocol):
-    """The figures of a step that may be a run with turns."""
-
-    @property
-    def turns(self) -> TurnFigures | None: ...
-
-
-def changes_with_turns(step: RunFigures) -> str:
+def changes_with_turns(step: "RunFigures") -> str:
     """Return what a step changed: ``1 file in 2 turns (0001-0002)`` if the turns of a run did."""
     turns = step.turns
     if turns is None:

@@ -16,7 +16,7 @@ from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
     from siding.record.place.wiring import App
-    from siding.sessions.finding import SessionFilter
+    from siding.sessions.lookup import SessionFilter
 
 CLIENTS = (*agents_with("home"), "siding")
 READ_AT_A_TERMINAL = ("text", "table")
@@ -37,7 +37,7 @@ def add_filters(parser: ArgumentParser) -> None:
 
 def filter_of(arguments: Namespace, app: App) -> SessionFilter:
     """Return what the flags say; raises UsageError for a time that cannot be understood."""
-    from siding.sessions.finding import SessionFilter
+    from siding.sessions.lookup import SessionFilter
 
     since = None
     if arguments.since is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def kept_session(context: Context, named: str | None) -> tuple[Project, str]:
     """Return the project and the session's id; a session that was only found is imported."""
-    from siding.sessions.keeping import kept
+    from siding.sessions.lookup import kept
 
     found = kept(context.app, named)
     if found.imported is not None:
@@ -51,8 +51,8 @@ def _resume_options(parser: ArgumentParser) -> None:
 
 def _resume(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.sessions.show import damage_lines
-    from siding.sessions.finding import scope_of
-    from siding.sessions.reading import readable
+    from siding.sessions.lookup import scope_of
+    from siding.sessions.reader import readable
     from siding.sessions.sessions import resume, without_secrets
 
     screen = context.screen

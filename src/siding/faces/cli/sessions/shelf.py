@@ -22,7 +22,7 @@ from siding.faces.cli.sessions.options import (
 from siding.faces.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from siding.sessions.finding import FoundSession, SessionFilter, SessionListing
+    from siding.sessions.lookup import FoundSession, SessionFilter, SessionListing
 
 
 _HEADER = ("ID", "CLIENT", "LAST", "MESSAGES", "TASK", "TITLE")
@@ -75,8 +75,8 @@ def _list_options(parser: ArgumentParser) -> None:
 
 
 def _list(arguments: Namespace, context: Context) -> int:
-    from siding.sessions.finding import as_record, scope_of, sessions
-    from siding.sessions.reading import masked
+    from siding.sessions.lookup import as_record, scope_of, sessions
+    from siding.sessions.reader import masked
 
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)
@@ -112,8 +112,8 @@ def _open_options(parser: ArgumentParser) -> None:
 
 
 def _open(arguments: Namespace, context: Context) -> int:
-    from siding.sessions.finding import find_session, scope_of
-    from siding.sessions.opening import go_on, opening_of
+    from siding.sessions.client import go_on, opening_of
+    from siding.sessions.lookup import find_session, scope_of
 
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)
@@ -162,7 +162,7 @@ written into a new file of the client's; no file of its own is changed.
 
 def _picked(arguments: Namespace, context: Context) -> FoundSession | None:
     from siding.faces.cli.screen.filtering import pick_by_filter
-    from siding.sessions.finding import scope_of, sessions
+    from siding.sessions.lookup import scope_of, sessions
 
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)
@@ -178,8 +178,8 @@ def _picked(arguments: Namespace, context: Context) -> FoundSession | None:
 
 
 def _print_list(arguments: Namespace, context: Context) -> None:
-    from siding.sessions.finding import scope_of, sessions
-    from siding.sessions.reading import masked
+    from siding.sessions.lookup import scope_of, sessions
+    from siding.sessions.reader import masked
 
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)
@@ -198,8 +198,8 @@ def _search_options(parser: ArgumentParser) -> None:
 
 
 def _search(arguments: Namespace, context: Context) -> int:
-    from siding.sessions.finding import scope_of
-    from siding.sessions.searching import search
+    from siding.sessions.lookup import scope_of
+    from siding.sessions.search import search
 
     screen = context.screen
     words = " ".join(f'"{word}"' if " " in word else word for word in arguments.words)
@@ -247,9 +247,9 @@ def _pages_options(parser: ArgumentParser) -> None:
 
 
 def _pages(arguments: Namespace, context: Context) -> int:
-    from siding.sessions.finding import scope_of, sessions
+    from siding.sessions.lookup import scope_of, sessions
     from siding.sessions.pages import write_pages
-    from siding.sessions.reading import masked
+    from siding.sessions.reader import masked
 
     app, screen = context.app, context.screen
     scope = scope_of(app, everything=arguments.all)

@@ -46,11 +46,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.sessions.finding import scope_of
-    from siding.sessions.reading import readable
+    from siding.sessions.lookup import scope_of
+    from siding.sessions.pages import as_text
+    from siding.sessions.reader import readable
     from siding.sessions.sessions import agents, conversation, raw_lines
     from siding.sessions.steps import led_to, part_of, with_steps
-    from siding.sessions.views import as_text
 
     app, screen = context.app, context.screen
     scope = scope_of(app)
@@ -121,7 +121,7 @@ def _tell_agents(screen: Screen, titles: Sequence[str]) -> None:
 
 
 def _pieces(form: str, found: Conversation, *, redacted: bool) -> Iterable[str]:
-    from siding.sessions.views import as_markdown, as_page
+    from siding.sessions.pages import as_markdown, as_page
 
     if form == "html":
         return as_page(found, images=not redacted)

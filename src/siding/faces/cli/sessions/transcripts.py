@@ -84,10 +84,9 @@ def _export_options(parser: ArgumentParser) -> None:
 def _export(arguments: Namespace, context: Context) -> int:
     from pathlib import Path
 
-    from siding.sessions.exporting import give_redacted
-    from siding.sessions.finding import scope_of
-    from siding.sessions.reading import readable
-    from siding.sessions.upkeep import give
+    from siding.sessions.lookup import scope_of
+    from siding.sessions.reader import readable
+    from siding.sessions.upkeep import give, give_redacted
 
     app = context.app
     _, place, session = readable(app, scope_of(app), arguments.session)

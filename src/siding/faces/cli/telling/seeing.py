@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.telling.traps import listed
 
 if TYPE_CHECKING:
     from siding.record.recording.step_details import Trap
@@ -20,6 +19,8 @@ def ask_seen(screen: Screen) -> "Callable[[tuple[Trap, ...]], bool] | None":
 
 def asked_of_person(screen: Screen, traps: "tuple[Trap, ...]", question: str) -> bool:
     """List the traps, and tell whether the person says that it goes on."""
+    from siding.faces.cli.telling.traps import listed
+
     screen.warn("left here for other programs to run, and not seen yet:")
     for line in listed(traps):
         screen.warn(f"  {inert(line)}")

@@ -19,8 +19,8 @@ from siding.faces.cli.screen.screen import Screen, inert
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
-    from siding.usage.metered import MeteredRun
     from siding.usage.report import UsageReport, UsageRow, WorkflowUsage
+    from siding.usage.wire import MeteredRun
 
 
 BY = ("day", "model", "client", "project", "task", "run", "workflow", "session", "turn")
@@ -88,8 +88,8 @@ def _of_workflows(project: Project, spent: Iterable[Any]) -> WorkflowUsage:
 
 def _wire(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.usage.metered import metered_runs
     from siding.usage.report import day_of
+    from siding.usage.wire import metered_runs
 
     now = context.app.clock.now().astimezone()
     since, until = (

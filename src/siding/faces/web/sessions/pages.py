@@ -10,8 +10,8 @@ from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask
 from siding.faces.web.syntax import markdown
 from siding.ground.namedtuples import NamedTuple
-from siding.sessions.finding import SessionFilter, scope_of_project, sessions
-from siding.sessions.reading import readable
+from siding.sessions.lookup import SessionFilter, scope_of_project, sessions
+from siding.sessions.reader import readable
 from siding.sessions.sessions import as_row
 from siding.sessions.sessions import rows as session_rows
 from siding.sessions.steps import led_to

@@ -24,7 +24,7 @@ from siding.asking.decisions.record import (
 )
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
-from siding.importing.records.fields import fitting_name, time_in
+from siding.importing.record_fields import fitting_name, time_in
 from siding.record.phases.states import PhaseMove
 from siding.record.phases.status import FlowStatus, status_from
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
-from siding.importing.records.fields import (
+from siding.importing.record_fields import (
     fitting_name,
     identifier_in,
     identifiers_in,

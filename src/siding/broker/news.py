@@ -6,10 +6,9 @@ Its conversation still has those turns. Without a word it would believe that wha
 from collections.abc import Iterable, Mapping, Sequence
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.conversations import Copied, conversation_of
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.ledger.store import Ledger
-from siding.record.ledger.turns import ReportedTurn, reported_turns
+from siding.record.ledger.turns import Copied, ReportedTurn, conversation_of, reported_turns
 from siding.record.runs.reported import Reported, first_line
 
 _NAMED = 5  # prompts that are named

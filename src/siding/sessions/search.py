@@ -9,7 +9,7 @@ from siding.agents.transcripts.search import Hit, SearchedFile, search_all, sear
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.wiring import App
-from siding.sessions.finding import (
+from siding.sessions.lookup import (
     FoundSession,
     Scope,
     SessionFilter,
@@ -18,7 +18,7 @@ from siding.sessions.finding import (
     sessions,
 )
 from siding.sessions.masking import mask_text
-from siding.sessions.reading import readable_of, shelf_of
+from siding.sessions.reader import readable_of, shelf_of
 from siding.sessions.shelf import store_of
 
 

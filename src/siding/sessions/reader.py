@@ -18,7 +18,7 @@ from siding.ground.files.durable import remove_file
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.redaction import Redaction
 from siding.record.place.wiring import App
-from siding.sessions.finding import FoundSession, Scope, find_session, without_secrets
+from siding.sessions.lookup import FoundSession, Scope, find_session, without_secrets
 from siding.sessions.shelf import SessionPlace, Shelf
 
 

@@ -1,1 +1,0 @@
-"""What other task tools keep in a repository, read from bytes. Nothing here touches the disk."""
