@@ -29,14 +29,7 @@ from siding.applying.plan import (
     steps_text,
 )
 from siding.applying.rolled_back_commits import WouldPublish
-from siding.applying.steps import (
-    MoveAct,
-    MovePlan,
-    bench_root,
-    beside_of,
-    new_token,
-    sources_of,
-)
+from siding.applying.steps import MoveAct, MovePlan, bench_root, beside_of, new_token, sources_of
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha, step_number
@@ -47,15 +40,8 @@ from siding.record.ledger.details.rollback import LeftAlone
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.step import Step
 from siding.record.moving.bench import Bench
-from siding.record.moving.model import (
-    CheckoutPlace,
-    Move,
-)
-from siding.record.moving.move import (
-    checkout_of,
-    refuse_busy,
-    refuse_overlaps,
-)
+from siding.record.moving.model import CheckoutPlace, Move
+from siding.record.moving.move import checkout_of, refuse_busy, refuse_overlaps
 from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
 from siding.record.place.selection import select

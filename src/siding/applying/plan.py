@@ -7,14 +7,7 @@ decides only how that becomes commits: in every mode the last commit has the mer
 from collections.abc import Sequence
 from enum import StrEnum
 
-from siding.applying.content import (
-    LeftOut,
-    Side,
-    Sources,
-    state_at,
-    with_applied,
-    with_commits,
-)
+from siding.applying.content import LeftOut, Side, Sources, state_at, with_applied, with_commits
 from siding.applying.git.attributes import files_place
 from siding.applying.git.commits import (
     NewCommit,
@@ -45,14 +38,8 @@ from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.reports import Trap
 from siding.record.moving.bench import Bench
-from siding.record.moving.model import (
-    CheckoutPlace,
-    Overlaps,
-)
-from siding.record.moving.move import (
-    counted_paths,
-    overlaps,
-)
+from siding.record.moving.model import CheckoutPlace, Overlaps
+from siding.record.moving.move import counted_paths, overlaps
 from siding.record.moving.unfinished import Unfinished
 from siding.record.recording.line_base import line_base
 from siding.record.snapshots.patches import Change, DiffStat

@@ -5,14 +5,7 @@ can be undone. From then on the task's change is relative to the target's commit
 The target and the person's checkout are not changed.
 """
 
-from siding.applying.apply import (
-    Applied,
-    ApplyRequest,
-    Mode,
-    apply,
-    planned,
-    target_for,
-)
+from siding.applying.apply import Applied, ApplyRequest, Mode, apply, planned, target_for
 from siding.applying.content import Sources, bench_for
 from siding.applying.git.conversion import smudged
 from siding.applying.history import newest_merge
@@ -32,12 +25,7 @@ from siding.record.moving.move import changed_paths
 from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.restoring.act import (
-    Going,
-    RestoreAct,
-    Restored,
-    rollback_to,
-)
+from siding.record.restoring.act import Going, RestoreAct, Restored, rollback_to
 from siding.record.restoring.survey import Destination, RestoreRequest
 
 

@@ -11,16 +11,8 @@ from siding.record.acts.skeleton import Work
 from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.kinds import Reversal
 from siding.record.ledger.step import Step
-from siding.record.moving.model import (
-    Move,
-    move_from,
-)
-from siding.record.moving.move import (
-    changed_paths,
-    checkout_of,
-    pushed_to,
-    refuse_busy,
-)
+from siding.record.moving.model import Move, move_from
+from siding.record.moving.move import changed_paths, checkout_of, pushed_to, refuse_busy
 from siding.record.place.project import Project
 from siding.record.restoring.refusal import Reason, Refusal
 

@@ -16,10 +16,7 @@ from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.step import Step
 from siding.record.moving.bench import Bench
-from siding.record.moving.model import (
-    UNCHANGED,
-    Move,
-)
+from siding.record.moving.model import UNCHANGED, Move
 from siding.record.place.project import Project
 from siding.record.recording.recorder import Recorder
 from siding.record.snapshots.patches import Change

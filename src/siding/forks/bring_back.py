@@ -17,13 +17,7 @@ from siding.record.ledger.step import Step, StepStatus
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_anywhere
-from siding.record.restoring.act import (
-    Going,
-    MovedFiles,
-    RestoreAct,
-    Restored,
-    RestorePlan,
-)
+from siding.record.restoring.act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
 from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_of, mark_sandboxed

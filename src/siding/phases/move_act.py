@@ -23,9 +23,7 @@ from siding.record.acts.skeleton import Act, Done, Ended, Work
 from siding.record.ledger.details.phase import PhaseDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
-from siding.record.moving.model import (
-    UNCHANGED,
-)
+from siding.record.moving.model import UNCHANGED
 from siding.record.phases.status import FlowStatus, HistoryEntry, PassedGate, commit_message
 from siding.record.phases.store import PhaseStore
 from siding.record.place.events import PhaseMoved

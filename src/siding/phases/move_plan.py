@@ -17,14 +17,8 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.errors import DamagedFile
 from siding.phases.gates import GateClosed
 from siding.record.ledger.left_behind import newest_clean
-from siding.record.moving.model import (
-    UNCHANGED,
-    CheckoutPlace,
-    Move,
-)
-from siding.record.moving.move import (
-    refuse_busy,
-)
+from siding.record.moving.model import UNCHANGED, CheckoutPlace, Move
+from siding.record.moving.move import refuse_busy
 from siding.record.moving.worktree_commits import advance, agree_index
 from siding.record.phases.states import PhaseMove, PhasePosition, move_phase
 from siding.record.phases.status import (

@@ -24,12 +24,7 @@ from siding.record.recording.freed import refuse_freed
 from siding.record.recording.line_base import line_base, no_base
 from siding.record.recording.opening import open_anywhere
 from siding.record.recording.steps import step as find_step
-from siding.record.restoring.act import (
-    Going,
-    RestoreAct,
-    Restored,
-    RestorePlan,
-)
+from siding.record.restoring.act import Going, RestoreAct, Restored, RestorePlan
 from siding.record.restoring.git_plan import GitRestoration, under_way
 from siding.record.restoring.rollback import destination_of
 from siding.record.restoring.survey import Destination, RestoreRequest

@@ -19,13 +19,7 @@ from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.line_base import no_base, note_sync
 from siding.record.recording.snapshots import TaskSnapshots
-from siding.record.restoring.act import (
-    Going,
-    MovedFiles,
-    RestoreAct,
-    Restored,
-    RestorePlan,
-)
+from siding.record.restoring.act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
 from siding.record.restoring.git_plan import state_at, state_now
 from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.snapshots.recorded_state import details_of

@@ -13,9 +13,7 @@ from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.step import Step
-from siding.record.moving.model import (
-    CheckoutPlace,
-)
+from siding.record.moving.model import CheckoutPlace
 from siding.record.moving.move import refuse_busy
 from siding.record.place.base_seed import base_seed
 from siding.record.place.events import TaskChanged

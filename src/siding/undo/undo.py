@@ -25,18 +25,10 @@ from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.place.terminal_task import ended_here
 from siding.record.recording.freed import refuse_freed
-from siding.record.restoring.act import (
-    Going,
-    RestoreAct,
-    Restored,
-    rollback_to,
-)
+from siding.record.restoring.act import Going, RestoreAct, Restored, rollback_to
 from siding.record.restoring.git_plan import PARTS, git_lines, plan_git, state_at
 from siding.record.restoring.refusal import Reason, Refusal
-from siding.record.restoring.survey import (
-    Destination,
-    RestoreRequest,
-)
+from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
 from siding.record.snapshots.patches import diff_trees
 from siding.record.snapshots.recorded_modes import TreeState, state_of

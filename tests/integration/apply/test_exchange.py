@@ -16,10 +16,7 @@ from siding.applying.plan import Mode
 from siding.ground.files import exchange
 from siding.ground.files.exchange import Entry
 from siding.record.files import displaced as displaced_list
-from siding.record.moving.model import (
-    HalfMoved,
-    RefusedMove,
-)
+from siding.record.moving.model import HalfMoved, RefusedMove
 from siding.record.place.project import ensure_project
 from siding.record.place.wiring import open_app
 from siding.record.unfinished import displaced_files

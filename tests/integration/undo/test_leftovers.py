@@ -15,13 +15,8 @@ from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent, Intents
 from siding.record.ledger.step import StepStatus
 from siding.record.moving import checkout as checkouts
-from siding.record.moving.model import (
-    Move,
-    move_from,
-)
-from siding.record.moving.move import (
-    swap,
-)
+from siding.record.moving.model import Move, move_from
+from siding.record.moving.move import swap
 from siding.record.snapshots.scratch import hold
 from siding.upkeep.doctor import examine, mend
 

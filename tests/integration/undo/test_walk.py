@@ -14,10 +14,7 @@ from sandbox import Sandbox
 from scratch import scratch
 from siding.applying.apply import Conflicting, Mode, WouldPublish
 from siding.record.ledger.step import StepKind
-from siding.record.moving.model import (
-    Overlapping,
-    RefusedMove,
-)
+from siding.record.moving.model import Overlapping, RefusedMove
 from siding.record.restoring.refusal import Refusal
 
 from .branches import HERS, Applied, Side, changed_paths, hers, merge

@@ -36,10 +36,7 @@ from siding.record.ledger.details.rollback import LeftAlone
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.freed import FreedSteps, Freeing
 from siding.record.ledger.step import Step, StepStatus
-from siding.record.moving.model import (
-    CheckoutBusy,
-    Overlapping,
-)
+from siding.record.moving.model import CheckoutBusy, Overlapping
 from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.freed import SnapshotFreed, freed_journal
 from siding.record.recording.held_traps import TrapsUnseen

@@ -16,9 +16,7 @@ from siding.ground.git.command import Git
 from siding.ground.ids import Sha
 from siding.record.ledger.details.rollback import ConflictedPath
 from siding.record.moving.bench import Bench
-from siding.record.moving.model import (
-    Overlaps,
-)
+from siding.record.moving.model import Overlaps
 from siding.record.snapshots.git_details import GitDetails
 
 from .ledgers import Told, last_at

@@ -10,9 +10,7 @@ from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.kinds import Reversal
 from siding.record.ledger.step import Step
-from siding.record.moving.model import (
-    CheckoutBusy,
-)
+from siding.record.moving.model import CheckoutBusy
 from siding.record.restoring.refusal import Refusal
 
 from .ledgers import Told

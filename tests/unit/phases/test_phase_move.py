@@ -7,9 +7,7 @@ from siding.phases import move_plan
 from siding.phases.moves import MovedPhase, PhaseRequest, move
 from siding.record.ledger.details.phase import PhaseDetail
 from siding.record.ledger.step import Step
-from siding.record.moving.model import (
-    CheckoutBusy,
-)
+from siding.record.moving.model import CheckoutBusy
 from siding.record.phases.states import PhaseMove
 from siding.record.recording.recorder import Recorder
 

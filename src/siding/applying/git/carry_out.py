@@ -12,23 +12,9 @@ from siding.ground.git.paths import quote_path
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings
 from siding.record.moving import checkout as checkouts
-from siding.record.moving.checkout import (
-    CheckoutGit,
-)
-from siding.record.moving.model import (
-    UNCHANGED,
-    CheckoutPlace,
-    Move,
-    Overlaps,
-    RefusedMove,
-    Trees,
-)
-from siding.record.moving.move import (
-    overlaps,
-    refuse_busy,
-    refuse_overlaps,
-    swap,
-)
+from siding.record.moving.checkout import CheckoutGit
+from siding.record.moving.model import UNCHANGED, CheckoutPlace, Move, Overlaps, RefusedMove, Trees
+from siding.record.moving.move import overlaps, refuse_busy, refuse_overlaps, swap
 from siding.record.moving.staged_checkout import discard, exchange, identities, stage
 from siding.record.snapshots.patches import Change
 

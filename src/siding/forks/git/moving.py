@@ -21,9 +21,7 @@ from siding.record.files.links import with_links
 from siding.record.files.plan import Restoration, plan_restoration
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
-from siding.record.moving.model import (
-    CheckoutPlace,
-)
+from siding.record.moving.model import CheckoutPlace
 from siding.record.restoring.git_plan import GitRestoration
 from siding.record.restoring.git_restore import GitWork, restoring_git
 from siding.record.snapshots.mode_changes import mode_changes

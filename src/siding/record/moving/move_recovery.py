@@ -13,21 +13,9 @@ from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings
 from siding.ground.git.tree_modes import NOTHING
 from siding.record.moving import checkout as checkouts
-from siding.record.moving.checkout import (
-    CheckoutGit,
-)
-from siding.record.moving.model import (
-    UNCHANGED,
-    HalfMoved,
-    Move,
-    Trees,
-)
-from siding.record.moving.move import (
-    RecoveredSide,
-    changed_paths,
-    swap,
-    sweep_ref_locks,
-)
+from siding.record.moving.checkout import CheckoutGit
+from siding.record.moving.model import UNCHANGED, HalfMoved, Move, Trees
+from siding.record.moving.move import RecoveredSide, changed_paths, swap, sweep_ref_locks
 from siding.record.moving.settling import is_untouched, set_entries, settle, stands_at
 from siding.record.moving.staged_checkout import (
     discard,

@@ -20,9 +20,7 @@ from siding.record.moving.checkout import (
     is_real_directory,
     put_in_place,
 )
-from siding.record.moving.model import (
-    Trees,
-)
+from siding.record.moving.model import Trees
 from siding.record.moving.staged_checkout import exchange, identities, stage
 from siding.record.snapshots.patches import Change
 

@@ -35,16 +35,8 @@ from siding.record.files.displaced import (
 from siding.record.files.plan import Restoration
 from siding.record.files.restore import prune, restore
 from siding.record.files.staging import Staged
-from siding.record.moving.checkout import (
-    CheckoutGit,
-    check_out,
-    read_trees,
-    tracked_among,
-)
-from siding.record.moving.model import (
-    CheckoutPlace,
-    Trees,
-)
+from siding.record.moving.checkout import CheckoutGit, check_out, read_trees, tracked_among
+from siding.record.moving.model import CheckoutPlace, Trees
 from siding.record.snapshots.patches import Change
 from siding.record.snapshots.store import remove_tree
 

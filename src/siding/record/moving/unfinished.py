@@ -14,9 +14,7 @@ from siding.ground.git.index_file import exceptions_in
 from siding.ground.git.paths import quote_path
 from siding.ground.git.repository import Repository
 from siding.ground.namedtuples import NamedTuple
-from siding.record.moving.model import (
-    CheckoutPlace,
-)
+from siding.record.moving.model import CheckoutPlace
 
 _NAMED = 5
 

@@ -18,15 +18,8 @@ from siding.record.moving.checkout import (
     release_dead_lock,
     take_lock,
 )
-from siding.record.moving.model import (
-    CheckoutPlace,
-    IndexLocked,
-    Move,
-)
-from siding.record.moving.move import (
-    RecoveredSide,
-    swap,
-)
+from siding.record.moving.model import CheckoutPlace, IndexLocked, Move
+from siding.record.moving.move import RecoveredSide, swap
 from siding.record.moving.move_recovery import side_of_branch
 
 

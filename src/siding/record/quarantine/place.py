@@ -31,9 +31,7 @@ from siding.record.moving.checkout import (
     release_dead_lock,
     take_lock,
 )
-from siding.record.moving.model import (
-    CheckoutPlace,
-)
+from siding.record.moving.model import CheckoutPlace
 from siding.record.quarantine.objects import discard, open_up
 
 LARGEST_INDEX = 1 << 30

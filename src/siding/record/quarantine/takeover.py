@@ -18,9 +18,7 @@ from siding.ground.git.command import Place
 from siding.ground.git.repository import Repository
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
-from siding.record.moving.model import (
-    IndexLocked,
-)
+from siding.record.moving.model import IndexLocked
 from siding.record.quarantine.objects import absent, discard, gather, give_reachable, open_up
 from siding.record.quarantine.place import (
     Before,

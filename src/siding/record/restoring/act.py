@@ -16,13 +16,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import Paused
 from siding.record.acts.skeleton import Act, Done, Ended, Result, Work
 from siding.record.files.directories import not_as_planned
-from siding.record.files.displaced import (
-    DISPLACED,
-    KEPT,
-    KeptFile,
-    keep_unrecorded,
-    names_of,
-)
+from siding.record.files.displaced import DISPLACED, KEPT, KeptFile, keep_unrecorded, names_of
 from siding.record.files.immovable import CannotMove
 from siding.record.files.index_entries import expect, let_go
 from siding.record.files.obstacles import changed_since

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 from siding.ground.files.regular import read_small
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.moving.model import (
-    CheckoutPlace,
-)
+from siding.record.moving.model import CheckoutPlace
 from siding.record.place.project import Project
 from siding.record.snapshots.git_details import GitDetails
 from siding.record.snapshots.git_state import GitState, state_in

@@ -23,13 +23,8 @@ from siding.record.moving.checkout import (
     take_lock,
 )
 from siding.record.moving.intended import add_intended
-from siding.record.moving.model import (
-    CheckoutPlace,
-    Move,
-)
-from siding.record.moving.move import (
-    swap,
-)
+from siding.record.moving.model import CheckoutPlace, Move
+from siding.record.moving.move import swap
 from siding.record.moving.objects import give_objects
 from siding.record.moving.sparse import apply_rules, is_sparse
 from siding.record.restoring.git_plan import GitRestoration

@@ -26,19 +26,9 @@ from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.freed import refuse_freed
 from siding.record.recording.named_paths import named_paths, refuse_unknown
 from siding.record.recording.steps import step as find_step
-from siding.record.restoring.act import (
-    Going,
-    RestoreAct,
-    Restored,
-    rollback_to,
-)
+from siding.record.restoring.act import Going, RestoreAct, Restored, rollback_to
 from siding.record.restoring.refusal import Reason, Refusal
-from siding.record.restoring.survey import (
-    Destination,
-    RestoreRequest,
-    Survey,
-    previewed,
-)
+from siding.record.restoring.survey import Destination, RestoreRequest, Survey, previewed
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.heads import head_in
 from siding.record.tasks.registry import Workspace

@@ -16,18 +16,10 @@ from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.files.directories import leaving, with_directories
-from siding.record.files.immovable import (
-    Stuck,
-    immovable,
-)
+from siding.record.files.immovable import Stuck, immovable
 from siding.record.files.index_entries import ignored_now, ignored_there
 from siding.record.files.obstacles import obstacles, of_others
-from siding.record.files.plan import (
-    LeftPath,
-    Restoration,
-    Why,
-    plan_restoration,
-)
+from siding.record.files.plan import LeftPath, Restoration, Why, plan_restoration
 from siding.record.moving.sparse import has_rules, is_sparse, left_out
 from siding.record.place.project import Project
 from siding.record.recording.freed import refuse_freed

@@ -8,12 +8,8 @@ from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
-from siding.record.moving.model import (
-    move_from,
-)
-from siding.record.moving.move import (
-    RecoveredSide,
-)
+from siding.record.moving.model import move_from
+from siding.record.moving.move import RecoveredSide
 from siding.record.moving.move_recovery import recover
 from siding.record.unfinished.displaced_files import told
 from siding.record.unfinished.ground import Ground

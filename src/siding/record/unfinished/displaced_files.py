@@ -13,9 +13,7 @@ from siding.record.files.displaced import (
     read_names,
     remove_if_empty,
 )
-from siding.record.moving.model import (
-    Move,
-)
+from siding.record.moving.model import Move
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.snapshots.room import has_room

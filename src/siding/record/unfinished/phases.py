@@ -12,10 +12,7 @@ from siding.record.ledger.details.phase import PhaseDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
-from siding.record.moving.model import (
-    CheckoutPlace,
-    Move,
-)
+from siding.record.moving.model import CheckoutPlace, Move
 from siding.record.moving.worktree_commits import agree_index, has_happened
 from siding.record.phases.store import PhaseStore
 from siding.record.place.project import WAIT_FOR_PROJECT_S, Project

@@ -6,13 +6,8 @@ from typing import NamedTuple
 from siding.applying.git.carry_out import carry_out
 from siding.ground.git.command import Place
 from siding.ground.ids import Sha
-from siding.record.moving.model import (
-    Move,
-)
-from siding.record.moving.move import (
-    changed_paths,
-    checkout_of,
-)
+from siding.record.moving.model import Move
+from siding.record.moving.move import changed_paths, checkout_of
 from siding.record.snapshots.patches import Change
 
 from .world import Tree, World, on_disk, write

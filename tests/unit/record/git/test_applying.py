@@ -11,9 +11,7 @@ from siding.applying.git.carry_out import carry_out, take_back
 from siding.ground.git.command import Place
 from siding.ground.ids import Sha
 from siding.record.moving import checkout as checkouts
-from siding.record.moving.checkout import (
-    CheckoutGit,
-)
+from siding.record.moving.checkout import CheckoutGit
 from siding.record.moving.model import (
     CheckoutBusy,
     CheckoutPlace,

@@ -12,17 +12,8 @@ from siding.ground.files import exchange
 from siding.ground.files.exchange import Entry
 from siding.ground.git.command import Place
 from siding.ground.ids import Sha
-from siding.record.moving.model import (
-    CheckoutBusy,
-    CheckoutPlace,
-    Move,
-    RefusedMove,
-    TargetMoved,
-)
-from siding.record.moving.move import (
-    RecoveredSide,
-    changed_paths,
-)
+from siding.record.moving.model import CheckoutBusy, CheckoutPlace, Move, RefusedMove, TargetMoved
+from siding.record.moving.move import RecoveredSide, changed_paths
 from siding.record.moving.move_recovery import recover
 from siding.record.moving.ref_locks import sweep_locks
 from siding.record.snapshots.patches import Change

@@ -9,13 +9,8 @@ import pytest
 from siding.applying.git import carry_out
 from siding.ground.git.errors import CommandFailed
 from siding.record.moving import move_recovery
-from siding.record.moving.model import (
-    CheckoutBusy,
-    RefusedMove,
-)
-from siding.record.moving.move import (
-    checkout_of,
-)
+from siding.record.moving.model import CheckoutBusy, RefusedMove
+from siding.record.moving.move import checkout_of
 
 from .moving import Ready, go
 from .world import World, write

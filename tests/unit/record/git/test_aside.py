@@ -15,11 +15,7 @@ from siding.ground.git.errors import WorkspaceReplaced
 from siding.ground.git.roots import WorktreeRoot, recorded_root
 from siding.ground.git.treewalk import OpenTree
 from siding.record.files import aside as asides
-from siding.record.files.aside import (
-    listed,
-    move_in,
-    move_out,
-)
+from siding.record.files.aside import listed, move_in, move_out
 from siding.record.files.displaced import blob_at
 
 PATHS = (b"log", b"a/b/log", b"a/link", b"open/x", b"cache")

@@ -12,9 +12,7 @@ import pytest
 from siding.ground.files import exchange as names
 from siding.ground.ids import Sha
 from siding.record.files.displaced import identity_at, write_names
-from siding.record.moving.model import (
-    CheckoutPlace,
-)
+from siding.record.moving.model import CheckoutPlace
 from siding.record.moving.staged_checkout import discard, end_steps, exchange, give_back, pending
 from siding.record.snapshots.patches import Change
 

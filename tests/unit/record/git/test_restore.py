@@ -13,17 +13,9 @@ from flushes import Watcher
 from siding.ground.git.errors import GitError, WorkspaceReplaced
 from siding.ground.git.treewalk import OpenTree
 from siding.ground.ids import Sha
-from siding.record.files.aside import (
-    listed,
-    move_in,
-    move_out,
-)
+from siding.record.files.aside import listed, move_in, move_out
 from siding.record.files.obstacles import changed_since, obstacles
-from siding.record.files.plan import (
-    Restoration,
-    Why,
-    plan_restoration,
-)
+from siding.record.files.plan import Restoration, Why, plan_restoration
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
 from siding.record.snapshots.patches import Change, diff_trees

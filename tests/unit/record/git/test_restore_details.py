@@ -23,22 +23,9 @@ from siding.record.files.displaced import (
     keep_unrecorded,
     read_names,
 )
-from siding.record.files.links import (
-    Blob,
-    linking,
-    with_links,
-)
-from siding.record.files.obstacles import (
-    changed_since,
-    obstacles,
-    of_others,
-)
-from siding.record.files.plan import (
-    LeftPath,
-    Restoration,
-    Why,
-    plan_restoration,
-)
+from siding.record.files.links import Blob, linking, with_links
+from siding.record.files.obstacles import changed_since, obstacles, of_others
+from siding.record.files.plan import LeftPath, Restoration, Why, plan_restoration
 from siding.record.files.restore import Journal, _remove_empty, prune, restore
 from siding.record.files.staging import staged
 from siding.record.snapshots.bare import Bare

@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.record.moving.checkout import (
-    CheckoutGit,
-)
-from siding.record.moving.model import (
-    Trees,
-)
+from siding.record.moving.checkout import CheckoutGit
+from siding.record.moving.model import Trees
 from siding.record.moving.settling import is_untouched, settle
 
 from .moving import TOKEN, Ready

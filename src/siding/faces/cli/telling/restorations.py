@@ -9,10 +9,7 @@ from siding.faces.cli.screen.words import changes_of, counted, task_step
 from siding.record.restoring.act import Restored, written_meanwhile
 from siding.record.restoring.git_plan import git_lines
 from siding.record.restoring.refusal import Refusal
-from siding.record.restoring.survey import (
-    Survey,
-    quote_path,
-)
+from siding.record.restoring.survey import Survey, quote_path
 
 Result = TypeVar("Result")
 

@@ -4,13 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.fields import (
-    mappings,
-    said,
-    strings,
-    text,
-    text_or_none,
-)
+from siding.ground.storage.fields import mappings, said, strings, text, text_or_none
 from siding.record.ledger.details.rollback import LeftAlone, left_in
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.kinds import Reversal, StepKind
