@@ -24,6 +24,9 @@ _NEEDS_ORDINARY_END = frozenset(
 )
 
 
+_HELP = ("-h", "--help", "help")
+
+
 def command() -> "NoReturn":
     """Be the program ``siding``: run the command line of this process, then end the process."""
     leave(main())
@@ -103,8 +106,8 @@ def _dispatch(words: list[str]) -> int:
     from siding.faces.cli.table import ALONE, BELOW, GROUPS, HIDDEN, VERBS
 
     flags, rest = split_globals(words)
-    if rest[:1] in (["-h"], ["--help"], ["help"]):
-        return _help(rest[1:])
+    if rest[:1] and rest[0] in _HELP:
+        return _help([word for word in rest[1:] if word not in _HELP])
     if not rest or rest[0].startswith("-"):
         return _run_verb("siding", VERBS[ALONE], rest, flags)
     verb, *arguments = rest
@@ -142,7 +145,7 @@ def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:
     is_help = arguments[:1] in (["-h"], ["--help"])
     if group in BARE and not is_help and (not arguments or arguments[0].startswith("-")):
         return _run_verb(f"siding {group}", verbs[BARE[group]], arguments, flags)
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
+    if not arguments or arguments[0] in _HELP:
         from siding.faces.cli.help import print_group
 
         print_group(group, about, verbs)

@@ -114,7 +114,9 @@ def _download(site: Site, name: str) -> Endpoint:
         span = await asyncio.to_thread(find)
         if span is None:
             raise NotFound("there is no such file for this step")
-        file = f"{int(words['step']):04d}.{name}" if "step" in words else f"{words['task']}.patch"
+        step = words.get("step", "")  # of a run that lives it is the run's, as `r1`
+        of_step = f"{step.zfill(4) if step.isdigit() else step}.{name}"
+        file = of_step if step else f"{words['task']}.patch"
         headers = {
             "content-length": str(span.size),
             "content-disposition": f'attachment; filename="{file}"',

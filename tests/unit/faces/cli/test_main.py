@@ -21,7 +21,7 @@ def test_the_version(siding: CommandLine) -> None:
 
 
 def test_the_overview_names_every_verb_and_group(siding: CommandLine) -> None:
-    for words in (("--help",), ("-h",), ("help",)):
+    for words in (("--help",), ("-h",), ("help",), ("--help", "--help"), ("help", "-h")):
         page = siding(*words).out
         assert all(f"\n  {name} " in page for name in [*VERBS, *GROUPS])
 
