@@ -269,6 +269,13 @@ def test_no_secret_of_the_environment_gets_into_a_verdict(guarded: Sandbox) -> N
     assert secret not in ledger.read_text()
 
 
+def test_variables_given_with_a_run_are_judged_as_part_of_its_line(guarded: Sandbox) -> None:
+    guarded.siding("run", "--", "true")
+    said = guarded.siding("run", "-e", "LD_PRELOAD=./x.so", "--", "true", status=5)
+    assert b"(loads-code)" in said.stderr
+    assert b"env LD_PRELOAD=./x.so true" in said.stderr
+
+
 def test_paths_are_judged_by_where_they_lead_now(guarded: Sandbox) -> None:
     """A link in the workspace to a place outside; in a temporary directory, too, a home is one."""
     guarded.siding("task", "start", "one")

@@ -1,4 +1,4 @@
-"""The libraries in the house: a small door each, which loads nothing, and nobody goes around it."""
+"""The libraries in the house: a small face each, which loads nothing, and nobody goes around it."""
 
 import doctest
 import re
@@ -25,7 +25,7 @@ GOES_AROUND = re.compile(
 
 
 @pytest.mark.parametrize("face", FACES, ids=IDS)
-def test_a_door_has_few_names_and_all_of_them_are_there(face: ModuleType) -> None:
+def test_a_face_has_few_names_and_all_of_them_are_there(face: ModuleType) -> None:
     assert face.__all__ == sorted(face.MODULE_OF)
     assert len(face.__all__) <= MOST_NAMES
     assert all(getattr(face, name).__doc__ for name in face.__all__)
@@ -33,7 +33,7 @@ def test_a_door_has_few_names_and_all_of_them_are_there(face: ModuleType) -> Non
         _ = face.no_such_name
 
 
-def test_a_door_loads_only_what_is_asked_for() -> None:
+def test_a_face_loads_only_what_is_asked_for() -> None:
     script = (
         "import sys\nfrom siding.shellguard.face import Effect\n"
         "from siding.secretmask.face import is_marked\n"
@@ -54,7 +54,7 @@ def test_a_door_loads_only_what_is_asked_for() -> None:
     ]
 
 
-def test_tests_and_benchmarks_go_through_the_door() -> None:
+def test_tests_and_benchmarks_import_the_faces_alone() -> None:
     around = [
         name
         for top in OUTSIDE

@@ -54,7 +54,7 @@ def test_each_text_that_names_a_module_names_one(package: Package) -> None:
 
 
 def test_each_module_of_a_table_has_what_is_taken_from_it(package: Package) -> None:
-    models = "assistant.models.making"
+    models = "assistant.models.makers"
     taken = [
         f"agents.{agent.folder}.{facet.module}:{facet.value}"
         for agent in AGENTS

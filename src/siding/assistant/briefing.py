@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from siding.assistant.loop.context.files import Found, Instructions, Places, Why, at_start
-from siding.assistant.loop.context.gathering import ROOM, gather
+from siding.assistant.loop.context.instructions import ROOM, gather
 from siding.assistant.loop.context.texts import (
     MOST_COMMITS,
     Environment,

@@ -17,7 +17,7 @@ from siding.assistant.loop.context.files import (
     directories_above,
     in_directory,
 )
-from siding.assistant.loop.context.gathering import gather
+from siding.assistant.loop.context.instructions import gather
 from siding.assistant.loop.context.texts import changes_text, nested_text
 
 

@@ -1,4 +1,4 @@
-"""The door of the built-in agent for front ends: what it tells, and who can be asked."""
+"""What front ends know of the built-in agent: what it tells, and who can be asked."""
 
 from siding.assistant.loop.effort import effort_in_force
 from siding.assistant.loop.events import (

@@ -6,7 +6,7 @@ from pathlib import Path
 from siding.agents.transcripts.kinds import USER, Record
 from siding.assistant.answers import ProjectAnswers
 from siding.assistant.front_end import People
-from siding.assistant.loop.permissions.deciding import is_read_denied
+from siding.assistant.loop.permissions.decision import is_read_denied
 from siding.assistant.loop.permissions.facts import PermissionGround
 from siding.assistant.loop.permissions.guard import CallJudge, PermissionGuard
 from siding.assistant.loop.permissions.rules import PermissionMode, require_allowed

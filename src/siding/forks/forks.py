@@ -27,7 +27,7 @@ from siding.ground.git import refs
 from siding.ground.ids import Sha, TaskId, is_fork, new_fork_id
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
-from siding.record.files.task_index import ignored_among
+from siding.record.files.index_entries import ignored_among
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace
 from siding.record.snapshots.store import remove_tree

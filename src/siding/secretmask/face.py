@@ -1,4 +1,4 @@
-"""The door of secretmask: the eight names that other packages may import.
+"""The face of secretmask: the eight names that other packages may import.
 
 Each of them loads its module when it is first asked for, so a program that only wants to know
 whether a text is marked loads no rules.

@@ -1,4 +1,4 @@
-"""The door of shellguard: the eight names that other packages may import.
+"""The face of shellguard: the eight names that other packages may import.
 
 Each of them loads its module when it is first asked for: an adapter that only says what a tool
 touches does not load the grammar.

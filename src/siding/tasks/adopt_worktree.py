@@ -31,8 +31,9 @@ from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import add_task, attributes_convert
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.store_upkeep import create_store
+from siding.record.tasks.moves import WorkspaceMove, move_workspace
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState, WorkspaceMove, WorkspaceState, move_workspace
+from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import Task
 from siding.record.workspaces.attempts import Attempt, payload_of
 from siding.record.workspaces.binding import bind

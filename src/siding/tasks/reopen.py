@@ -16,15 +16,9 @@ from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
 from siding.record.place.selection import current_task_id
 from siding.record.place.terminal_task import make_current
+from siding.record.tasks.moves import TaskMove, WorkspaceMove, move_task, move_workspace
 from siding.record.tasks.registry import MOVED_TO, Workspace
-from siding.record.tasks.states import (
-    TaskMove,
-    TaskState,
-    WorkspaceMove,
-    WorkspaceState,
-    move_task,
-    move_workspace,
-)
+from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
 from siding.record.workspaces.archives import (
     ARCHIVES,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from siding.agents.facets import Facet
-from siding.agents.table import OUR_FORM
+from siding.agents.table import BY_NAME, OUR_FORM
 from siding.agents.transcripts.differences import Differences
 from siding.agents.transcripts.foreign import Imported, bytes_of, in_todays_form
 from siding.agents.transcripts.heads import parsed
@@ -176,8 +176,9 @@ def form_of(path: Path) -> str:
         for form, each in forms:
             if each.is_one(record):
                 return form
+    *others, last = (BY_NAME[form].title for form in INTERCHANGE.agents)
     raise UsageError(
-        f"{str(path)!r} does not look like a transcript of Claude Code, Codex or Gemini CLI",
+        f"{str(path)!r} does not look like a transcript of {', '.join(others)} or {last}",
         hint="name its format with --from if it is one",
     )
 

@@ -7,13 +7,16 @@ works, too.
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from siding.ground.git.command import Place, output_of
 from siding.ground.git.errors import DriverOff, GitError
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.bench import Bench
-from siding.record.snapshots.git_details import IndexEntry
+
+if TYPE_CHECKING:
+    from siding.record.snapshots.git_details import IndexEntry
 
 NEEDED = (2, 38)
 
@@ -49,7 +52,7 @@ class Merged(NamedTuple):
     conflicts: tuple[Conflict, ...] = ()
     ours: str = ""
     theirs: str = ""
-    stages: tuple[IndexEntry, ...] = ()
+    stages: "tuple[IndexEntry, ...]" = ()
 
 
 def merge_trees(
@@ -119,14 +122,16 @@ def _is_off(setting: str) -> bool:
     return setting.startswith("merge.") and setting.endswith(".driver=")
 
 
-def _stage(field: bytes) -> IndexEntry:
+def _stage(field: bytes) -> "IndexEntry":
     """Return a conflicted entry: ``<mode> <id> <stage>``, a tab, the path."""
+    from siding.record.snapshots.git_details import IndexEntry
+
     about, _, path = field.partition(b"\t")
     mode, sha, stage = about.decode("ascii").split(" ")
     return IndexEntry(path, int(stage), mode, Sha(sha))
 
 
-def _conflicts(stages: Sequence[IndexEntry], messages: Iterator[bytes]) -> tuple[Conflict, ...]:
+def _conflicts(stages: "Sequence[IndexEntry]", messages: Iterator[bytes]) -> tuple[Conflict, ...]:
     """Return the paths in conflict, with the kinds that the messages name."""
     paths = dict.fromkeys((entry.path for entry in stages), "")
     for field in messages:

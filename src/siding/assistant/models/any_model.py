@@ -99,7 +99,7 @@ class AnyModel:
     def _library(self) -> "Requests":
         if self._requests is None:
             try:
-                from siding.assistant.models.making.http import Patience
+                from siding.assistant.models.makers.http import Patience
                 from siding.assistant.models.requests import Requests
             except ImportError as error:
                 _missing(error)
@@ -122,4 +122,4 @@ def _warm(model: Named) -> None:
     module, _ = PROVIDERS[model.provider].maker
     with suppress(ImportError):
         import_module("siding.assistant.models.requests")
-        import_module(f"siding.assistant.models.making.{module}")
+        import_module(f"siding.assistant.models.makers.{module}")

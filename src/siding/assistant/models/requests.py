@@ -26,9 +26,9 @@ from siding.assistant.loop.model import (
 from siding.assistant.models import blocks, request_settings
 from siding.assistant.models.access import Access
 from siding.assistant.models.failures import failure
-from siding.assistant.models.making.http import Patience, client, noted
+from siding.assistant.models.makers.http import Patience, client, noted
 from siding.assistant.models.names import Named, limits_of
-from siding.assistant.models.streaming import OutOfOrder, Telling, usage_of
+from siding.assistant.models.stream import OutOfOrder, Telling, usage_of
 from siding.ground.namedtuples import NamedTuple
 
 
@@ -90,7 +90,7 @@ class Requests:
     def _make(self, model: Named, row: Provider, access: Access, *, is_streamed: bool) -> Model:
         module, maker = row.maker
         try:
-            make = getattr(import_module(f"siding.assistant.models.making.{module}"), maker)
+            make = getattr(import_module(f"siding.assistant.models.makers.{module}"), maker)
         except ImportError as error:
             raise missing(row.extra, error) from None
         http = client(self._patience, is_streamed=is_streamed)

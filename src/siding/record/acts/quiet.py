@@ -19,7 +19,7 @@ from siding.ground.process.pausing.open_files import (
     directory_of,
     open_files,
 )
-from siding.record.files.task_index import ignored_among
+from siding.record.files.index_entries import ignored_among
 from siding.record.place.project import Project
 from siding.record.tasks.registry import Workspace
 

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from siding.ground.git.paths import is_under, unquote_path
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.kinds import BASE, StepStatus
 from siding.record.ledger.present_line import PresentLine, present_line
@@ -146,4 +145,6 @@ def _touches(step: Step, path: str) -> bool:
     if step.files == 0 and step.modes == 0:
         return False
     stat = step.diff_stat
+    from siding.ground.git.paths import is_under, unquote_path
+
     return any(is_under(unquote_path(name), wanted) for name in stat.file_list)

@@ -24,11 +24,11 @@ from siding.record.files.displaced import (
     names_of,
 )
 from siding.record.files.immovable import CannotMove
+from siding.record.files.index_entries import expect, let_go
 from siding.record.files.obstacles import changed_since
 from siding.record.files.plan import Why
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
-from siding.record.files.task_index import expect, let_go
 from siding.record.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent

@@ -20,6 +20,7 @@ from siding.record.files.immovable import (
     Stuck,
     immovable,
 )
+from siding.record.files.index_entries import ignored_now, ignored_there
 from siding.record.files.obstacles import obstacles, of_others
 from siding.record.files.plan import (
     LeftPath,
@@ -27,7 +28,6 @@ from siding.record.files.plan import (
     Why,
     plan_restoration,
 )
-from siding.record.files.task_index import ignored_now, ignored_there
 from siding.record.moving.sparse import has_rules, is_sparse, left_out
 from siding.record.place.project import Project
 from siding.record.recording.freed import refuse_freed

@@ -25,10 +25,10 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.record.files.displaced import blob_at
+from siding.record.files.index_entries import expect
 from siding.record.files.plan import plan_restoration
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
-from siding.record.files.task_index import expect
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record
 from siding.record.snapshots.modes import Modes, Usual

@@ -15,8 +15,8 @@ from siding.ground.git.roots import recorded_root
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.locks import holding_git
 from siding.record.place.project import Project
+from siding.record.tasks.moves import WorkspaceMove, move_workspace
 from siding.record.tasks.registry import MOVED_TO, Workspace
-from siding.record.tasks.states import WorkspaceMove, move_workspace
 from siding.record.workspaces.archives import lay_out, rebuild
 from siding.record.workspaces.attempts import Attempt, naming, payload_of
 from siding.record.workspaces.branches import FATE, bring_branch_back

@@ -24,13 +24,10 @@ from siding.record.recording.opening import take_base_snapshot
 from siding.record.snapshots.pins import pin
 from siding.record.snapshots.seeding import add_task
 from siding.record.snapshots.store_upkeep import create_store, remove_task
+from siding.record.tasks.moves import WorkspaceMove, move_workspace
 from siding.record.tasks.names import slug
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import (
-    WorkspaceMove,
-    WorkspaceState,
-    move_workspace,
-)
+from siding.record.tasks.states import WorkspaceState
 from siding.record.tasks.task import Task
 from siding.record.workspaces.attempts import Attempt, naming, payload_of
 from siding.record.workspaces.binding import BIND, ENTER, bind, finish_entering, recover_binding

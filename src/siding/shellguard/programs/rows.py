@@ -48,7 +48,7 @@ _FUNCTIONS = {
         settings unset let alias
     """,
     "code": "python interpreter",
-    "editing": "awk sed editor pager calculator",
+    "editors": "awk sed editor pager calculator",
     "search": "fd find",
     "wrappers": "parallel multiplexer xargs",
     "git": "git",

@@ -100,5 +100,5 @@ def test_warming_imports_in_the_background() -> None:
     thread = AnyModel({}).warm("gpt-5.1")
     assert thread is not None
     thread.join(60)
-    assert "siding.assistant.models.making.openai" in sys.modules
+    assert "siding.assistant.models.makers.openai" in sys.modules
     assert AnyModel({}).warm("scripted:x") is None

@@ -68,6 +68,13 @@ def test_words_that_a_verb_does_not_take_are_2(siding: CommandLine) -> None:
     assert "unrecognized arguments: --no-such-flag" in said.err
 
 
+@pytest.mark.parametrize("more", ["--step", "--from", "--to"])
+def test_two_points_and_another_one_are_too_many(siding: CommandLine, more: str) -> None:
+    siding("task", "start", "work")
+    said = siding("diff", "--between", "base", "last", more, "1", status=2)
+    assert "--between names both points" in said.err
+
+
 def test_a_place_that_is_no_repository_is_an_error(sandbox: Sandbox, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

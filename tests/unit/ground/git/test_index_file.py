@@ -21,9 +21,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def git(root: Path, *words: str, status: int = 0) -> bytes:
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    done = subprocess.run(["git", *who, *words], cwd=root, capture_output=True, check=False)
+def git(root: Path, *words: str, status: int = 0, stdin: bytes = b"") -> bytes:
+    argv = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *words]
+    done = subprocess.run(argv, cwd=root, input=stdin, capture_output=True, check=False)
     assert done.returncode == status, done.stderr
     return done.stdout
 
@@ -38,6 +38,9 @@ def with_conflicts(root: Path) -> None:
     (root / "z").write_text("changed\n")
     git(root, "commit", "-qam", "ours")
     git(root, "merge", "-q", "other", status=1)
+    sha = git(root, "rev-parse", "HEAD:a").strip()
+    alone = b"100644 " + sha + b" 2\ty\n"  # of which there is no other side
+    git(root, "update-index", "--index-info", stdin=alone)
 
 
 def said_by_git(root: Path) -> Exceptions:
@@ -61,7 +64,7 @@ def test_exceptions_are_those_that_git_names(root: Path, version: str) -> None:
     found = exceptions_in(root / ".git/index", SHA1)
     assert found == said_by_git(root)
     assert found is not None
-    assert found.unmerged == (b"m", b"z")
+    assert found.unmerged == (b"m", b"y", b"z")
     assert found.excused == {b"a", b"b", *([b"c"] if version == "3" else [])}
 
 

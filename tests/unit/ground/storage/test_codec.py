@@ -116,8 +116,9 @@ def test_many_brackets_that_are_not_deep_are_no_depth() -> None:
     ],
 )
 def test_what_is_not_a_json_object_is_refused_with_the_reason(raw: bytes, reason: str) -> None:
-    with pytest.raises(NotJson, match=reason):
+    with pytest.raises(NotJson, match=reason) as refused:
         parse_object(raw)
+    assert refused.value.is_cut_off == (raw in (b"", b'{"a": 1'))  # more would make it whole
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from siding.ground.git.command import Git, Place
 from siding.ground.git.status import EntryKind, StatusEntry
 from siding.ground.ids import Sha
-from siding.record.files.task_index import expect
+from siding.record.files.index_entries import expect
 from siding.record.snapshots.capture import Capture
 from siding.record.snapshots.expected_tree import ExpectedTree
 from siding.record.snapshots.patches import Change, diff_trees

@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.ground.errors import IllegalTransition
-from siding.record.tasks.states import (
+from siding.record.tasks.moves import (
     TASK_MOVES,
     WORKSPACE_MOVES,
     TaskMove,
-    TaskState,
     WorkspaceMove,
-    WorkspaceState,
     move_task,
     move_workspace,
 )
+from siding.record.tasks.states import TaskState, WorkspaceState
 
 TASK_PAIRS = list(itertools.product(TaskState, TaskMove))
 WORKSPACE_PAIRS = list(itertools.product(WorkspaceState, WorkspaceMove))

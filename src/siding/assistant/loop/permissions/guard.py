@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from siding.assistant.loop.permissions.deciding import PermissionDecision, decide_on
+from siding.assistant.loop.permissions.decision import PermissionDecision, decide_on
 from siding.assistant.loop.permissions.facts import CallFacts, PermissionGround, facts_of
 from siding.assistant.loop.permissions.rules import Behaviour, PermissionMode, require_allowed
 from siding.assistant.loop.permissions.updates import (

@@ -2,7 +2,7 @@
 
 Such a rule holds for all that a call does: for each command of a line, for files that a command
 reads or changes, for a file's name and for where its link leads. What allows is narrower
-(`deciding`).
+(`decision`).
 """
 
 import posixpath

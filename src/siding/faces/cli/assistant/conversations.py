@@ -13,10 +13,10 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from siding.assistant.looking.context_use import ContextPart, ContextUse
-    from siding.assistant.looking.spending import ModelSpending, Spending
-    from siding.assistant.looking.summary import Recap, RecapTurn, Summary
-    from siding.assistant.looking.turns import ToolCall
+    from siding.assistant.views.context_use import ContextPart, ContextUse
+    from siding.assistant.views.spending import ModelSpending, Spending
+    from siding.assistant.views.summary import Recap, RecapTurn, Summary
+    from siding.assistant.views.turns import ToolCall
 
 
 def _context_options(parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def _context_options(parser: ArgumentParser) -> None:
 
 
 def _context(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.context_use import context_use
+    from siding.assistant.views.context_use import context_use
     from siding.record.place.project import require_project
 
     found = context_use(require_project(context.app), arguments.session)
@@ -67,7 +67,7 @@ conversation of this workspace, or SESSION; where there is none, what a new one 
 
 
 def _summed(tools: tuple[ContextPart, ...]) -> ContextPart:
-    from siding.assistant.looking.context_use import ContextPart
+    from siding.assistant.views.context_use import ContextPart
 
     name = f"definitions of {len(tools)} tools"
     sizes = (sum(each.characters for each in tools), sum(each.tokens for each in tools))
@@ -91,7 +91,7 @@ def _usage_options(parser: ArgumentParser) -> None:
 
 
 def _usage(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.spending import spending_of, spending_of_all
+    from siding.assistant.views.spending import spending_of, spending_of_all
     from siding.record.place.project import require_project
 
     if arguments.all and arguments.session:
@@ -192,7 +192,7 @@ def _recap_options(parser: ArgumentParser) -> None:
 
 
 def _recap(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.summary import recap_of
+    from siding.assistant.views.summary import recap_of
     from siding.record.place.project import require_project
 
     found = recap_of(require_project(context.app), arguments.session)
@@ -289,8 +289,8 @@ def _summary_options(parser: ArgumentParser) -> None:
 
 
 def _summary(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.summary import summary_of
     from siding.assistant.settings import AgentFlags
+    from siding.assistant.views.summary import summary_of
     from siding.faces.cli.assistant.results import models_used
     from siding.record.place.project import require_project
     from siding.sessions.masking import mask_text
@@ -347,8 +347,8 @@ def _tool_call_options(parser: ArgumentParser) -> None:
 
 
 def _tool_call(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.chosen import looked_at
-    from siding.assistant.looking.turns import calls_of
+    from siding.assistant.views.chosen import looked_at
+    from siding.assistant.views.turns import calls_of
     from siding.record.place.project import require_project
 
     found = looked_at(require_project(context.app), arguments.session)
@@ -433,9 +433,9 @@ def _break_cache_options(parser: ArgumentParser) -> None:
 
 
 def _break_cache(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.chosen import looked_at
-    from siding.assistant.looking.spending import cache_use
-    from siding.assistant.looking.turns import requests_of
+    from siding.assistant.views.chosen import looked_at
+    from siding.assistant.views.spending import cache_use
+    from siding.assistant.views.turns import requests_of
     from siding.record.place.project import require_project
 
     screen = context.screen

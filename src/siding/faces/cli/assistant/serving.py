@@ -10,8 +10,8 @@ from typing import Any
 
 from siding import __version__
 from siding.assistant.agent import Agent
+from siding.assistant.assembly import opened_agent
 from siding.assistant.front_end import People
-from siding.assistant.making import opened_agent
 from siding.assistant.servers import Link, Servers
 from siding.faces.cli.assistant.asking_person import TerminalPermissions, TerminalQuestions
 from siding.faces.cli.assistant.client import (

@@ -12,9 +12,9 @@ from siding.faces.cli.screen.words import duration, size
 from siding.faces.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from siding.assistant.looking.doctor import AgentFinding, AgentVariable
-    from siding.assistant.looking.performance import StartPhase
-    from siding.assistant.looking.spending import ToolSpending
+    from siding.assistant.views.doctor import AgentFinding, AgentVariable
+    from siding.assistant.views.performance import StartPhase
+    from siding.assistant.views.spending import ToolSpending
 
 
 _COLOURS = {"ok": "green", "note": "yellow", "broken": "red"}  # by `Health`
@@ -25,7 +25,7 @@ def _doctor_options(parser: ArgumentParser) -> None:
 
 
 def _doctor(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.doctor import Health, agent_findings
+    from siding.assistant.views.doctor import Health, agent_findings
 
     found = list(agent_findings(context.app))
     if arguments.json:
@@ -50,7 +50,7 @@ model is asked, and nothing is changed. `siding doctor` looks at the records of 
 
 
 def _print_doctor(context: Context, found: AgentFinding) -> None:
-    from siding.assistant.looking.doctor import Health
+    from siding.assistant.views.doctor import Health
 
     screen = context.screen
     mark = screen.style(f"{found.health:<7}", _COLOURS[found.health])
@@ -65,8 +65,8 @@ def _env_options(parser: ArgumentParser) -> None:
 
 
 def _env(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.doctor import variables
     from siding.assistant.settings import NO_FLAGS, values_here
+    from siding.assistant.views.doctor import variables
 
     found = variables(context.app.env)
     values = values_here(context.app, NO_FLAGS)
@@ -117,10 +117,10 @@ def _perf_options(parser: ArgumentParser) -> None:
 
 
 def _perf(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.chosen import looked_at
-    from siding.assistant.looking.performance import start_phases
-    from siding.assistant.looking.spending import tools_used
-    from siding.assistant.looking.turns import calls_of
+    from siding.assistant.views.chosen import looked_at
+    from siding.assistant.views.performance import start_phases
+    from siding.assistant.views.spending import tools_used
+    from siding.assistant.views.turns import calls_of
     from siding.record.place.project import require_project
 
     screen = context.screen
@@ -178,7 +178,7 @@ def _effort_options(parser: ArgumentParser) -> None:
 
 
 def _effort(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.looking.effort import effort_here, set_effort
+    from siding.assistant.views.effort import effort_here, set_effort
 
     app, screen = context.app, context.screen
     lines: tuple[str, ...] = ()

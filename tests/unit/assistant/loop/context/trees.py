@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from siding.assistant.loop.context.files import Found, Instructions, Places, Why, at_start
-from siding.assistant.loop.context.gathering import ROOM, Room, gather
+from siding.assistant.loop.context.instructions import ROOM, Room, gather
 
 ROOT = Path("/work/repo")
 HOME = Path("/home/ada")

@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Mapping
 
-from siding.assistant.loop.permissions.deciding import decide
+from siding.assistant.loop.permissions.decision import decide
 from siding.assistant.loop.permissions.facts import PermissionGround
 from siding.assistant.loop.permissions.rules import (
     PermissionMode,

@@ -30,7 +30,7 @@ from siding.assistant.loop.permissions.updates import (
     update_from,
 )
 from siding.assistant.loop.setup import Allowed, Denied, Guard
-from siding.assistant.tools.port import Call, Result, ToolSpec, Use
+from siding.assistant.tools.port import Call, Result, Tool, ToolSpec, Use
 from siding.ground.errors import SidingError
 
 from .ground import GROUND, bash, file, rules
@@ -70,6 +70,15 @@ class Editor(Shell):
         return file("Write", given["command"])[1]
 
 
+class Reader(Shell):
+    """A tool that reads one file."""
+
+    spec = Shell.spec._replace(name="Read")
+
+    def use(self, given: Mapping[str, Any]) -> Use:
+        return file("Read", given["command"])[1]
+
+
 class Person:
     """Answers questions in the order of a list, and keeps what was to be kept."""
 
@@ -95,9 +104,11 @@ def call(command: str) -> Call:
     return Call("c1", "Bash", {"command": command})
 
 
-def ruled(guard: Guard, *commands: str) -> list[Allowed | Denied]:
+def ruled(guard: Guard, *commands: str, tool: Tool | None = None) -> list[Allowed | Denied]:
+    used = tool or Shell()
+
     async def all_of() -> list[Allowed | Denied]:
-        return list(await asyncio.gather(*(guard.rule(call(each), Shell()) for each in commands)))
+        return list(await asyncio.gather(*(guard.rule(call(each), used) for each in commands)))
 
     return asyncio.run(all_of())
 
@@ -204,6 +215,17 @@ def test_the_offers_are_narrow_and_never_for_what_runs_anything() -> None:
         ["Bash(./make.sh all)"],  # a file of the workspace: the agent may write another into it
         ["Bash(touch a && ~/bin/tool b)"],
     ]
+
+
+def test_reading_is_offered_by_directory_unless_a_rule_would_mean_more() -> None:
+    person = Person(*[PersonDenies()] * 3)
+    guard = PermissionGuard(PermissionState(), ground, asker=person)
+    for path in ("~/notes/a.txt", "~/a*b/c.txt", "/top"):
+        ruled(guard, path, tool=Reader())
+    offered = [
+        {rule.text for offer in asked.offers for rule in offer.rules} for asked in person.asked
+    ]
+    assert offered == [{"Read(//h/notes/**)"}, set(), set()]
 
 
 @pytest.mark.parametrize("command", ["git commit -m x", "rm a && make", "npm run x", "a 'b (c'"])

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from siding.assistant.looking import doctor
-from siding.assistant.looking.doctor import shown_address
 from siding.assistant.tools.search.ripgrep import choose
+from siding.assistant.views import doctor
+from siding.assistant.views.doctor import shown_address
 from unit.faces.cli.in_process import CommandLine
 
 SECRET = "sk-secret-0123456789"  # of nobody

@@ -6,7 +6,7 @@ import pytest
 
 from siding.ground.git.errors import CommandFailed
 from siding.ground.ids import Sha
-from siding.record.files.task_index import (
+from siding.record.files.index_entries import (
     expect,
     ignored_among,
     ignored_now,

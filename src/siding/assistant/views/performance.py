@@ -38,7 +38,7 @@ _PHASES = (
 )
 _LIBRARIES = (
     "import siding.faces.cli.assistant.serving, siding.assistant.models.requests, "
-    "siding.assistant.models.making.{maker}"
+    "siding.assistant.models.makers.{maker}"
 )
 _TELL = """
 import sys

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from siding.agents.transcripts.context import Context
 from siding.assistant.briefing import Briefing, Facts, briefing
-from siding.assistant.looking.chosen import Looked, looked_at, workspace_here
-from siding.assistant.looking.turns import requests_of
 from siding.assistant.loop.compaction import estimated
 from siding.assistant.loop.context.texts import ContextPart as ContextPart
 from siding.assistant.models.names import limits_of
@@ -23,6 +21,8 @@ from siding.assistant.system_prompt import SystemPrompt, context_parts, system_p
 from siding.assistant.tools.factory import Memory, tools_of
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import ToolSpec
+from siding.assistant.views.chosen import Looked, looked_at, workspace_here
+from siding.assistant.views.turns import requests_of
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text

@@ -17,7 +17,7 @@ from siding.assistant.loop.context.files import (
     directories_above,
     in_directory,
 )
-from siding.assistant.loop.context.gathering import DEEPEST, MOST_IMPORTS, Room, gather
+from siding.assistant.loop.context.instructions import DEEPEST, MOST_IMPORTS, Room, gather
 
 from .trees import HOME, MACHINE, PLACES, ROOT, Tree, names
 

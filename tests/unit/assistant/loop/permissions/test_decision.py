@@ -2,7 +2,7 @@
 
 import pytest
 
-from siding.assistant.loop.permissions.deciding import is_read_denied
+from siding.assistant.loop.permissions.decision import is_read_denied
 from siding.assistant.loop.permissions.rules import PermissionMode
 from siding.assistant.tools.port import Use
 
