@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from siding.agents.hooks import Answer, Injection, Moment, Past, Reach, Report, Shortened
+from siding.agents.hooks import Adapter, Answer, Injection, Moment, Past, Reach, Report, Shortened
 from siding.agents.tool_words import (
     Field,
     NotUnderstood,
@@ -116,4 +116,4 @@ class Unlisted(Plain):
         return Injection(argv, why_not="nobody has said how it is told to report")
 
 
-ADAPTER = Unlisted()
+ADAPTER: Adapter = Unlisted()

@@ -1,4 +1,8 @@
-"""The broker of the run, asked from an event loop: one connection for each request."""
+"""The broker of the run, as the agent uses it.
+
+It is asked from an event loop, one connection for each request: to hear of turns and calls, and to
+judge a call before it runs.
+"""
 
 import asyncio
 import json

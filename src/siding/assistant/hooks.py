@@ -1,4 +1,7 @@
-"""Hooks of the program that drives the agent: it is told what happens, and may object."""
+"""Hooks: of the program that drives the agent, and commands that settings name (`stop_hooks`).
+
+They are told what happens, and may object.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,8 @@
-"""The conversation of the built-in agent, in a session of the project."""
+"""The conversation of the built-in agent, in a session of the project.
+
+What is said is stored there, with what the models used; where turns were taken back, it goes on
+before them.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence

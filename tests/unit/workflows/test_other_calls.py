@@ -1,5 +1,6 @@
 """Calls that are no agents: questions, commands, forks; and what they do to the budget."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from siding.workflows.calls import CommandCall
+from siding.workflows.engine.calls import Calls
 from siding.workflows.engine.controls import added
 from siding.workflows.engine.ports import Refused
 from siding.workflows.errors import BadResume
@@ -111,3 +113,9 @@ def test_what_attempts_have_used_is_added() -> None:
     other = Used(tokens=10, input_tokens=20, dollars=None, tools=30)
     assert added(one, other) == Used(11, 22, 0.5, 33, "m")
     assert added(other, other).dollars is None
+
+
+def test_a_call_of_no_kind_is_said() -> None:
+    calls = Calls.__new__(Calls)  # it gets no further than the kind
+    with pytest.raises(ValueError, match="asks for 'dream', which nobody knows"):
+        asyncio.run(calls.carry_out({"kind": "dream"}))

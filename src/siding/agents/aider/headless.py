@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import PlainText, fault_of
-from siding.agents.headless.port import Ask, Fault, Invocation, Level, Stream, with_text
+from siding.agents.headless.port import Ask, Fault, Headless, Invocation, Level, Stream, with_text
 
 _MESSAGE = "message.md"
 _OF_ITSELF = re.compile(
@@ -52,7 +52,7 @@ class AiderHeadless:
         return _Stream(ask.model)
 
 
-HEADLESS = AiderHeadless()
+HEADLESS: Headless = AiderHeadless()
 
 
 class _Stream(PlainText):

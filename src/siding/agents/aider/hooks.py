@@ -7,7 +7,7 @@ the next prompt or to confirm something (`--notifications-command`). Tried with 
 
 import posixpath
 
-from siding.agents.hooks import Injection, Reach
+from siding.agents.hooks import Adapter, Injection, Reach
 from siding.agents.plain_words import Plain
 
 _USUAL = ".aider.chat.history.md"  # in the root of the repository
@@ -41,7 +41,7 @@ class Aider(Plain):
         return Injection(told, unjudged=_UNJUDGED)
 
 
-ADAPTER = Aider()
+ADAPTER: Adapter = Aider()
 
 
 def _called(argv: tuple[str, ...], reach: Reach) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import JsonLines, fault_of, shown
-from siding.agents.headless.port import Ask, Fault, Invocation, Level, Stream
+from siding.agents.headless.port import Ask, Fault, Headless, Invocation, Level, Stream
 from siding.ground.storage.fields import mapping, mappings, strings, text, whole
 
 _EDITS = "Edit,MultiEdit,Write,NotebookEdit"
@@ -64,7 +64,7 @@ class ClaudeHeadless:
         return ClaudeStream()
 
 
-HEADLESS = ClaudeHeadless()
+HEADLESS: Headless = ClaudeHeadless()
 
 
 class ClaudeStream(JsonLines):

@@ -14,7 +14,7 @@ from typing import Any
 from siding.agents.claude import past as claude_past
 from siding.agents.claude.tools import TOOLS
 from siding.agents.hook_words import CALLED, JUDGED, Hooked, Words, merged
-from siding.agents.hooks import PERSON_S, Injection, Moment, Reach, Report
+from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report
 from siding.agents.transcripts.queued import TypedMeanwhile, typed_in
 from siding.ground.storage.fields import mapping
 
@@ -90,7 +90,7 @@ class Claude(Hooked):
 
 
 _WORDS = Words({name: moment for name, (moment, _s) in MOMENTS.items()}, TOOLS)
-ADAPTER = Claude(_WORDS, claude_past.continues, claude_past.without)
+ADAPTER: Adapter = Claude(_WORDS, claude_past.continues, claude_past.without)
 
 
 def _hooks(reach: Reach, *, asks: bool) -> dict[str, list[dict[str, Any]]]:

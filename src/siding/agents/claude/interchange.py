@@ -16,6 +16,7 @@ from siding.agents.transcripts.changes import Changes, changes_in, is_our_line
 from siding.agents.transcripts.foreign import origin_of, record_of, without_origin
 from siding.agents.transcripts.interchange import (
     Arrival,
+    Interchange,
     Naming,
     append_new,
     partial_name,
@@ -122,7 +123,7 @@ class ClaudeInterchange:
         return ()
 
 
-INTERCHANGE = ClaudeInterchange()
+INTERCHANGE: Interchange = ClaudeInterchange()
 
 
 def _named_in(path: Path) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import JsonLines, fault_of, shown
-from siding.agents.headless.port import Ask, Fault, Invocation, Level, Stream
+from siding.agents.headless.port import Ask, Fault, Headless, Invocation, Level, Stream
 from siding.ground.storage.fields import mapping, mappings, text, whole
 
 _SANDBOXES = {
@@ -56,7 +56,7 @@ class CodexHeadless:
         return _Stream(goes_on=bool(ask.session), model=ask.model)
 
 
-HEADLESS = CodexHeadless()
+HEADLESS: Headless = CodexHeadless()
 
 
 class _Stream(JsonLines):

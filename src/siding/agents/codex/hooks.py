@@ -15,7 +15,7 @@ from typing import Any
 from siding.agents.codex import past as codex_past
 from siding.agents.codex.tools import TOOLS
 from siding.agents.hook_words import CALLED, JUDGED, Hooked, Words
-from siding.agents.hooks import PERSON_S, Injection, Moment, Reach, Report
+from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report
 from siding.agents.tool_words import NotUnderstood
 from siding.ground.hashing import sha256_hex
 
@@ -90,7 +90,7 @@ class Codex(Hooked):
 
 
 _WORDS = Words({event: moment for event, (moment, _n, _s) in MOMENTS.items()}, TOOLS)
-ADAPTER = Codex(_WORDS, codex_past.continues, codex_past.without)
+ADAPTER: Adapter = Codex(_WORDS, codex_past.continues, codex_past.without)
 
 
 def _as_patch(said: Report) -> Report:

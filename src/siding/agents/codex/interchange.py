@@ -20,7 +20,7 @@ from siding.agents.transcripts.foreign import (
     is_context,
     lines_of,
 )
-from siding.agents.transcripts.interchange import Converted
+from siding.agents.transcripts.interchange import Converted, Interchange
 from siding.agents.transcripts.kinds import ASSISTANT, COMPACT_BOUNDARY, SYSTEM, USER, Record
 from siding.agents.transcripts.messages import blocks_of, content_of
 from siding.agents.transcripts.writing.compaction import INTRODUCTION
@@ -359,4 +359,6 @@ def _named(began: str, session_id: str) -> str:
 
 
 # 1: a fork has its beginning.
-INTERCHANGE = Converted(FORM, _is_one, _made, exported, _named, _first_lines, edition=1)
+INTERCHANGE: Interchange = Converted(
+    FORM, _is_one, _made, exported, _named, _first_lines, edition=1
+)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.codex.hooks import MOMENTS, trust_hash
-from siding.agents.settings import NotMergeable, is_ours
+from siding.agents.settings import NotMergeable, OwnSettings, is_ours
 from siding.ground.storage.fields import mapping
 
 _BEGIN = "\n# siding integrate: what follows, up to the end mark, is Siding's\n"
@@ -71,7 +71,7 @@ class Codex:
         return found
 
 
-SETTINGS = Codex()
+SETTINGS: OwnSettings = Codex()
 
 
 def _parsed(settings: str, how: str = "") -> dict[str, Any]:

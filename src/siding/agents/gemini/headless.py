@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import JsonLines, fault_of, shown
-from siding.agents.headless.port import Ask, Fault, Invocation, Level, Stream, with_text
+from siding.agents.headless.port import Ask, Fault, Headless, Invocation, Level, Stream, with_text
 from siding.ground.storage.fields import mapping, text, whole
 
 _MODES = {Level.READ: "default", Level.EDIT: "auto_edit", Level.ALL: "yolo"}
@@ -45,7 +45,7 @@ class GeminiHeadless:
         return _Stream()
 
 
-HEADLESS = GeminiHeadless()
+HEADLESS: Headless = GeminiHeadless()
 
 
 class _Stream(JsonLines):

@@ -21,7 +21,7 @@ from typing import Any
 
 from siding.agents.gemini.tools import TOOLS
 from siding.agents.hook_words import Hooked, Words, merged
-from siding.agents.hooks import PERSON_S, Answer, Injection, Moment, Reach, Report
+from siding.agents.hooks import PERSON_S, Adapter, Answer, Injection, Moment, Reach, Report
 from siding.agents.settings import without_comments
 from siding.ground.storage.fields import mapping, text
 
@@ -104,7 +104,7 @@ class Gemini(Hooked):
         return Answer(json.dumps({"decision": "deny", "reason": reason}))
 
 
-ADAPTER = Gemini(_WORDS)
+ADAPTER: Adapter = Gemini(_WORDS)
 
 
 def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:

@@ -23,7 +23,7 @@ from siding.agents.transcripts.foreign import (
     origin_of,
     without_origin,
 )
-from siding.agents.transcripts.interchange import Converted
+from siding.agents.transcripts.interchange import Converted, Interchange
 from siding.agents.transcripts.kinds import ASSISTANT, SYSTEM, USER, Record
 from siding.agents.transcripts.messages import text_of, tool_results, tool_uses
 from siding.agents.transcripts.writing.branching import rewind_line
@@ -344,4 +344,4 @@ def _named(began: str, session_id: str) -> str:
     return f"session-{began[:16]}-{session_id[:8]}.jsonl"
 
 
-INTERCHANGE = Converted(FORM, _is_one, _made, exported, _named)
+INTERCHANGE: Interchange = Converted(FORM, _is_one, _made, exported, _named)

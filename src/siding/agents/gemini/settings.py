@@ -8,6 +8,7 @@ from pathlib import Path
 
 from siding.agents.gemini.hooks import KEEPS_ALL, MOMENTS, RETENTION
 from siding.agents.json_hooks import JsonHooks, Setting, hooks_of
+from siding.agents.settings import OwnSettings
 
 
 def _place(env: Mapping[str, str], home: Path) -> Path:
@@ -15,6 +16,6 @@ def _place(env: Mapping[str, str], home: Path) -> Path:
     return (Path(named) if named else home) / ".gemini"
 
 
-SETTINGS = JsonHooks(
+SETTINGS: OwnSettings = JsonHooks(
     _place, hooks_of(MOMENTS), unit=1000, setting=Setting("general", RETENTION, KEEPS_ALL)
 )

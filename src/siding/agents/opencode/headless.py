@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import JsonLines, fault_of, shown
-from siding.agents.headless.port import Ask, Fault, Invocation, Level, Stream, with_text
+from siding.agents.headless.port import Ask, Fault, Headless, Invocation, Level, Stream, with_text
 from siding.agents.settings import without_comments
 from siding.ground.storage.fields import mapping, text, whole
 
@@ -50,7 +50,7 @@ class OpencodeHeadless:
         return _Stream(ask.model)
 
 
-HEADLESS = OpencodeHeadless()
+HEADLESS: Headless = OpencodeHeadless()
 
 
 def _permitted(ask: Ask) -> dict[str, Any]:

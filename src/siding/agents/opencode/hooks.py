@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.agents.hooks import PERSON_S, Injection, Moment, Reach, Report
+from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report
 from siding.agents.opencode.tools import TOOLS
 from siding.agents.plain_words import Plain
 from siding.agents.settings import without_comments
@@ -73,7 +73,7 @@ class Opencode(Plain):
         return Injection(argv, {_CONTENT: json.dumps(merged), _WANTED: words})
 
 
-ADAPTER = Opencode()
+ADAPTER: Adapter = Opencode()
 
 
 def _merged(given: str, reach: Reach) -> dict[str, Any]:

@@ -4,7 +4,7 @@ What it would ask about it is denied, since nobody can be asked; bypassPermissio
 """
 
 from siding.agents.claude.headless import ClaudeHeadless
-from siding.agents.headless.port import Level
+from siding.agents.headless.port import Headless, Level
 from siding.agents.own.hooks import TRIES_VARIABLE
 
 _MODES = {Level.READ: "dontAsk", Level.EDIT: "acceptEdits", Level.ALL: "acceptEdits"}
@@ -18,4 +18,4 @@ class SidingAgentHeadless(ClaudeHeadless):
     retries = TRIES_VARIABLE
 
 
-HEADLESS = SidingAgentHeadless()
+HEADLESS: Headless = SidingAgentHeadless()

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.hooks import Injection, Moment, Reach, Report
+from siding.agents.hooks import Adapter, Injection, Moment, Reach, Report
 from siding.agents.plain_words import Plain
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text
@@ -78,4 +78,4 @@ class SidingAgent(Plain):
         return Injection(argv, env={VARIABLE: json.dumps(told._asdict())})
 
 
-ADAPTER = SidingAgent()
+ADAPTER: Adapter = SidingAgent()

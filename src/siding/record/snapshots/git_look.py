@@ -1,4 +1,4 @@
-"""Look into a workspace's git directory, and store what `git_state.py` describes.
+"""Look into a workspace's git directory, and store what `git_details.py` describes.
 
 Nothing there is changed. While the index, HEAD and git's small files are as at the last look no
 process is started: what was stored then is in a cache, the file ``git`` in the task's directory of

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import EventLines
-from siding.agents.headless.port import Ask, Invocation, Stream, with_text
+from siding.agents.headless.port import Ask, Headless, Invocation, Stream, with_text
 
 
 class ParrotHeadless:
@@ -26,4 +26,4 @@ class ParrotHeadless:
         return EventLines(model=ask.model)
 
 
-HEADLESS = ParrotHeadless()
+HEADLESS: Headless = ParrotHeadless()

@@ -1,6 +1,6 @@
 """Parrot: how it reports. It takes plain words, and is told where to by a variable."""
 
-from siding.agents.hooks import Injection, Reach
+from siding.agents.hooks import Adapter, Injection, Reach
 from siding.agents.plain_words import Plain
 
 
@@ -13,4 +13,4 @@ class Parrot(Plain):
         return Injection(argv, env={"PARROT_REPORTS_TO": " ".join(reach.program)})
 
 
-ADAPTER = Parrot()
+ADAPTER: Adapter = Parrot()

@@ -10,7 +10,7 @@ from siding.agents.transcripts.foreign import (
     lines_of,
     record_of,
 )
-from siding.agents.transcripts.interchange import Converted
+from siding.agents.transcripts.interchange import Converted, Interchange
 from siding.agents.transcripts.kinds import ASSISTANT, USER, Record
 from siding.agents.transcripts.messages import text_of
 
@@ -50,4 +50,4 @@ def _named(_began: str, session_id: str) -> str:
     return f"{session_id}.jsonl"
 
 
-INTERCHANGE = Converted(_FORM, _is_one, _made, _exported, _named)
+INTERCHANGE: Interchange = Converted(_FORM, _is_one, _made, _exported, _named)
