@@ -107,7 +107,9 @@ def _dispatch(words: list[str]) -> int:
 
     flags, rest = split_globals(words)
     if rest[:1] and rest[0] in _HELP:
-        return _help([word for word in rest[1:] if word not in _HELP])
+        while rest[1:] and rest[1] in _HELP:
+            del rest[1]
+        return _help(rest[1:])
     if not rest or rest[0].startswith("-"):
         return _run_verb("siding", VERBS[ALONE], rest, flags)
     verb, *arguments = rest
