@@ -83,7 +83,7 @@ def assert_went_there(sandbox: Sandbox, step: dict[str, object]) -> None:
     """Nothing was written between the moving of the files and the snapshot after it."""
     store = str(sandbox.project / "snapshots.git")
     trees = {
-        sandbox.git("--git-dir", store, "rev-parse", f"{step[name]}^{{tree}}")
+        sandbox.git("--git-dir", store, "log", "-1", "--format=%T", str(step[name]))
         for name in ("snapshot", "restored")
     }
     assert len(trees) == 1

@@ -185,7 +185,7 @@ class CaptureWork(TreeLook):
         """Put everything that the last snapshot does not have into the store, durably."""
         expected = self.request.expected
         if expected is not None and (expected.old, expected.tree) == (self.last.tree, tree):
-            return tuple(expected.changes)  # the store has all of it
+            return tuple(expected.changes)  # all of it is kept: see `ExpectedTree`
         from siding.record.snapshots.patches import parse_raw
 
         listing = ["diff-tree", "-r", "-t", "--raw", "-z", "--no-renames", "--no-abbrev"]

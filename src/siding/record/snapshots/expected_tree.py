@@ -14,7 +14,11 @@ from siding.record.snapshots.patches import Change
 
 
 class ExpectedTree(NamedTuple):
-    """A tree with all of its objects in the store. `changes` lead to it from the tree `old`."""
+    """The tree of a snapshot that has a name. `changes` lead to it from the tree `old`.
+
+    So its objects are kept already: in the store, or with the task's base, which is pinned in the
+    repository (`pins.py`), as the unchanged files of every snapshot are.
+    """
 
     old: Sha
     tree: Sha
