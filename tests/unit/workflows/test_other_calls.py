@@ -1,13 +1,17 @@
 """Calls that are no agents: questions, commands, forks; and what they do to the budget."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from siding.workflows.acts import scripts
+from siding.workflows.allowed import INJECTED
 from siding.workflows.calls import CommandCall
+from siding.workflows.child.hooks import AGENT_OPTIONS
 from siding.workflows.engine.calls import Calls
 from siding.workflows.engine.controls import added
 from siding.workflows.engine.ports import Refused
@@ -35,6 +39,20 @@ class Place:
     async def bring_back(self, fork: str) -> Mapping[str, Any]:
         self.did.append(fork)
         return {"step": "8", "conflicts": []}
+
+
+def test_the_guide_has_each_name_and_each_option_of_an_agent() -> None:
+    names, _, rest = scripts.guide().partition("\nOptions of `agent`: ")
+    rows = "".join(line.split("|")[1] for line in names.splitlines() if line.startswith("| `"))
+    assert {name for name in INJECTED if not re.search(rf"[ `]{name}[(`]", rows)} == set()
+    options = rest.partition("\n\n")[0]
+    assert {name for name in AGENT_OPTIONS if f"`{name}`" not in options} == set()
+
+
+def test_a_new_script_names_all_that_is_there() -> None:
+    source = Path(scripts.__file__).read_text("utf-8")
+    named = source.partition("# The names ")[2].partition("are there.")[0]
+    assert set(INJECTED) <= set(re.findall(r"\w+", named)) <= {*INJECTED, "and"}
 
 
 def test_an_answer_is_asked_for_once(tmp_path: Path) -> None:

@@ -1,16 +1,35 @@
 """Why going back is refused: all reasons, each with what is said and the way out.
 
-`rollback`, `undo`, `redo`, `retry`, `rewind`, `sync` and whatever else restores a state raise
-`Refusal` with one of `Reason`. After it nothing was changed. What any act may be refused for, not
-only one that goes back, is said elsewhere: a task that is busy (`TaskBusy` in
-`record/place/locks.py`), runs that cannot be paused (`record/acts/pausing.py`), a snapshot that was
-freed (`record/recording/freed.py`) or is damaged (`SnapshotDamaged`), a branch or a checkout that
-cannot be moved (the errors in `record/moving/move.py`), and a name that nothing has (`NotFound`).
+Every verb that restores a state raises `Refusal` with one of `Reason`; `REASONS_OF`, below, has the
+reasons of each. After it nothing was changed. What an act may be refused for that does not only go
+back is said elsewhere, and is raised before anything was changed, too (files below `siding`):
+
+- No task is meant: `NoActiveTask`, `NotFound` (`ground/errors.py`).
+- The project is not at hand: `RepositoryGone` (`record/place/project.py`), `HomeCopied` (another
+  home has it, `record/place/home_mark.py`), `HomeHidden` (inside a sandbox,
+  `record/place/sandbox_inside.py`).
+- The task is busy: `TaskBusy` (`record/place/locks.py`), or what runs in it cannot be paused:
+  `CannotPause` (`ground/process/pausing/pauser.py`), `NeverQuiet` (`record/acts/pausing.py`).
+- It has no workspace, or not the one that was made for it: `NoWorkspace`
+  (`record/place/task_workspace.py`), `WorkspaceReplaced` (`ground/git/errors.py`). git does not
+  know the workspace: `LinkBroken` (`record/unfinished/broken_link.py`); going back works without
+  the link, a run (so the second half of a retry) does not.
+- A state is gone: `SnapshotFreed` (`record/recording/freed.py`), `BaseUnknown`
+  (`record/recording/recorder.py`). It is damaged, or the present one cannot be recorded:
+  `SnapshotDamaged`, `SnapshotFailed` (`ground/git/errors.py`). A newer Siding wrote it:
+  `NewerVersion` (`ground/storage/errors.py`).
+- A branch or a checkout cannot be moved: `IndexLocked`, `TargetMoved`, `CheckoutBusy`,
+  `Overlapping` and the others of `UNCHANGED` (`record/moving/model.py`).
+- An undo that opens a closed task: what `reopen` raises (`tasks/reopen.py`; several deleted tasks
+  of one name, or something stands in the way), with `bring_back`
+  (`record/workspaces/restoration.py`): `BranchExists`, `BranchInUse` (`ground/git/errors.py`). A
+  redo that closes it again: what `tasks/close.py` raises.
 
 A row has: the word for programs (`code`), the message, the way out, and the exit status. `{words}`
 are the facts that the one who refuses knows.
 """
 
+from collections.abc import Mapping
 from enum import Enum
 
 from siding.ground.errors import NotFound, SidingError, UsageError
@@ -194,6 +213,62 @@ class Reason(Enum):
     def asks(self) -> bool:
         """Whether a person's yes is enough to go on."""
         return self in (Reason.CHANGED_SINCE, Reason.INCOMPLETE)
+
+
+# What any way back may meet, and what only those that take HEAD and the index along.
+_FILES = (Reason.IN_THE_WAY, Reason.CANNOT_MOVE, Reason.FILES_CHANGING)
+_GIT = (Reason.GIT_CHANGING, Reason.HEAD_HELD)
+_ALL_PARTS = (Reason.GIT_OF_ITS_OWN, *_FILES, *_GIT)
+_APPLY = (Reason.APPLY_OF_OTHERS, Reason.APPLY_DAMAGED, Reason.BRANCH_MOVED_ON)
+# What each verb may be refused for. It is for readers; a test compares it with where they are
+# raised.
+REASONS_OF: Mapping[str, tuple[Reason, ...]] = {
+    "undo": (
+        Reason.NOTHING_TO_UNDO,
+        Reason.NOTHING_BEFORE,
+        Reason.CHANGED_SINCE,
+        *_APPLY,
+        Reason.APPLY_PUSHED,
+        *_ALL_PARTS,
+    ),
+    "redo": (
+        Reason.NOTHING_TO_REDO,
+        Reason.WENT_ON_SINCE,
+        Reason.TASK_IS_CLOSED,
+        Reason.NOTHING_BEFORE,
+        Reason.CHANGED_SINCE,
+        *_APPLY,
+        Reason.APPLY_GONE,
+        *_ALL_PARTS,
+    ),
+    "rollback": (
+        Reason.NO_BASE,  # with --dry-run: else the base is recorded first
+        Reason.NO_SNAPSHOT,
+        Reason.INCOMPLETE,
+        *_ALL_PARTS,
+    ),
+    "rewind": (Reason.NO_PROMPT, Reason.NO_SNAPSHOT, Reason.INCOMPLETE, *_ALL_PARTS),
+    "retry": (
+        Reason.NO_RUN,
+        Reason.NOTHING_BEFORE,
+        Reason.NO_BEGINNING,
+        Reason.NO_COMMAND,
+        Reason.SECRET_IN_COMMAND,
+        Reason.SECRET_IN_PROMPT,
+        Reason.PROMPT_CUT_SHORT,
+        Reason.AGENT_STARTED_ELSEWHERE,
+        Reason.AGENT_TAKES_NO_PROMPT,
+        Reason.AGENT_WITHOUT_TERMINAL,
+        Reason.INCOMPLETE,
+        *_ALL_PARTS,
+    ),
+    "sync": _ALL_PARTS,
+    "apply --resolve": _FILES,
+    "apply --abort": _ALL_PARTS,
+    "task bring-back": _FILES,
+    # And whatever else starts a task from the state of another, such as `task start --from`.
+    "fork": (Reason.NO_SNAPSHOT, *_FILES, *_GIT),
+}
 
 
 class Refusal(SidingError):

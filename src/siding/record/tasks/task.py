@@ -17,6 +17,10 @@ CLOSED_AFTER = "closed_after"
 class Task(NamedTuple):
     """One task. Times are ISO 8601 with an offset."""
 
+    # The id, the name, the base and the branch are bound by the anchor of the ledger
+    # (`TaskIdentity` in `record/ledger/anchor.py`). Whoever changes the base or the branch
+    # announces it first (`record/recording/anchoring.py`), or `siding verify` reports it. The id
+    # and the name never change.
     id: TaskId
     name: str
     repo_root: str

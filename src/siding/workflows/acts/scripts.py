@@ -33,7 +33,8 @@ meta = {{
     "phases": [{{"title": "Look"}}, {{"title": "Sum up"}}],
 }}
 
-# The names agent, parallel, pipeline, phase, log, workflow, ask, sleep, args and budget are there.
+# The names agent, parallel, pipeline, phase, log, workflow, ask, sleep, run, bring_back, args and
+# budget are there.
 # A script has no clock, no files and no network: its agents have.
 
 
