@@ -10,9 +10,8 @@ import pytest
     "modules",
     [
         "siding.faces.web.server, siding.faces.web.served",
-        "siding.asking.devices.listing",
-        "siding.asking.devices.pairing",
-        "siding.upkeep.doctor, siding.upkeep.devices",
+        "siding.asking.devices.terminal",
+        "siding.upkeep.doctor, siding.upkeep.notes",
         "siding.running.run",
         "siding.asking.answer",
     ],
