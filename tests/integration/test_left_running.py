@@ -205,7 +205,7 @@ def test_it_is_paused_while_the_state_is_moved(task: Sandbox) -> None:
         back = task.steps()[-1]
         store = str(task.project / "snapshots.git")
         trees = [
-            task.git("--git-dir", store, "rev-parse", f"{back[name]}^{{tree}}")
+            task.git("--git-dir", store, "log", "-1", "--format=%T", str(back[name]))
             for name in ("snapshot", "restored")
         ]
         assert trees[0] == trees[1], "something was written between the moving and the snapshot"
