@@ -1,10 +1,10 @@
 """The state of a task in a few figures, for the prompt of a shell. Starts no process."""
 
-from siding.feed.unapplied import unapplied
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.intent_files import intent_paths
+from siding.record.ledger.unapplied import unapplied
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.logged import has_failed

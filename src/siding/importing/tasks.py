@@ -95,6 +95,7 @@ class Fate(StrEnum):
     """What becomes of one thing of a source."""
 
     NEW = "new"
+    MOVED_ON = "moved on"  # it was there, and the source has more of it now
     THERE = "there"
     LEFT = "left"
 
