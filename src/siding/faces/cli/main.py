@@ -148,7 +148,7 @@ def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:
     if group in BARE and not is_help and (not arguments or arguments[0].startswith("-")):
         return _run_verb(f"siding {group}", verbs[BARE[group]], arguments, flags)
     if not arguments or arguments[0] in _HELP:
-        from siding.faces.cli.help import print_group
+        from siding.faces.cli.overview import print_group
 
         print_group(group, about, verbs)
         return 0 if arguments else 2
@@ -215,14 +215,14 @@ def _help(words: list[str]) -> int:
     from siding.faces.cli.table import BELOW, GROUPS
 
     if words == ["all"]:
-        from siding.faces.cli.help import print_all
+        from siding.faces.cli.overview import print_all
 
         print_all()
         return 0
     if words:
         has_more = words[0] in GROUPS or set(words[1:2]) <= set(BELOW.get(words[0], ()))
         return _dispatch([*words[: 1 + has_more], "--help"])
-    from siding.faces.cli.help import print_overview
+    from siding.faces.cli.overview import print_overview
 
     print_overview()
     return 0

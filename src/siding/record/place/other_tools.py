@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from siding.ground.git.discovery import find_repository
 from siding.ground.storage.layout import project_dir_name
 from siding.record.place.wiring import App
 
@@ -20,3 +21,8 @@ def left_by_another_tool(app: App, root: Path) -> str:
     if (home / "projects" / project_dir_name(root)).is_dir():
         return f"bar kept tasks of it, whose home is Siding's as it is: SIDING_HOME={home}"
     return ""
+
+
+def left_here(app: App) -> str:
+    """Return the same of the repository around the working directory; raises GitError for none."""
+    return left_by_another_tool(app, find_repository(app.cwd).root)

@@ -59,11 +59,10 @@ def _welcome(screen: Screen, app: App) -> None:
 
 def _other_tool(app: App) -> str:
     """Return what another task tool left of the repository here, "" for nothing."""
-    from siding.ground.git.discovery import find_repository
-    from siding.record.place.other_tools import left_by_another_tool
+    from siding.record.place.other_tools import left_here
 
     try:
-        return left_by_another_tool(app, find_repository(app.cwd).root)
+        return left_here(app)
     except (SidingError, OSError):
         return ""
 
