@@ -30,17 +30,17 @@ def ask_inside(
     for sentence in asked["ignored"]:
         screen.warn(inert(sentence))
     session = inert(asked["session"])
-    if asked["found"]:
-        screen.note(f"this question was put before; it is {inert(asked['state'])}")
-    if asked["state"] == "open":
-        if asked["page"]:
-            screen.note(f"to answer: {inert(asked['page'])}")
-        where = "or in a terminal" if asked["page"] else "to answer"
-        screen.note(f"{where}: siding decide answer {session}")
-    if arguments.no_wait:
-        print_json(screen, asked["decision"]) if arguments.json else screen.print(session)
-        return 0
-    try:
+    try:  # whoever reads how to answer may press Ctrl-C at once
+        if asked["found"]:
+            screen.note(f"this question was put before; it is {inert(asked['state'])}")
+        if asked["state"] == "open":
+            if asked["page"]:
+                screen.note(f"to answer: {inert(asked['page'])}")
+            where = "or in a terminal" if asked["page"] else "to answer"
+            screen.note(f"{where}: siding decide answer {session}")
+        if arguments.no_wait:
+            print_json(screen, asked["decision"]) if arguments.json else screen.print(session)
+            return 0
         answer = inside.ask("ask", session=asked["session"], timeout_s=timeout_s)
     except KeyboardInterrupt:
         screen.note("the question stays open; the same JSON finds it again")
@@ -109,12 +109,12 @@ def _submit(arguments: Namespace, context: Context) -> int:
     project = project_for_people(context.app, make=True)
     with Notifier(project) as notifier:
         asking = ask(project, value, key=arguments.key)
-    _say_submit(context, project, asking, notifier, open_page=arguments.open)
     decision = asking.decision
-    if arguments.no_wait:
-        _print_session(context, decision, as_json=arguments.json)
-        return 0
-    try:
+    try:  # whoever reads how to answer may press Ctrl-C at once
+        _say_submit(context, project, asking, notifier, open_page=arguments.open)
+        if arguments.no_wait:
+            _print_session(context, decision, as_json=arguments.json)
+            return 0
         decision = wait(project, decision.session_id, timeout_s=timeout_s)
     except KeyboardInterrupt:
         context.screen.note("the question stays open; the same JSON finds it again")
