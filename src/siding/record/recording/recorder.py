@@ -424,7 +424,7 @@ class Recorder:
         # An apply leaves nothing in the workspace.
         if stat is None or intent.draft.as_apply is not None:
             return ()
-        from siding.record.traps.finding import traps_of_step  # 5 ms, where something changed
+        from siding.record.traps.traps import traps_of_step  # 5 ms, where something changed
 
         return self._masked_traps(traps_of_step(self.project, stat))
 

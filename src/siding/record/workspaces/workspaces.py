@@ -21,8 +21,7 @@ from siding.record.place.locks import Hold, holding_git
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.opening import take_base_snapshot
-from siding.record.snapshots.pins import pin
-from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.seeding import add_task, pin
 from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.moves import WorkspaceMove, move_workspace
 from siding.record.tasks.names import slug
@@ -37,7 +36,7 @@ from siding.record.workspaces.reserve import keep_reserve
 from siding.record.workspaces.restoration import RESTORE, finish_return
 from siding.record.worktrees.keeping import PACK_NAME, keep_private
 from siding.record.worktrees.linked import AddedWorktree, add_worktree, go_on_to, undo_add
-from siding.record.worktrees.moving import detach_worktree, is_registered
+from siding.record.worktrees.registration import detach_worktree, is_registered
 
 ADOPT = "adopt"
 
