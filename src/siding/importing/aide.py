@@ -19,7 +19,7 @@ from siding.importing.tasks import (
 )
 from siding.record.phases.store import PhaseStore
 from siding.record.place.project import Project
-from siding.record.tasks.states import TaskState
+from siding.record.tasks.task import TaskState
 
 FORM = "aide"
 

@@ -9,8 +9,7 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.events import TaskChanged
 from siding.record.place.project import Project
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.tasks.start import default_base, fresh_id
 
 IMPORTED = "imported"  # in the metadata: {"from", "place", "id", and what Siding has no field for}

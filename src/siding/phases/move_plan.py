@@ -21,15 +21,16 @@ from siding.record.moving.model import UNCHANGED, CheckoutPlace, Move
 from siding.record.moving.move import refuse_busy
 from siding.record.moving.worktree_commits import advance, agree_index
 from siding.record.phases.states import PhaseMove, PhasePosition, move_phase
-from siding.record.phases.status import (
+from siding.record.phases.store import (
     FlowStatus,
     HistoryEntry,
     PassedGate,
+    PhaseIntent,
+    PhaseStore,
     commit_message,
     moved,
     started,
 )
-from siding.record.phases.store import PhaseIntent, PhaseStore
 from siding.record.place.phase_plan import Configured, configured
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace

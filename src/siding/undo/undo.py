@@ -32,8 +32,7 @@ from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
 from siding.record.snapshots.patches import diff_trees
 from siding.record.snapshots.recorded_modes import TreeState, state_of
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
+from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task, TaskState, WorkspaceState
 
 if TYPE_CHECKING:
     from siding.tasks.reopen import Reopened

@@ -3,8 +3,7 @@
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import TaskId, is_fork
 from siding.record.place.project import Project
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 
 
 def resolve(project: Project, named: str) -> Task:

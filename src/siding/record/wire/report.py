@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable, Mapping
 
 from siding.ground.storage.layout import TaskLayout
+from siding.record.ledger.reports import RefusedHost, WireReport
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.usage import UsedTokens
-from siding.record.ledger.wire import RefusedHost, WireReport
 from siding.record.wire.call import Passed
 from siding.record.wire.journal import hash_of, living, read_passed
 from siding.record.wire.sums import sums_of
