@@ -13,7 +13,7 @@ from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 
 if TYPE_CHECKING:  # not imported at run time, to keep commands about decisions fast
-    from siding.record.phases.status import FlowStatus
+    from siding.record.phases.store import FlowStatus
     from siding.record.place.project import Project
 
 _PREFIX = "gate:"

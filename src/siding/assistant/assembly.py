@@ -46,8 +46,7 @@ from siding.assistant.web_client import WebClient
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
-from siding.record.place.sandbox_inside import home_is_hidden
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, home_is_hidden
 from siding.sessions.sessions import new_session_id
 
 

@@ -17,7 +17,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.record.ledger.intent_files import has_intents
 from siding.record.place.project import Project
-from siding.record.tasks.states import TaskState
+from siding.record.tasks.task import TaskState
 
 CACHE_VERSION = 2
 

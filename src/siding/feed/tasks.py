@@ -18,7 +18,7 @@ def listed(project: Project, *, include_closed: bool) -> Board:
 
 def show(project: Project, named: str | None) -> tuple[Task, Workspace | None]:
     """Return the task that is named, or the current one, and its workspace."""
-    from siding.record.place.old_home import workspace_of
+    from siding.record.place.task_workspace import workspace_of
 
     task = select(project, named)
     return task, workspace_of(project, task)

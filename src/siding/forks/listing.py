@@ -5,7 +5,7 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.runs.store import Runs
-from siding.record.tasks.states import TaskState
+from siding.record.tasks.task import TaskState
 
 
 class ForkRow(NamedTuple):

@@ -16,13 +16,12 @@ from siding.ground.files.stale import remove_if_stale, stale_temporaries
 from siding.ground.ids import TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, LockBusy
-from siding.record.place.locks import TaskBusy, holding_task
+from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_recorder
-from siding.record.tasks.slots import Slot, SlotBooks, is_slot
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import Task
-from siding.record.tasks.views import ViewPlace, is_view
+from siding.record.runs.run import TaskBusy
+from siding.record.tasks.slots import Slot, SlotBooks, ViewPlace, is_slot, is_view
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 
 
 class Swept(NamedTuple):

@@ -14,9 +14,8 @@ from siding.ground.ids import FORK_PREFIX, TASK_ID_LENGTH, TaskId, is_fork
 from siding.record.place.project import Project
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.store_upkeep import remove_task
-from siding.record.tasks.slots import SLOT_PREFIX
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.views import VIEW_PREFIX
+from siding.record.tasks.slots import SLOT_PREFIX, VIEW_PREFIX
+from siding.record.tasks.task import TaskState
 
 
 def fork_trash(project: Project, older_s: float | None = None) -> list[Path]:

@@ -17,10 +17,9 @@ from siding.importing.tasks import (
     new_ids,
     save_new,
 )
-from siding.record.phases.status import FlowStatus
-from siding.record.phases.store import PhaseStore
+from siding.record.phases.store import FlowStatus, PhaseStore
 from siding.record.place.project import Project
-from siding.record.tasks.states import TaskState
+from siding.record.tasks.task import TaskState
 from siding.record.unfinished.phases import phase_lock
 from siding.tasks import close
 

@@ -18,7 +18,7 @@ from siding.importing.tasks import (
     save_new,
 )
 from siding.record.place.project import Project
-from siding.record.tasks.states import TaskState, WorkspaceState
+from siding.record.tasks.task import TaskState, WorkspaceState
 from siding.tasks import close
 from siding.tasks.adopt_worktree import AdoptRequest, adopt_worktree
 

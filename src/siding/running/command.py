@@ -27,8 +27,8 @@ from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.store import Ledger
 from siding.record.recording.recorder import Recorder
-from siding.record.runs.left_paused import PauseOfTask
 from siding.record.runs.live_run import LiveRun, RunRecords
+from siding.record.runs.paused import PauseOfTask
 from siding.record.runs.run import ProcessMark, Run, run_number
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_sandboxed

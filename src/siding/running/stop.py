@@ -10,10 +10,11 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.client import Connection, HostGone, Refused
 from siding.ground.process.identity import signal_process
 from siding.record.ledger.step import Step
-from siding.record.place.locks import holding_task, refuse_inside
+from siding.record.place.busy import refuse_inside
+from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_anywhere
-from siding.record.runs.host import has_host
+from siding.record.runs.records import has_host
 from siding.record.runs.run import Run
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task

@@ -26,8 +26,7 @@ from siding.ground.process.attached import become
 from siding.record.place.project import Project, find_project
 from siding.record.place.selection import select
 from siding.record.place.wiring import App
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.sessions.lookup import OWN, FoundSession, Scope, SessionFilter, person_home, sessions
 from siding.sessions.sessions import new_session_id
 from siding.sessions.shelf import store_of

@@ -17,8 +17,9 @@ from siding.record.files.displaced import (
     read_names,
     remove_if_empty,
 )
-from siding.record.place.locks import TaskBusy, holding_task
+from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
+from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.store import remove_tree
 from siding.record.unfinished.displaced_files import drop_displaced
 from siding.record.workspaces.archives import places_in_trash

@@ -12,8 +12,7 @@ from siding.ground.files.durable import flush_dir
 from siding.ground.hashing import sha256_hex
 from siding.ground.ids import TaskId
 from siding.ground.storage.journals import Journal
-from siding.record.ledger.freed import FreedSteps, Freeing
-from siding.record.ledger.retention import freeable_then
+from siding.record.ledger.freed import FreedSteps, Freeing, freeable_then
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_journal

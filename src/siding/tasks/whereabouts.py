@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project, require_project
 from siding.record.place.selection import select
-from siding.record.place.task_workspace import require_workspace
+from siding.record.place.task_workspace import require_workspace, workspace_of
 from siding.record.place.trash import InTrash
 from siding.record.place.wiring import App
 from siding.record.tasks.registry import Workspace

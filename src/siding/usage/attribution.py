@@ -13,8 +13,7 @@ from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.place.projects import known_projects
-from siding.record.place.sandbox_inside import HomeHidden
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, HomeHidden
 
 NOWHERE = "-"
 Namer = Callable[[Spent], str]

@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.record.place.sandbox_inside import home_is_hidden
+    from siding.record.place.wiring import home_is_hidden
 
     as_json = arguments.format == "json"
     if home_is_hidden(context.app) and _told_inside(context, arguments, as_json=as_json):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from siding.faces.cli.screen.words import changes_with_turns, counted, duration, local_time, size
 from siding.faces.cli.telling.isolation import isolation_lines
 from siding.faces.cli.telling.traps import trap_lines
-from siding.record.recording.asked import Asked
-from siding.record.recording.step_commits import StepCommit
+from siding.record.recording.step_details import Asked, StepCommit
 from siding.record.recording.steps import (
     ApplyRedoStep,
     ApplyStep,

@@ -8,7 +8,7 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen
 from siding.guard.guard import Guard, agent_of, answer_guard, can_be_guarded, guard
 from siding.record.place.project import Project, ensure_project
-from siding.record.place.sandbox_inside import is_in_step
+from siding.record.place.wiring import is_in_step
 from siding.running.request import RunRequest
 from siding.sandbox.sandbox import is_guard_open
 
