@@ -32,8 +32,7 @@ from siding.broker.messages import (
 from siding.broker.record import RequestRecord
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.broker.lines import Lines, LineTooLong
-from siding.ground.process.broker.peers import Top, is_of
+from siding.ground.process.broker.peers import Lines, LineTooLong, Top, is_of
 from siding.ground.process.identity import started_of
 from siding.phases.gates import GateClosed
 from siding.record.place.project import require_project

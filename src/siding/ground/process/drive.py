@@ -24,11 +24,10 @@ from siding.ground.process.tree import EndedProcesses, ProcessTree
 
 if TYPE_CHECKING:
     from siding.ground.process.ender import Ender
-    from siding.ground.process.keeper.child import Child
     from siding.ground.process.limit_watch import LimitWatch
     from siding.ground.process.limits import Breach
-    from siding.ground.process.looks import Looks
     from siding.ground.process.pausing.suspending import Suspending
+    from siding.ground.process.ports import Child, Looks
 
 QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte
 DRAIN_S = 5.0  # and after this long in any case

@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process import lookup
-from siding.ground.process.command import Command, OutputScreen, StdinPlan, StreamPlan, WindowSize
+from siding.ground.process.command import (
+    Command,
+    OutputScreen,
+    SpawnPlan,
+    StdinPlan,
+    StreamPlan,
+    Survival,
+    WindowSize,
+)
 from siding.ground.process.descriptors import pipe_above_standard
 from siding.ground.process.limits import Limits
 from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.pausing.suspending import NoPause, Pause, Suspending
 from siding.ground.process.pump import Channel, TerminalInput
-from siding.ground.process.screen import ScreenWriter
 from siding.ground.process.spawn import spawn_piped
-from siding.ground.process.spawn_plan import SpawnPlan, Survival
+from siding.ground.process.streams import ScreenWriter
 from siding.ground.process.tree import TERM_GRACE_S, ProcessTree
 
 if TYPE_CHECKING:
@@ -25,11 +32,9 @@ if TYPE_CHECKING:
     from siding.ground.process.control.control import Control
     from siding.ground.process.control.shared import SharedTerminal
     from siding.ground.process.drive import Beside
-    from siding.ground.process.keeper.child import Child
     from siding.ground.process.limit_watch import LimitWatch
-    from siding.ground.process.looks import Looks
+    from siding.ground.process.ports import Child, Looks, Sandboxed
     from siding.ground.process.requests import Requests
-    from siding.ground.process.sandboxed import Sandboxed
     from siding.ground.process.terminal import RawMode
 
 _DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none

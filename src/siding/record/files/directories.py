@@ -8,9 +8,8 @@ in it. Only an empty directory is ever removed; what gets a file in that moment 
 import os
 from collections.abc import Collection, Sequence
 
-from siding.ground.git.paths import is_selected, join, parents
+from siding.ground.git.paths import NOTHING, is_selected, join, parents
 from siding.ground.git.roots import WorktreeRoot
-from siding.ground.git.tree_modes import NOTHING
 from siding.record.files.plan import LeftPath, Restoration, Why
 from siding.record.snapshots.bare import Bare
 from siding.record.snapshots.patches import Change

@@ -9,9 +9,8 @@ import stat
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
-from siding.ground.git.paths import join, parents
+from siding.ground.git.paths import NOTHING, join, parents
 from siding.ground.git.roots import WorktreeRoot
-from siding.ground.git.tree_modes import NOTHING
 from siding.record.files.displaced import blob_at
 from siding.record.files.plan import Restoration
 

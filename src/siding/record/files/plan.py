@@ -9,8 +9,7 @@ a file has to be written, `obstacles` reports it and nothing is done at all.
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 
-from siding.ground.git.paths import is_selected, parents
-from siding.ground.git.tree_modes import GITLINK, NOTHING
+from siding.ground.git.paths import GITLINK, NOTHING, is_selected, parents
 from siding.ground.namedtuples import NamedTuple
 from siding.record.snapshots.mode_changes import ModeChange
 from siding.record.snapshots.modes import Links, Modes

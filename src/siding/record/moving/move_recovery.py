@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from siding.ground.git.command import Place
 from siding.ground.git.errors import CommandFailed, said_by
+from siding.ground.git.paths import NOTHING
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings
-from siding.ground.git.tree_modes import NOTHING
 from siding.record.moving import checkout as checkouts
 from siding.record.moving.checkout import CheckoutGit
 from siding.record.moving.model import UNCHANGED, HalfMoved, Move, Trees

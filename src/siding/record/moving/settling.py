@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from siding.ground.git.paths import join
+from siding.ground.git.paths import GITLINK, NOTHING, join
 from siding.ground.git.settings import filter_environment
-from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.ids import Sha
 from siding.record.moving.checkout import (
     CheckoutGit,

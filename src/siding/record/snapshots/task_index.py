@@ -5,8 +5,8 @@ from pathlib import Path
 
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import Place
-from siding.ground.git.excludes import renewed
 from siding.ground.git.index_file import read_gitlinks
+from siding.ground.git.status import renewed_excludes
 from siding.record.snapshots.store import SnapshotStore, TaskDirectory
 
 _INDEX_LIMIT = 2 << 30
@@ -48,7 +48,7 @@ class TaskIndex:
     def renew_excludes(self) -> None:
         """Bring the patterns up to date with the files that they were copied from."""
         copy = read_small(self.task.excludes)
-        if copy is not None and (now := renewed(copy)) != copy:
+        if copy is not None and (now := renewed_excludes(copy)) != copy:
             from siding.ground.files.durable import replace_bytes
 
             replace_bytes(self.task.excludes, now)  # also beside another command

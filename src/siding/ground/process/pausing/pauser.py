@@ -23,7 +23,7 @@ from typing import Self
 
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.status import ProcessStatus
+from siding.ground.process.command import ProcessStatus
 from siding.ground.process.tree import ProcessTree, ancestors
 
 if sys.platform == "linux":
