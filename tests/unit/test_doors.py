@@ -186,7 +186,7 @@ DOORS = {
     "ground/process/spawn.py": "a child without a keeper, for systems that have none",
     "ground/process/control/control.py": "what serves viewers, for runs that live longer",
     "ground/process/procfs.py": "ctypes",
-    "ground/process/pausing/suspending.py": "the stopping of a tree, at Ctrl-Z without a terminal",
+    "ground/process/ctrl_z.py": "the stopping of a tree, at Ctrl-Z without a terminal",
     "ground/prose.py": "the Markdown parser",
     "assistant/loop/context/instructions.py": "the same, for files that import others",
     "ground/storage/documents.py": "durable writing, for commands that only read",

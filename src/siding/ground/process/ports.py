@@ -1,4 +1,4 @@
-"""What the loop of a run needs of others: of a started command, a sandbox, what looks at the run.
+"""What the loop of a run needs of others: a started command, a sandbox, who looks at it or pauses.
 
 Most of it is for type checkers alone; `Forked` is a command on systems that have no keepers.
 """
@@ -115,6 +115,16 @@ class Sandboxed(Protocol):
 
     def is_outdated(self) -> bool:
         """Return whether the sandbox failed because of something that is gone by now."""
+
+
+class Pause(Protocol):
+    """A pause of the run's processes by another command."""
+
+    def is_there(self) -> bool: ...
+
+    def end_if_left_behind(self) -> None:
+        """Let the processes go on if the command that stopped them was killed."""
+        ...
 
 
 class Looks(Protocol):

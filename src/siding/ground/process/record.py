@@ -108,7 +108,7 @@ def _run_once(run: Plan, program: lookup.Program) -> "Outcome | Sandboxed":
             timeout_s=run.timeout_s,
             grace_s=run.grace_s,
             typed=side.typed,
-            suspending=side.suspending(tree, may_stop=inbox.active, pause=run.pause),
+            suspends=side.suspends(tree, may_stop=inbox.active, pause=run.pause),
         )
         tree.watch(child)
         if watch is not None:

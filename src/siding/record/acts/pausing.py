@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 
 from siding.ground.errors import SidingError
 from siding.ground.process.identity import boot_id, started_of
-from siding.ground.process.pausing.pauser import (
+from siding.ground.process.pauser import (
     CannotPause,
     Mark,
     Pauser,

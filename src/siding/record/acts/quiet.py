@@ -13,12 +13,7 @@ from siding.ground.git.paths import quote_path
 from siding.ground.git.refs import read_head
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.identity import name_of
-from siding.ground.process.pausing.open_files import (
-    OpenFile,
-    command_line,
-    directory_of,
-    open_files,
-)
+from siding.ground.process.procfs_details import OpenFile, command_line, directory_of, open_files
 from siding.record.files.index_entries import ignored_among
 from siding.record.place.project import Project
 from siding.record.tasks.registry import Workspace
