@@ -11,8 +11,8 @@ from pathlib import Path
 
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import make_dirs
-from siding.ground.git.attributes import path_classes
 from siding.ground.git.command import Place
+from siding.ground.git.drivers import path_classes
 from siding.ground.git.errors import DriverOff
 from siding.ground.git.roots import recorded_root
 from siding.ground.ids import Sha

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import flush_dir, flush_file, flush_tree, make_dirs, move_aside
 from siding.ground.git.objects import write_object
+from siding.ground.git.paths import EXECUTABLE, SYMLINK
 from siding.ground.git.roots import recorded_root
-from siding.ground.git.tree_modes import EXECUTABLE, SYMLINK
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object

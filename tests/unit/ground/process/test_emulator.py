@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.ground.process.command import WindowSize
-from siding.ground.process.emulator.screen import TextScreen, width
+from siding.ground.process.emulator import TextScreen, width
 
 
 def drawn(text: str, *, rows: int = 4, columns: int = 10) -> TextScreen:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from siding.ground.files.owners import only_root_writes
+from siding.ground.files.attributes import only_root_writes
 
 
 def test_of_root_is_what_lies_in_directories_of_root_alone(tmp_path: Path) -> None:

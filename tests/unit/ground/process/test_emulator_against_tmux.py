@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from siding.ground.process.command import WindowSize
-from siding.ground.process.emulator.screen import TextScreen
+from siding.ground.process.emulator import TextScreen
 from terminal import Terminal
 
 ROWS, COLUMNS = 24, 80

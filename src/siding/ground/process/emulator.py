@@ -1,20 +1,31 @@
 """Draw output on a screen, as a terminal of the VT and xterm kind does.
 
-Known are the movements of the cursor, erasing, inserting and deleting, the scrolling region, the
-alternate screen, tabs, the line-drawing characters and wide characters. Colours, titles and
-questions are passed over. The screen is meant for the end of what a program printed: it draws about
-a megabyte in two seconds.
+The output is taken apart into text, control characters and sequences. Known are the movements of
+the cursor, erasing, inserting and deleting, the scrolling region, the alternate screen, tabs, the
+line-drawing characters and wide characters. Colours, titles and questions are passed over. The
+screen is meant for the end of what a program printed: it draws about a megabyte in two seconds.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from unicodedata import category, east_asian_width
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import WindowSize
-from siding.ground.process.emulator.grid import Grid
-from siding.ground.process.emulator.tokens import Token, tokens
+from siding.ground.process.emulator_grid import Grid
 
+_TOKEN = re.compile(
+    r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
+    r"|\x1b\[(?P<parameters>[0-?]{0,100})(?P<between>[ -/]*)(?P<csi>[@-~])"
+    r"|(?P<string>\x1b[\]PX^_][^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\|[\x18\x1a]|(?=\x1b)))"
+    r"|\x1b(?P<charset>[()*+#%])(?P<which>[0-~])"
+    r"|\x1b(?P<escape>[0-OQ-WYZ\\`-~])"
+    r"|(?P<control>[\x00-\x1f\x7f-\x9f])",
+    re.DOTALL,
+)
+_UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x18\x1a]*\x1b?|[()*+#%])?\Z")
+_MOST = 9999
 _PAST_LINES = 2000
 _TAB = 8
 _LINES_FROM = "`afgijklmnopqrstuvwxyz{|}~"
@@ -22,6 +33,49 @@ _LINE_DRAWING = str.maketrans(_LINES_FROM, "◆▒°±␋┘┐┌└┼⎺⎻�
 _MOST_EFFORT = 1_000_000  # in characters that are drawn
 _COSTLY = frozenset("@JLMPST")  # sequences that move or erase more than a line
 _ALTERNATE = frozenset({47, 1047, 1049})
+_ZERO_WIDTH = frozenset({"Mn", "Me", "Cf"})  # marks above a character, joiners
+_SOFT_HYPHEN = "\u00ad"
+
+
+class Token(NamedTuple):
+    """A piece of output.
+
+    `kind` is "text" or "control" with the characters in `text`; "csi" with its last character
+    there; "escape" and "charset", whose `marks` is the character between; the last one of a
+    string (a title, say) is not kept.
+    """
+
+    kind: str
+    text: str
+    marks: str = ""  # of a sequence: "?" or ">" before its numbers, and what stands behind them
+    numbers: tuple[int, ...] = ()
+
+    def number(self, place: int = 0, usual: int = 1) -> int:
+        """Return a number of a sequence; `usual` if it is missing or 0."""
+        return self.numbers[place] or usual if place < len(self.numbers) else usual
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Yield the pieces of output; an unfinished sequence at its end is left out."""
+    position = 0
+    while found := _TOKEN.match(text, position):
+        kind, position = found.lastgroup, found.end()
+        if found["csi"]:
+            marks = re.sub(r"[0-9;:]", "", found["parameters"]) + found["between"]
+            numbers = tuple(_numbers(found["parameters"]))
+            yield Token("csi", found["csi"], marks=marks, numbers=numbers)
+        elif kind == "which":
+            yield Token("charset", found["which"], marks=found["charset"])
+        elif kind == "control" and found["control"] == "\x1b":
+            if _UNFINISHED.match(text, found.start()):
+                return
+        elif kind in ("text", "control", "escape"):
+            yield Token(kind, found[kind])
+
+
+def _numbers(parameters: str) -> Iterator[int]:
+    for each in re.split("[;:]", parameters.lstrip("<=>?")):
+        yield min(_MOST, int(each[:5])) if each.isdigit() else 0
 
 
 class _Saved(NamedTuple):
@@ -374,10 +428,6 @@ _ACTS: dict[str, Callable[[TextScreen, Token], None]] = {
     "s": TextScreen._save,
     "u": TextScreen._restore,
 }
-
-
-_ZERO_WIDTH = frozenset({"Mn", "Me", "Cf"})  # marks above a character, joiners
-_SOFT_HYPHEN = "\u00ad"
 
 
 @lru_cache(maxsize=4096)

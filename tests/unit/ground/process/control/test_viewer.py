@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.ground.process.control.keys import NAMES, UnknownKey, key_bytes, text_bytes
-from siding.ground.process.control.prefix import Prefix
+from siding.ground.process.control.viewer import NAMES, Prefix, UnknownKey, key_bytes, text_bytes
 from siding.ground.process.terminal import APPLICATION_CURSOR, BRACKETED_PASTE
 
 CTRL_BRACKET = b"\x1d"

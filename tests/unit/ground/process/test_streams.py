@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from siding.ground.process.command import StdinPlan
-from siding.ground.process.stdin import StdinChoice, stdin_plan
+from siding.ground.process.streams import StdinChoice, stdin_plan
 
 from .world import ENVIRONMENT, Place
 

@@ -23,14 +23,15 @@ from typing import Self
 
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.status import ProcessStatus
+from siding.ground.process.command import ProcessStatus
 from siding.ground.process.tree import ProcessTree, ancestors
 
 if sys.platform == "linux":
     from siding.ground.process import procfs as processes
-    from siding.ground.process.pausing import threads
+    from siding.ground.process import procfs_details
 else:
     from siding.ground.process import ps as processes
+
 
 LIMIT_S = 3.0
 MOST_SIGNALS = 10_000
@@ -120,7 +121,7 @@ class Pauser:
             mark = waiting.popleft()
             if mark in self._done or _living(mark) is None:
                 continue
-            for pid in threads.children_of(mark.pid):
+            for pid in procfs_details.children_of(mark.pid):
                 child = processes.read_status(pid)
                 if child is not None and self._stop(child):
                     waiting.append(_mark(child))
@@ -150,7 +151,7 @@ class Pauser:
         if mark in self._known or self._is_spared(status):
             return False
         self._known.add(mark)
-        if threads.is_stopped(status.pid):
+        if procfs_details.is_stopped(status.pid):
             return True
         self._signals += 1
         if self._signals > MOST_SIGNALS:
@@ -166,9 +167,9 @@ class Pauser:
     def _see_halted(self, status: ProcessStatus) -> None:
         in_kernel_until = time.monotonic() + _KERNEL_S
         while True:
-            moving = set(threads.thread_states(status.pid)) - threads.HALTED
+            moving = set(procfs_details.thread_states(status.pid)) - procfs_details.HALTED
             now = time.monotonic()
-            if not moving or (moving == {threads.IN_KERNEL} and now > in_kernel_until):
+            if not moving or (moving == {procfs_details.IN_KERNEL} and now > in_kernel_until):
                 return
             if now > self._give_up_at:
                 raise self._refused(status, f"it did not stop within {LIMIT_S:.0f} s")
@@ -257,11 +258,11 @@ def _living(mark: Mark) -> ProcessStatus | None:
 
 
 def _has_halted(pid: int) -> bool:
-    return threads.HALTED.issuperset(threads.thread_states(pid))
+    return procfs_details.HALTED.issuperset(procfs_details.thread_states(pid))
 
 
 def _is_stopped(mark: Mark) -> bool:
-    return threads.is_stopped(mark.pid) and _living(mark) is not None
+    return procfs_details.is_stopped(mark.pid) and _living(mark) is not None
 
 
 class Suspended:
