@@ -1,4 +1,4 @@
-"""The verbs about agents that report wherever they are started."""
+"""The verbs about agents that a person starts without a run: have them report, and their turns."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ from siding.agents.table import agents_with
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.asking import agreed, can_ask
+from siding.faces.cli.screen.colours import coloured_patch
+from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.words import ago, changes
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError, UsageError
 
 if TYPE_CHECKING:
     from siding.integrating.settings import Change, Integration
-
+    from siding.integrating.turns import BesideTurn, Turns
 
 AGENTS = agents_with("settings")
-
-
-_HEADER = ("AGENT", "INTEGRATED", "SETTINGS")
-
-
+_INTEGRATE_HEADER = ("AGENT", "INTEGRATED", "SETTINGS")
 _AROUND = 1  # lines that are shown around a change: the file may have keys in it
-
-
 _WORDS = {  # by `Integrated`
     "no": "no",
     "yes": "yes",
     "otherwise": "not as it should be: integrate it again",
     "unreadable": "unknown",
 }
+_TURNS_HEADER = ("TURN", "WHEN", "AGENT", "BRANCH", "CHANGED", "PROMPT")
 
 
 def _integrate_options(parser: ArgumentParser) -> None:
@@ -107,7 +105,7 @@ def _print_integrations(screen: Screen, found: list[Integration], *, as_json: bo
         )
         return
     rows = [(each.agent, _integrate_words(each), inert(str(each.file))) for each in found]
-    screen.table(_HEADER, rows, dim=[each.state is Integrated.NO for each in found])
+    screen.table(_INTEGRATE_HEADER, rows, dim=[each.state is Integrated.NO for each in found])
 
 
 def _integrate_words(found: Integration) -> str:
@@ -183,3 +181,92 @@ def _report_parsed(said: str) -> dict[str, Any]:
     if not isinstance(payload, dict):
         raise UsageError("the agent's words are not a JSON object")
     return payload
+
+
+def _turns_options(parser: ArgumentParser) -> None:
+    parser.add_argument("turn", nargs="?", metavar="N", help="show this one, or the `last`")
+    parser.add_argument("--json", action="store_true", help="print the turn (or all) as JSON")
+
+
+def _turns(arguments: Namespace, context: Context) -> int:
+    from siding.integrating.turns import turns
+    from siding.record.place.project import require_project
+
+    project = require_project(context.app)
+    screen = context.screen
+    screen.use_colour(project.settings.color)
+    found = turns(project)
+    if arguments.turn is None:
+        _turns_list(screen, found, as_json=arguments.json)
+        return 0
+    turn = found.find(arguments.turn)
+    if arguments.json:
+        print_json(screen, _turn_record(turn))
+    elif not turn.after:
+        raise UsageError(
+            f"turn {turn.number} has not ended", hint="its end is recorded when the agent stops"
+        )
+    else:
+        found.require(turn)
+        _turns_show(screen, found, turn)
+    return 0
+
+
+TURNS = Verb(
+    """\
+List what agents did in this checkout, turn by turn, beside your branch; or show one.
+
+An agent that you have integrated (`siding integrate`) and start by yourself leaves a snapshot
+before and after each turn. Your files, branch, index and commits are not touched, and there is
+nothing to go back to by itself: `siding turns N | git apply -R` takes what a turn has changed out
+of your files, and git says what is in its way.
+""",
+    _turns_options,
+    _turns,
+)
+
+
+def _turns_list(screen: Screen, found: Turns, *, as_json: bool) -> None:
+    if as_json:
+        print_json(screen, [_turn_record(each) for each in found.all])
+        return
+    if not found.all:
+        screen.note("no turn of an agent was recorded in this checkout")
+        screen.note("  `siding integrate AGENT` has an agent report them")
+        return
+    dim = [bool(found.freed_at(each)) for each in found.all]
+    rows = [_turns_cells(each, is_freed=freed) for each, freed in zip(found.all, dim, strict=True)]
+    screen.table(_TURNS_HEADER, rows, dim=dim)
+
+
+def _turns_cells(turn: BesideTurn, *, is_freed: bool) -> tuple[str, ...]:
+    from siding.integrating.turns import title_of
+
+    changed = changes(*turn.figures) if turn.after else "(not ended)"
+    changed += " (freed)" if is_freed else ""
+    branch = inert(turn.branch) or "-"
+    return str(turn.number), ago(turn.at), turn.agent, branch, changed, inert(title_of(turn))
+
+
+def _turns_show(screen: Screen, found: Turns, turn: BesideTurn) -> None:
+    if not sys.stdout.isatty() and not screen.colour:
+        sys.stdout.flush()
+        found.write_patch(turn, sys.stdout.fileno())  # to a program, byte for byte
+        return
+    with paged(screen):
+        branch = f" on {inert(turn.branch)}" if turn.branch else ""
+        screen.print(screen.style(f"turn {turn.number}{branch}, {ago(turn.at)}", "bold"))
+        screen.print(f"  {turn.agent}, session {inert(turn.session)}")
+        for prompt in turn.prompts:
+            for at, line in enumerate(prompt.splitlines()):
+                screen.print(f"  {' ' if at else '>'} {inert(line)}")
+        screen.print(f"  {changes(*turn.figures)}")
+        for line in found.patch_lines(turn):
+            screen.print(coloured_patch(screen, line))
+
+
+def _turn_record(turn: BesideTurn) -> dict[str, object]:
+    figures = turn.figures._asdict()
+    record = {**turn._asdict(), **figures}
+    del record["figures"]
+    return record

@@ -29,7 +29,6 @@ from siding.record.place.quantities import bytes_in
 if TYPE_CHECKING:
     from siding.tasks.gc import Freed, Report, Retention
 
-
 RANGES_LISTED = 8
 UNMEASURED_LISTED = 5
 LONGEST_NAME = 200
