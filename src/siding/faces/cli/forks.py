@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
@@ -95,7 +95,7 @@ def _bring_back_options(parser: ArgumentParser) -> None:
 
 
 def _bring_back(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.kept import tell_kept
+    from siding.faces.cli.telling.step_words import kept_words
     from siding.forks.bring_back import Conflict, bring_back
     from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
@@ -118,7 +118,8 @@ def _bring_back(arguments: Namespace, context: Context) -> int:
         print_json(screen, record)
     else:
         _say_bring_back(screen, fork.id, found)
-    tell_kept(screen, project.layout.root, found.step)
+    for sentence in kept_words(project.layout.root, found.step):
+        screen.warn(sentence)
     return 0
 
 

@@ -112,3 +112,10 @@ def _warner(screen: Screen) -> Callable[[str], None]:
             screen.warn(inert(sentence))
 
     return warn
+
+
+def add_format(parser: ArgumentParser, *formats: str) -> None:
+    """Declare ``--format``; the first of `formats` is the default."""
+    parser.add_argument(
+        "--format", choices=formats, default=formats[0], help=f"default: {formats[0]}"
+    )

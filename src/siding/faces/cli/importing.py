@@ -10,8 +10,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import counted
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from siding.agents.table import agents_with
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.colours import coloured_patch
 from siding.faces.cli.screen.pager import paged
+from siding.faces.cli.screen.questions import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, changes
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError, UsageError
@@ -105,7 +106,9 @@ def _print_integrations(screen: Screen, found: list[Integration], *, as_json: bo
         )
         return
     rows = [(each.agent, _integrate_words(each), inert(str(each.file))) for each in found]
-    screen.table(_INTEGRATE_HEADER, rows, dim=[each.state is Integrated.NO for each in found])
+    print_table(
+        screen, _INTEGRATE_HEADER, rows, dim=[each.state is Integrated.NO for each in found]
+    )
 
 
 def _integrate_words(found: Integration) -> str:
@@ -236,7 +239,7 @@ def _turns_list(screen: Screen, found: Turns, *, as_json: bool) -> None:
         return
     dim = [bool(found.freed_at(each)) for each in found.all]
     rows = [_turns_cells(each, is_freed=freed) for each, freed in zip(found.all, dim, strict=True)]
-    screen.table(_TURNS_HEADER, rows, dim=dim)
+    print_table(screen, _TURNS_HEADER, rows, dim=dim)
 
 
 def _turns_cells(turn: BesideTurn, *, is_freed: bool) -> tuple[str, ...]:

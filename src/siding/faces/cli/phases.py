@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert, shorten
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, counted, duration, local_time, task_name
 from siding.faces.cli.verb import Verb
 from siding.ground.ids import run_or_step
@@ -255,7 +256,8 @@ def _list(arguments: Namespace, context: Context) -> int:
     if not found.passes:
         screen.note("no task is in any phase; `siding phase start` begins")
         return 0
-    screen.table(
+    print_table(
+        screen,
         ("PASS", "TASK", "PHASE", "STEP", "LAST"),
         [
             (

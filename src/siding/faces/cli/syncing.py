@@ -40,8 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.beside import beside_of, stop_first
-    from siding.faces.cli.telling.restorations import with_consent
+    from siding.faces.cli.telling.beside import stop_first
+    from siding.faces.cli.telling.restorations import beside_of, with_consent
     from siding.record.place.project import require_project
     from siding.record.place.selection import select
     from siding.syncing.sync import SyncRequest, preview, sync
@@ -91,8 +91,7 @@ def _show(screen: Screen, plan: SyncPlan, name: str) -> None:
 
 
 def _say(screen: Screen, done: Synced) -> None:
-    from siding.faces.cli.telling.beside import tell_paused
-    from siding.faces.cli.telling.restorations import tell_restored
+    from siding.faces.cli.telling.restorations import tell_paused, tell_restored
 
     plan = done.plan
     if done.restored is None:
@@ -162,7 +161,7 @@ def _record(plan: SyncPlan) -> dict[str, Any]:
 
 
 def _done_record(done: Synced) -> dict[str, Any]:
-    from siding.faces.cli.telling.restorations import survey_record
+    from siding.faces.cli.telling.survey import survey_record
 
     restored = done.restored
     return {

@@ -7,8 +7,8 @@ and tries what they promise; 1 when something that matters does not hold.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import inert
 from siding.ground.errors import UsageError
 

@@ -13,9 +13,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from siding.faces.cli.formats import add_format, print_json, write_result
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json, write_result
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
@@ -162,7 +163,7 @@ def _print(context: Context, by: str, found: UsageReport) -> None:
     heads = [by.upper(), "CALLS", "INPUT", "CACHE READ", "CACHE WRITE", "OUTPUT"]
     if found.total.cost is not None:
         heads.append("COST")
-    context.screen.table(tuple(heads), [_cells(row) for row in (*found.rows, found.total)])
+    print_table(context.screen, tuple(heads), [_cells(row) for row in (*found.rows, found.total)])
 
 
 def _cells(row: UsageRow) -> tuple[str, ...]:
@@ -187,7 +188,7 @@ _HEADS = (
 
 
 def print_metered(screen: Screen, runs: Sequence[MeteredRun]) -> None:
-    screen.table(_HEADS, [_metered_cells(each) for each in runs])
+    print_table(screen, _HEADS, [_metered_cells(each) for each in runs])
 
 
 def metered_record(run: MeteredRun) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
@@ -41,7 +42,7 @@ def _guard_options(parser: ArgumentParser) -> None:
 
 
 def _guard(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.guards import say_guard
+    from siding.faces.cli.telling.questions import say_guard
     from siding.guard.guard import Guard, answer_guard, guard
     from siding.record.recording.calling_step import refuse_inside_any_step
 
@@ -221,7 +222,7 @@ def _list(arguments: Namespace, context: Context) -> int:
         print_json(screen, [dict(zip(keys, row, strict=True)) for row in rows])
         return 0
     with paged(screen):
-        screen.table(HEADER, rows)
+        print_table(screen, HEADER, rows)
     if in_force.policy.broken:
         screen.warn(f"everything is blocked: {in_force.policy.broken}")
     return 0

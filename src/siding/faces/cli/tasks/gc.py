@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.asking import agreed, can_ask
+from siding.faces.cli.screen.questions import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import counted, seconds_in, size
 from siding.ground.errors import SidingError, UsageError
 from siding.record.place.quantities import bytes_in
@@ -215,7 +216,7 @@ def _print(context: Context, report: Report, retention: Retention | None, *, dry
         )
         for use in report.uses
     ]
-    screen.table(header, rows)
+    print_table(screen, header, rows)
     _say_unmeasured(screen, report)
     screen.note(f"the snapshot store takes {size(report.store)} in all")
     if dry_run:

@@ -49,7 +49,7 @@ is the task that this terminal was about before.
 
 def _picked(project: Project, context: Context) -> str:
     """Return the id of the task that the person chooses."""
-    from siding.faces.cli.screen.pick import pick_one
+    from siding.faces.cli.screen.questions import pick_one
     from siding.feed.tasks import listed
 
     rows = sorted(

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.options import add_stop_argument
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import local_time, port_range
@@ -338,7 +338,7 @@ def _reopen_options(parser: ArgumentParser) -> None:
 
 
 def _reopen(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.reopening import tell_reopened
+    from siding.faces.cli.telling.started import tell_reopened
     from siding.record.place.project import require_project
     from siding.tasks.reopen import reopen
 

@@ -1,16 +1,19 @@
-"""The question whether agents run guarded, and what is said of the answer."""
+"""Questions to a person before something runs: how agents run, what the policy asks, traps."""
 
 import os
-import sys
 import termios
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.screen import Screen
-from siding.guard.guard import Guard, agent_of, answer_guard, can_be_guarded, guard
-from siding.record.place.project import Project, ensure_project
-from siding.record.place.sandbox_inside import is_in_step
-from siding.running.request import RunRequest
-from siding.sandbox.sandbox import is_guard_open
+from siding.faces.cli.screen.questions import agreed
+from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.telling.step_words import listed
+from siding.guard.guard import Guard, agent_of, answer_guard
+from siding.guard.ruling import PolicyAnswer
+from siding.record.place.project import Project
+
+if TYPE_CHECKING:
+    from siding.record.recording.step_details import Trap
 
 _QUESTION = """\
 siding: {agent} is an agent. Agents can run guarded: in a sandbox, where they write
@@ -26,16 +29,20 @@ _WHAT = {
 _MOST_TRIES = 3
 
 
-def ask_guard_once(context: Context, request: RunRequest) -> None:
-    """Have the person say, once, how agents run, before the first that runs at a terminal."""
-    program = request.argv[0]
-    if not can_be_guarded(agent_of(program)) or guard(context.app) is not Guard.UNASKED:
-        return
-    if is_in_step(context.app):  # it would be an agent that answers
-        return
-    project, _made = ensure_project(context.app)
-    if is_person_there() and is_guard_open(project, request.sandbox, program):
-        ask_guard(context.screen, project, program)
+def ask_policy(screen: Screen, asked: Iterable[str]) -> PolicyAnswer:
+    """Put the questions of the policy, which are lines of text, and return the answer to all."""
+    screen.warn("the policy asks before this runs:")
+    for line in asked:
+        screen.err.write(f"{line}\n")
+    screen.err.flush()
+    termios.tcflush(0, termios.TCIFLUSH)  # drop what was typed before the question appeared
+    screen.err.write("run it? [y]es, [N]o, [a]lways in this task: ")
+    screen.err.flush()
+    # Not sys.stdin: it reads ahead, and the command's input would lack those bytes.
+    word = os.read(0, 4096).decode("utf-8", "replace").strip().lower()
+    if word in ("a", "always"):
+        return PolicyAnswer.ALWAYS
+    return PolicyAnswer.YES if word in ("y", "yes") else PolicyAnswer.NO
 
 
 def ask_guard(screen: Screen, project: Project, program: str) -> None:
@@ -67,10 +74,14 @@ def ask_guard(screen: Screen, project: Project, program: str) -> None:
     screen.note("this one runs as it is; the next agent asks again")
 
 
+def ask_about_traps(screen: Screen, traps: "tuple[Trap, ...]", question: str) -> bool:
+    """List the traps, and tell whether the person says that it goes on."""
+    screen.warn("left here for other programs to run, and not seen yet:")
+    for line in listed(traps):
+        screen.warn(f"  {inert(line)}")
+    screen.note("  `siding diff PATH` shows what is in them, but for what git ignores", "dim")
+    return agreed(question)
+
+
 def say_guard(screen: Screen, answered: Guard) -> None:
     screen.print(f"{answered.value}: {_WHAT[answered]}")
-
-
-def is_person_there() -> bool:
-    """Tell whether somebody reads what we say and types."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()

@@ -1,14 +1,29 @@
-"""Let a person choose from a numbered list; the answer is a line of standard input."""
+"""Ask a person on the terminal: for a yes, or for numbers of a list."""
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from siding.applying.apply import DiffStat
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.ground.errors import UsageError
 
+if TYPE_CHECKING:
+    from siding.applying.apply import DiffStat
 
-def pick_paths(screen: Screen, stat: DiffStat) -> tuple[bytes, ...]:
+
+def can_ask() -> bool:
+    """Tell whether there is a terminal on both sides: somebody who reads and types."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def agreed(question: str) -> bool:
+    """Ask, and tell whether the answer is yes. Anything else, and no answer, is no."""
+    sys.stderr.write(f"siding: {question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def pick_paths(screen: Screen, stat: "DiffStat") -> tuple[bytes, ...]:
     """Show the list and return the chosen paths. Raises UsageError if the answer names none."""
     files = stat.per_file
     if not files:
