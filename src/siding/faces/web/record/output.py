@@ -130,7 +130,7 @@ def output(ask: Ask) -> Page:
         "size": span.size,
         "window": WINDOW,
     }
-    return Page("record/output.html", "", values)
+    return Page("output.html", "", values)
 
 
 def _streams(found: Output | None, *, is_running: bool) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ def step(ask: Ask) -> Page:
     }
     name = found.run if is_running and found.run else found.id
     title = f"{run_or_step(name).capitalize()} · {task.name}"
-    return Page("record/step.html", title, values, watch=task.id if is_running else "")
+    return Page("step.html", title, values, watch=task.id if is_running else "")
 
 
 def _of_kind(found: Step) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def changes(ask: Ask) -> Page:
     """Show the whole change of a task since its base, as one patch."""
     task = show(ask.project, ask.task_id)[0]
     values = {"task": task, "patch": patch_of(ask), "base": _base(ask)}
-    return Page("record/changes.html", f"Changes of {task.name}", values, watch="")
+    return Page("changes.html", f"Changes of {task.name}", values, watch="")
 
 
 def events(ask: Ask) -> Page:
@@ -143,7 +143,7 @@ def events(ask: Ask) -> Page:
         for each in events[:limit]
     ]
     values = {"rows": rows, "more": len(events) > limit, "next": limit * 3}
-    return Page("record/events.html", "Events", values)
+    return Page("events.html", "Events", values)
 
 
 def _id(task: object) -> str:

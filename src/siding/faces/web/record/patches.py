@@ -155,7 +155,7 @@ def files(ask: Ask) -> Page:
         "is_first": first == 0,
         "mode": ask.choice("mode", "unified", "split"),
     }
-    return Page("record/files.html", "", values)
+    return Page("files.html", "", values)
 
 
 def rows(ask: Ask) -> Page:
@@ -176,7 +176,7 @@ def rows(ask: Ask) -> Page:
         "mode": mode,
         "base": _base(ask),
     }
-    return Page("record/rows.html", "", values)
+    return Page("rows.html", "", values)
 
 
 def _base(ask: Ask) -> str:
