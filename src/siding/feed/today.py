@@ -14,7 +14,7 @@ from siding.asking.entries import InboxEntry, Waits, moment_iso
 from siding.feed.board import TaskRow, rows
 from siding.feed.inbox import moment_of, waiting_in
 from siding.feed.running import A_SCREEN, LeftRow, RunningRow, left_running, running
-from siding.feed.unapplied import Unapplied, unapplied
+from siding.feed.short import Unapplied, unapplied
 from siding.ground.errors import SidingError
 from siding.ground.git.discovery import find_repository
 from siding.ground.git.errors import NotARepository

@@ -301,7 +301,7 @@ def _options_of_verb(place: str) -> list[str]:
 
 
 def _names_of_tasks(context: Context) -> list[str]:
-    from siding.feed.tasks import rows
+    from siding.feed.board import rows
     from siding.record.place.project import require_project
 
     found = rows(require_project(context.app), include_closed=False)

@@ -29,7 +29,7 @@ from siding.faces.web.openapi import Operation, document
 from siding.faces.web.rendering import Page, render
 from siding.faces.web.request import Ask, Fields, Site, object_in, one_step, read_object
 from siding.faces.web.table import OPERATIONS, PAGES, PIECES, SHARED
-from siding.feed.tasks import show
+from siding.feed.board import show
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.record.recording.freed import refuse_freed_patch
 from siding.record.recording.outputs import Span

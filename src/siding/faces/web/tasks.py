@@ -7,8 +7,8 @@ from siding.faces.web.plan import ActDone, ActPlan, ActRequest, listed, planned
 from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask, Fields, newest
 from siding.faces.web.text import tone_of
+from siding.feed.board import show
 from siding.feed.running import running
-from siding.feed.tasks import show
 from siding.ground.ids import TaskId
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record, freed_words

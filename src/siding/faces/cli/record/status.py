@@ -81,7 +81,7 @@ def _say_nothing(sentence: str) -> None:
 
 def _line(screen: Screen, found: ShortStatus) -> str:
     """Return the line; in a prompt, whose shell reads it from a pipe, it has no colours."""
-    from siding.feed.unapplied import LOOKED_AT
+    from siding.feed.short import LOOKED_AT
 
     parts = [task_name(found.task)]
     for mark, count, style in (

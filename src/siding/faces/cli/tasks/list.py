@@ -11,7 +11,7 @@ from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, counted
 
 if TYPE_CHECKING:
-    from siding.feed.tasks import TaskRow
+    from siding.feed.board import TaskRow
     from siding.record.place.project import Project
 
 
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.feed.tasks import listed
+    from siding.feed.board import listed
     from siding.record.place.project import require_project
 
     project = require_project(context.app)

@@ -13,9 +13,10 @@ from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import local_time, port_range
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import UnreadableFile, UsageError
+from siding.ground.ids import TaskId
+from siding.record.place.project import Project
 
 if TYPE_CHECKING:
-    from siding.record.place.project import Project
     from siding.tasks.close import Closed
     from siding.tasks.start import Started, StartRequest
 
@@ -117,7 +118,7 @@ def _show_options(parser: ArgumentParser) -> None:
 
 
 def _show(arguments: Namespace, context: Context) -> int:
-    from siding.feed.tasks import live_workflows, ports, show
+    from siding.feed.board import ports, show
     from siding.record.place.project import require_project
     from siding.tasks.blockers import blockers_of
     from siding.usage.brief import brief, usage_of_task
@@ -153,7 +154,7 @@ def _show(arguments: Namespace, context: Context) -> int:
     if workspace is not None:
         lines += [("workspace", f"{workspace.path} ({workspace.status.value})")]
     lines += [("ports", port_range(own)), ("used", brief(usage_of_task(project, task.id)))]
-    lines += [("workflow", each) for each in live_workflows(project, task)]
+    lines += [("workflow", each) for each in _live_workflows(project, task.id)]
     lines += [(f"start: {key}", value) for key, value in _card_lines(task.start)]
     for label, text in lines:
         if text:
@@ -166,6 +167,19 @@ SHOW = Verb(
     _show_options,
     _show,
 )
+
+
+def _live_workflows(project: Project, task_id: TaskId) -> list[str]:
+    """Return a phrase about each run of a workflow that is at work in a task."""
+    if not project.layout.workflow_runs_dir.is_dir():
+        return []
+    # Imported here because most projects have no workflows.
+    from siding.feed.workflow_runs import live_runs
+
+    return [
+        f"{run.name}, {run.progress}: siding workflow watch {run.run_id}"
+        for run in live_runs(project, task_id)
+    ]
 
 
 def _from(card: Mapping[str, object]) -> str:

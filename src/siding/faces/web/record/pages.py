@@ -8,7 +8,7 @@ from siding.faces.web.record.patches import _base, parts_of_step, patch_of
 from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask, newest, one_step
 from siding.faces.web.text import inert, tone_of
-from siding.feed.tasks import show
+from siding.feed.board import show
 from siding.ground.ids import run_or_step
 from siding.record.recording.freed import freed_at, freed_note, marked, patch_note
 from siding.record.recording.last_screen import last_screen

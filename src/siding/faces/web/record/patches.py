@@ -6,7 +6,7 @@ from typing import Any
 from siding.faces.web.rendering import Page, escaped
 from siding.faces.web.request import Ask, one_step
 from siding.faces.web.syntax import LONGEST, ColouredFile, ColouredFiles
-from siding.feed.tasks import show
+from siding.feed.board import show
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
 from siding.record.recording.freed import refuse_freed_patch
