@@ -19,8 +19,8 @@ from siding.broker.over_limit import held, noticed
 from siding.ground.namedtuples import NamedTuple
 from siding.record.runs.reported import Reported, first_line, read_reported, write_reported
 from siding.record.runs.run import LONGEST_PROMPT
+from siding.running.agent_turn import TypedInTurn
 from siding.running.checkpoint import TurnWords, record_turn, settle_before_turn, words_of_turn
-from siding.running.typed import TypedInTurn
 from siding.usage.of_run import UsedInTurn, with_used_since
 from siding.usage.transcript_end import size_of
 

@@ -1,8 +1,8 @@
 """Bring the change of a fork back onto the task that it was made from, as a step of that task."""
 
+from siding.applying.branch_move import bench_root, sources_of
 from siding.applying.content import bench_for
 from siding.applying.history import effective_steps
-from siding.applying.steps import bench_root, sources_of
 from siding.forks.children import Parentage, with_parentage
 from siding.forks.merging import Sides, merged_state
 from siding.ground.errors import UsageError

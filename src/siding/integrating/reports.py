@@ -20,8 +20,8 @@ from siding.record.place.wiring import App
 from siding.record.runs.reported import Reported, read_reported_in
 from siding.record.runs.run import LONGEST_PROMPT
 from siding.record.tasks.task import Task
+from siding.running.agent_turn import TypedInTurn
 from siding.running.checkpoint import record_turn_alone, settle_before_turn, words_of_turn
-from siding.running.typed import TypedInTurn
 from siding.usage.of_run import UsedInTurn, with_used_since
 
 _LONGEST_ID = 400

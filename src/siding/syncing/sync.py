@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from siding.applying.branch_move import bench_root, sources_of
 from siding.applying.content import Sources, bench_for
-from siding.applying.steps import bench_root, sources_of
 from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple

@@ -2,7 +2,7 @@
 
 An agent that lives is sent the prompt. One whose run has ended is started again, and goes on with
 its conversation as it was before the prompt; how it goes on without what was taken back is its
-adapter's business (`running/past.py`).
+adapter's business (`running/agent_reports.py`).
 """
 
 from collections.abc import Sequence

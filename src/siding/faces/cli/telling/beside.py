@@ -12,9 +12,8 @@ from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.place.project import Project
 
 if TYPE_CHECKING:
-    from siding.running.end_left import EndedLeft
     from siding.running.named_run import Task
-    from siding.running.stop import Ended
+    from siding.running.stop import Ended, EndedLeft
 
 TITLE_COLUMNS = 60
 NAMED_COLUMNS = 200

@@ -42,6 +42,6 @@ def strayed(step: "Step") -> str:
 
 
 def _words(change: "OutsideChange") -> str:
-    from siding.running.isolation import say
+    from siding.running.outside_changes import say
 
     return inert(say(change))
