@@ -21,8 +21,7 @@ from siding.record.runs.reported import Reported, first_line, read_reported, wri
 from siding.record.runs.run import LONGEST_PROMPT
 from siding.running.agent_turn import TypedInTurn
 from siding.running.checkpoint import TurnWords, record_turn, settle_before_turn, words_of_turn
-from siding.usage.of_run import UsedInTurn, with_used_since
-from siding.usage.transcript_end import size_of
+from siding.usage.of_run import UsedInTurn, size_of, with_used_since
 
 _LONGEST_SHOWN = 400
 _Take = Callable[[Desk, Adapter, Reported, Report], Reported]

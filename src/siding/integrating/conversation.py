@@ -15,7 +15,7 @@ from siding.ground.files.durable import make_dirs
 from siding.ground.hashing import sha256_hex
 from siding.record.place.wiring import App
 from siding.record.runs.reported import Reported, write_reported_in
-from siding.usage.transcript_end import size_of
+from siding.usage.of_run import size_of
 
 _SUFFIX = ".agent"
 _KEPT_S = 30 * 24 * 3600  # a conversation that said nothing for so long is begun anew

@@ -9,8 +9,7 @@ from siding.record.recording.beside import Beside, BesideTurn, Figures
 from siding.record.recording.snapshots import tidy_store
 from siding.record.runs.reported import Reported, read_reported_in
 from siding.running.agent_turn import TypedInTurn
-from siding.usage.of_run import is_transcript
-from siding.usage.transcript_end import size_of, wait_until_written
+from siding.usage.of_run import is_transcript, size_of, wait_until_written
 
 
 def checkout_turn(

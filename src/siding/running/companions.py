@@ -63,7 +63,7 @@ def reporting_of(
 
 def _may_hold(work: Work, request: RunRequest) -> bool:
     """Return whether the agent may have to wait at a limit of what it uses."""
-    from siding.usage.measured import limits_before
+    from siding.usage.limits import limits_before
 
     if request.over_limit:
         return False

@@ -24,7 +24,7 @@ def _keep_options(parser: ArgumentParser) -> None:
 
 def _keep(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.started import say_started
-    from siding.forks.keeping import keep
+    from siding.forks.forks import keep
     from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
 
@@ -56,7 +56,7 @@ def _bring_back_options(parser: ArgumentParser) -> None:
 
 def _bring_back(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.kept import tell_kept
-    from siding.forks.bring_back import Conflict, bring_back
+    from siding.forks.bring_back import ForkConflict, bring_back
     from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
 
@@ -64,7 +64,7 @@ def _bring_back(arguments: Namespace, context: Context) -> int:
     fork = resolve(project, arguments.fork)
     found = bring_back(project, fork)
     screen = context.screen
-    if isinstance(found, Conflict):
+    if isinstance(found, ForkConflict):
         if arguments.format == "json":
             print_json(screen, {"step": None, "conflicts": [p._asdict() for p in found.paths]})
             return 1
