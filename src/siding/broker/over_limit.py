@@ -12,10 +12,10 @@ from threading import Lock, Timer
 from typing import Any
 
 from siding.agents.transcripts.kinds import moment
-from siding.asking.approvals import key_of_limit
-from siding.asking.entries import agent_entry
+from siding.asking.kinds import key_of_limit
 from siding.asking.notifications import notify
 from siding.asking.question import Cancelled
+from siding.asking.views import agent_entry
 from siding.broker.desk import REPORTING, Desk
 from siding.broker.messages import AskRequest
 from siding.broker.questions import ask_person, collect

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 from siding.agents.hooks import Adapter, Answer, Moment, Report, adapter_of
-from siding.asking.entries import agent_entry
 from siding.asking.notifications import notify
+from siding.asking.views import agent_entry
 from siding.broker.desk import REPORTING, Desk
 from siding.broker.judge import Judged, judged
 from siding.broker.messages import ReportRequest, cannot_report

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from siding.agents.hooks import Adapter, adapter_of
 from siding.agents.transcripts.queued import TypedMeanwhile
-from siding.asking.approvals import end_questions
+from siding.asking.kinds import end_questions
 from siding.ground.errors import SidingError, UnreadableFile
 from siding.ground.files.regular import open_regular
 from siding.ground.ids import TaskId

@@ -25,7 +25,6 @@ from siding.record.ledger.reports import SandboxReport
 from siding.record.place.project import Project
 from siding.record.quarantine.run import borrowed_from, prepare
 from siding.record.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
-from siding.sandbox.caches import CACHES, env_of, staged
 from siding.sandbox.engines.port import FoundEngine, Known, SandboxEngine
 from siding.sandbox.engines.probe import find_engine, listening_sockets
 from siding.sandbox.engines.table import engine_of
@@ -45,10 +44,13 @@ from siding.sandbox.engines.values import (
 )
 from siding.sandbox.engines.view import ALTERNATE, plan_view
 from siding.sandbox.homes import (
+    CACHES,
+    env_of,
     lay_out,
     make_room_for_sessions,
     places_in,
     profile_in_force,
+    staged,
     stays_root,
 )
 from siding.sandbox.settings import expanded, with_conversations
