@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from siding.asking.entries import InboxEntry, Waits, entry, moment_iso
+from siding.asking.views import InboxEntry, Waits, entry, moment_iso
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.workflows.state import RunState, RunStatus

@@ -1,16 +1,23 @@
-"""Have the agent of a run report: what it is told for this run, and what it has said at the end."""
+"""Have the agent of a run report: what it is told for this run, and what it has said at the end.
 
+An agent that goes on with a conversation goes on without the turns that were taken back. A question
+whether it may do something waits for a person as long as `patience` says.
+"""
+
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 from siding import __version__
-from siding.agents.hooks import Injection, Reach, adapter_of
-from siding.ground.errors import UsageError
+from siding.agents.hooks import NEWEST, Adapter, Injection, Past, PastTurn, Reach, adapter_of
+from siding.asking.devices.store import DeviceStore
+from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.attributes import only_root_writes
 from siding.ground.files.durable import create_bytes
+from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.broker import client
-from siding.ground.process.broker.place import SOCKET_VARIABLE, settings_beside
+from siding.ground.process.broker.place import SOCKET_VARIABLE, past_beside, settings_beside
 from siding.ground.process.command import Command
 from siding.ground.storage.layout import TaskLayout
 from siding.guard.in_force import is_judged
@@ -18,12 +25,12 @@ from siding.record.acts.skeleton import Work
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.reports import AgentReport
+from siding.record.ledger.turns import ReportedTurn, reported_turns
 from siding.record.place.project import Project
+from siding.record.place.quantities import seconds_in
 from siding.record.place.wiring import App
-from siding.record.runs.reported import Reported, read_reported
+from siding.record.runs.reported import Reported, read_reported, title_of
 from siding.record.runs.run import Run
-from siding.running.past import resumed
-from siding.running.patience import patience
 from siding.running.request import Reporting, RunRequest
 from siding.usage.brief import used_in
 from siding.usage.of_run import with_used
@@ -34,6 +41,8 @@ _PROGRAM = str(Path(client.__file__).with_name("hook.py"))
 _FRONT = str(Path(client.__file__).with_name("tools_front.py"))
 _KNOWN = str(Path(__file__).parents[1] / "broker" / "known_tools.json")
 _FOLLOW = str(Path(client.__file__).with_name("follow.py"))
+AUTO, WAIT, DENY = "auto", "wait", "deny"
+NOBODY_S = 60.0  # where nobody is known to be there, an agent does not stand still unseen for long
 
 
 def reporting(
@@ -158,3 +167,78 @@ def with_reported(
     return draft._replace(
         detail=detail._replace(reported=report, notes=notes, usage=used_in(found))
     )
+
+
+class Resumed(NamedTuple):
+    """The command line with which an agent goes on; `note` is empty if it is the one given."""
+
+    argv: tuple[str, ...]
+    note: str = ""
+    copy_of: str = ""  # the conversation of which it is a copy
+    without: str = ""  # the id of the first turn that the copy leaves out
+
+
+def resumed(work: Work, adapter: Adapter, command: Command, *, is_sandboxed: bool) -> Resumed:
+    """Return the command line that goes on with the conversation as far as its turns stand.
+
+    Only a command line that goes on with a conversation costs anything. The command has a broker.
+    """
+    named = adapter.continues(command.argv)
+    if named is None:
+        return Resumed(command.argv)
+    turns = [
+        each
+        for each in reported_turns(work.project.ledger(work.task.id).steps())
+        if each.detail.turn and each.detail.transcript
+    ]
+    of_it = [each.detail for each in turns if named in (NEWEST, each.detail.session)]
+    if not of_it or all(each.stands for each in turns):
+        return Resumed(command.argv)
+    past = Past(
+        session=of_it[-1].session,
+        transcript=Path(of_it[-1].transcript),
+        turns=tuple(map(_past, turns)),
+        copy=past_beside(command.env[SOCKET_VARIABLE]),
+        env=command.env,
+        cwd=command.cwd,
+        is_sandboxed=is_sandboxed,
+    )
+    try:
+        found = adapter.without(command.argv, past)
+    except (SidingError, OSError) as error:
+        return Resumed(command.argv, f"the conversation has turns that were taken back ({error})")
+    if found is None:
+        return Resumed(command.argv)
+    prompt = title_of(next(e.detail.prompts for e in turns if e.detail.turn == found.first))
+    note = f"its conversation went on from before {prompt!r}, taken back since"
+    return Resumed(found.argv, note, past.session, found.first)
+
+
+def _past(turn: ReportedTurn) -> PastTurn:
+    detail = turn.detail
+    later = detail.later_prompts
+    return PastTurn(detail.turn, detail.prompt, Path(detail.transcript), turn.stands, later)
+
+
+def patience(project: Project, request: RunRequest) -> float | None:
+    """Return the seconds after which the answer is no; 0 at once, None never.
+
+    What the run's command line says counts before the setting. `auto` waits if somebody is there:
+    at the run's terminal, or with a paired device.
+    """
+    wanted = request.ask or project.settings.agents_ask
+    if wanted != AUTO:
+        return seconds_of(wanted)
+    is_there = request.attended or (os.isatty(0) and os.isatty(2))
+    is_there = is_there or bool(DeviceStore(project.app.home.devices_dir).ids())
+    return None if is_there else NOBODY_S
+
+
+def seconds_of(wanted: str) -> float | None:
+    """Return what `wait`, `deny` or a time says. Raises UsageError."""
+    if wanted == WAIT:
+        return None
+    found = 0.0 if wanted == DENY else seconds_in(wanted)
+    if found is None:
+        raise UsageError(f"--ask {wanted!r} is not a time", hint="wait, deny, or 90, 5m, 1h30m")
+    return found

@@ -1,23 +1,63 @@
-"""What a person typed while a turn ran, read from the transcript that the agent names.
+"""The turn that was under way when the command of a run ended, and what was typed in a turn.
 
-The path is what a process of the run says: it is only read where the agent keeps its transcripts.
-What is read is an agent's word, as what it reports is, and is kept without secrets.
+An agent that gives up, or is interrupted or killed, does not say that its turn is over. What it did
+until then belongs to its prompt all the same.
+
+What a person typed while a turn ran is read from the transcript that the agent names. The path is
+what a process of the run says: it is only read where the agent keeps its transcripts. What is read
+is an agent's word, as what it reports is, and is kept without secrets.
 """
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from siding.agents.hooks import Adapter
+from siding.agents.hooks import Adapter, adapter_of
 from siding.agents.transcripts.queued import TypedMeanwhile
-from siding.ground.errors import UnreadableFile
+from siding.asking.kinds import end_questions
+from siding.ground.errors import SidingError, UnreadableFile
 from siding.ground.files.regular import open_regular
+from siding.ground.ids import TaskId
+from siding.record.place.project import Project
 from siding.record.place.wiring import App
-from siding.record.runs.reported import Reported
-from siding.record.runs.run import LONGEST_PROMPT
-from siding.usage.of_run import is_transcript
+from siding.record.runs.reported import Reported, read_reported, write_reported
+from siding.record.runs.run import LONGEST_PROMPT, Run
+from siding.running.checkpoint import ENDED, record_turn, words_of_turn
+from siding.usage.of_run import UsedInTurn, is_transcript
 
 _MOST = 50  # prompts of one turn
+
+
+def record_last_turn(project: Project, task_id: TaskId, run: Run) -> None:
+    """Record the open turn of a run whose command has ended, if it has one.
+
+    If that fails, what it did is in the step of the run, which says in which prompt it was.
+    """
+    layout = project.task_layout(task_id)
+    with suppress(SidingError, OSError):  # who reads questions ends them as well
+        end_questions(project, task_id, run.id)
+    found = read_reported(layout, run.id)
+    if found is None or not found.in_turn or not run.is_recorded:
+        return
+    used = UsedInTurn(project.app, run.started_at, found)
+    adapter = adapter_of(run.agent) if run.agent else None
+    later = TypedInTurn(project.app, adapter, found, project.redaction.text)
+    words = words_of_turn(found, used, ENDED, later)
+    try:
+        record_turn(
+            project,
+            task_id,
+            run.id,
+            ENDED,
+            words,
+            only_if_changed=found.is_kept,
+            # Its agent may have told of the end as it went, and its broker is at it.
+            unless_ended=not found.is_kept,
+        )
+        write_reported(layout, run.id, used.after._replace(in_turn=False))
+    except (SidingError, OSError) as error:
+        project.app.warn(f"{run.id}: its last turn could not be recorded: {error}")
 
 
 class TypedInTurn:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from siding.forks.git.held import Held
+from siding.forks.state import Held
 from siding.ground.git.paths import NOTHING
 from siding.ground.git.repository import Repository
 from siding.ground.git.roots import WorktreeRoot
