@@ -123,6 +123,7 @@ DOORS = {
     "upkeep/sandbox.py": "socket",
     "record/workspaces/archives.py": "tarfile",
     "record/workspaces/collection.py": "shutil",
+    "workflows/display.py": "entries of the inbox, which lists of runs have none of",
     "workflows/structured.py": "jsonschema: 90 ms, and most calls have no schema",
     "assistant/tools/search/ripgrep.py": "importlib.metadata, until something is searched",
     "assistant/tools/spec.py": "jsonschema: 90 ms, until a tool is called",

@@ -125,7 +125,7 @@ class NotEnded(SidingError):
 def end_workflows(project: Project, task_id: str) -> list[LiveWorkflow]:
     """End the workflows that run in a task; return them. Raises NotEnded."""
     ended = list(live_workflows(project, task_id))
-    runs = RunFolders(project.layout.workflow_runs_dir)
+    runs = RunFolders.of(project)
     for each in ended:
         folder = runs.find(each.run_id)
         until = time.monotonic() + _PATIENCE_S

@@ -64,11 +64,6 @@ class Prepared(NamedTuple):
     reruns_lost: bool = False
 
 
-def folders(project: Project) -> RunFolders:
-    """Return the runs of a project's workflows."""
-    return RunFolders(project.layout.workflow_runs_dir)
-
-
 def prepare(project: Project, request: WorkflowRequest) -> Prepared:
     """Check the script and make the run's folder; a task is started if none is current.
 
@@ -89,7 +84,7 @@ def prepare(project: Project, request: WorkflowRequest) -> Prepared:
         created_at=project.app.now(),
         options=request.options.as_record(),
     )
-    folder = folders(project).create(record, script.source)
+    folder = RunFolders.of(project).create(record, script.source)
     return Prepared(
         folder=folder,
         task=task,
@@ -105,7 +100,7 @@ def prepare_again(project: Project, run_id: str, request: ResumeRequest) -> Prep
 
     Raises WorkflowNotFound, ScriptError, NotTrusted, UsageError.
     """
-    folder = folders(project).find(run_id)
+    folder = RunFolders.of(project).find(run_id)
     record = folder.record()
     source = folder.source() if request.source is None else request.source
     script = read_script(source)
@@ -241,7 +236,7 @@ def interrupted(project: Project) -> list[str]:
     """Return the ids of the runs that no process works on and that have not ended, oldest first."""
     found = [
         (state.started_at, state.run_id)
-        for _folder, state in folders(project).states()
+        for _folder, state in RunFolders.of(project).states()
         if state.status is RunStatus.INTERRUPTED
     ]
     return [run_id for _started, run_id in sorted(found)]
@@ -252,7 +247,7 @@ def called_again(project: Project, run_id: str, source: str | None) -> list[Foun
 
     `source` is the script in the place of the run's own. Raises WorkflowNotFound, ScriptError.
     """
-    script = folders(project).find(run_id).source() if source is None else source
+    script = RunFolders.of(project).find(run_id).source() if source is None else source
     return not_trusted_in(project, read_script(script))
 
 
