@@ -34,7 +34,7 @@ COMPUTED = {
     "siding.shellguard.programs",
 }
 # These import modules of others only.
-OTHERS = {"siding.ground.hashing", "siding.sandbox.wire.answers", "siding.workflows.child.modules"}
+OTHERS = {"siding.ground.hashing", "siding.sandbox.wire.answers", "siding.workflows.child.builtins"}
 
 
 @pytest.fixture(scope="module")

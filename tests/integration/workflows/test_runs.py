@@ -19,9 +19,9 @@ from siding.workflows.acts.control import request
 from siding.workflows.acts.request import WorkflowOptions
 from siding.workflows.acts.trust import NotTrusted, trust
 from siding.workflows.acts.views import run_view, run_views
+from siding.workflows.engine.plan import chosen_agents
 from siding.workflows.errors import RunIsLive, ScriptError, WorkflowNotFound
 from siding.workflows.events import AgentStarted, Asked, Event
-from siding.workflows.resume import chosen_agents
 from siding.workflows.state import RunState, RunStatus
 from siding.workflows.store import RunFolders
 

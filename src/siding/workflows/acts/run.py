@@ -29,11 +29,12 @@ from siding.workflows.acts.trust import (
 )
 from siding.workflows.acts.watcher import Watcher
 from siding.workflows.acts.workspaces import TaskWorkspaces
+from siding.workflows.agents.agents import ProgramAgents
 from siding.workflows.engine.engine import Engine
-from siding.workflows.engine.plan import Ports, RunPlan
-from siding.workflows.engine.ports import Agents
+from siding.workflows.engine.plan import Policy, Ports, RunPlan, Scope, agent_range, chosen_agents
+from siding.workflows.engine.ports import AgentCall, Agents, Attempt, Report
 from siding.workflows.events import Event, RunDone
-from siding.workflows.resume import Policy, Scope, agent_range, chosen_agents
+from siding.workflows.outcome import Outcome
 from siding.workflows.script import Script, read_script
 from siding.workflows.state import RunState, RunStatus
 from siding.workflows.store import RunFolder, RunFolders, RunRecord, new_run_id
@@ -255,3 +256,26 @@ def _number(word: str) -> int:
     if not word.strip().isdigit():
         raise UsageError(f"{word!r} is no id of an agent", hint="--agents 2,5 or --agents 3-7")
     return int(word)
+
+
+def make_agents(project: Project, task: Task, run_id: str, options: WorkflowOptions) -> Agents:
+    """Return what runs the agents of a run."""
+    agents = ProgramAgents(project, task.id, sandbox=options.sandbox, group=run_id)
+    return _WithDefaults(agents, options)
+
+
+class _WithDefaults:
+    """Agents whose calls have the agent and the model of the run, if they name none."""
+
+    def __init__(self, agents: Agents, options: WorkflowOptions) -> None:
+        self._agents = agents
+        self._options = options
+
+    async def run(
+        self, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+    ) -> Outcome:
+        known = call._replace(
+            agent_type=call.agent_type or self._options.agent_type,
+            model=call.model or self._options.model,
+        )
+        return await self._agents.run(known, attempt, report)
