@@ -122,6 +122,7 @@ DOORS = {
     "asking/devices/store.py": "cryptography, where the dashboard is not served to devices",
     "upkeep/sandbox.py": "socket",
     "record/workspaces/archives.py": "tarfile; shutil",
+    "workflows/display.py": "entries of the inbox, which lists of runs have none of",
     "workflows/structured.py": "jsonschema: 90 ms, and most calls have no schema",
     "assistant/tools/search/ripgrep.py": "importlib.metadata, until something is searched",
     "assistant/tools/spec.py": "jsonschema: 90 ms, until a tool is called",

@@ -33,7 +33,7 @@ class _Place(NamedTuple):
 
 def workflow_usage(project: Project, spent: Iterable[Spent]) -> WorkflowUsage:
     """Return what the runs of a project's workflows used."""
-    runs = [state for _folder, state in RunFolders(project.layout.workflow_runs_dir).states()]
+    runs = [state for _folder, state in RunFolders.of(project).states()]
     sessions, steps = _places(project, runs)
     step_of = run_names(project)
     calls, seen = [], set()

@@ -21,7 +21,6 @@ _MISUSE = re.compile(
     re.IGNORECASE,
 )
 _PREVIEW = 200  # characters of a text in which an object was looked for
-
 # Why an agent failed -> the reason, and whether another try may mend it.
 _FAULTS: Mapping[Fault, tuple[DeadReason, bool]] = {
     Fault.TOO_LONG: (DeadReason.PROMPT_TOO_LONG, False),

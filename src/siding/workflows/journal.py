@@ -24,14 +24,18 @@ from siding.ground.storage.errors import NotStorable
 from siding.ground.storage.journals import TORN, Entry, Journal
 from siding.ground.storage.lines import MAX_LINE_BYTES
 from siding.workflows.errors import RERUN_LOST, DamagedJournal
-from siding.workflows.journal.numbering import Losses, Misplaced, Place, numbered, place_of
-from siding.workflows.journal.records import (
+from siding.workflows.journal_lines import (
     Answer,
     AttemptLine,
     Begun,
     Drop,
     JournalLine,
+    Losses,
+    Misplaced,
+    Place,
     line_from,
+    numbered,
+    place_of,
 )
 
 _SHOWN = 3  # losses that a message names
