@@ -81,7 +81,7 @@ DOORS = {
     "record/recording/recorder.py": "runs that were cut off; traps, for steps with changes",
     "running/weights.py": "what a sandbox may write, for runs that have one",
     "running/held.py": "traps, for tasks that have had a sandboxed run",
-    "agents/traps/parts.py": "tomllib",
+    "agents/traps.py": "tomllib",
     "running/agents.py": "how an agent reports, for runs of agents that can",
     "running/broker.py": "what a run asked, for the few that ask",
     "running/turns.py": "the watch for turns, in runs that record any",

@@ -20,7 +20,7 @@ class Agent(NamedTuple):
     facets: tuple[str, ...] = ()  # the modules in its folder, each a facet (`facets`)
     title: str = ""  # what people call it, where `traps` are known
     obeys: tuple[str, ...] = ()  # what in a project steers it; a directory ends with "/"
-    traps: str = ""  # patterns of files that it runs or goes by as it is started (`traps.matching`)
+    traps: str = ""  # patterns of files that it runs or goes by as it is started (`traps`)
     installed: tuple[str, ...] = ()  # where its programs are in a home, read-only for every run
     resumes: tuple[str, ...] = ()  # goes on with a conversation, whose id follows; () is not known
     # directories in a home in which its tools write for itself; {project} is a directory as it

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from siding.agents.traps.home import START_UP_DIRECTORIES, START_UP_FILES
+from siding.agents.start_up_files import START_UP_DIRECTORIES, START_UP_FILES
 from siding.record.snapshots.fingerprint import Mark, mark_of
 
 LARGEST = 1 << 20  # bytes; of a larger file the marks are compared, not the content

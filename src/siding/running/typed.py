@@ -8,8 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from siding.agents.hooks import Adapter
-from siding.agents.transcripts.queued import TypedMeanwhile
+from siding.agents.hooks import Adapter, TypedMeanwhile
 from siding.ground.errors import UnreadableFile
 from siding.ground.files.regular import open_regular
 from siding.record.place.wiring import App

@@ -6,8 +6,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from siding.agents.transcripts.counting.spending import Spent
 from siding.agents.transcripts.kinds import moment
+from siding.agents.transcripts.spending import Spent
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.step import Step

@@ -6,7 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.agents.transcripts.counting.spending import Spent
+from siding.agents.transcripts.spending import Spent
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from siding.agents.transcripts.counting.files import UNREADABLE, alone, counted_files
-from siding.agents.transcripts.counting.spending import spent_in
+from siding.agents.transcripts.counting import UNREADABLE, alone, counted_files
 from siding.agents.transcripts.homes import KEPT_HERE, FoundTranscript, homes, subagents_of
 from siding.agents.transcripts.kinds import moment
+from siding.agents.transcripts.spending import spent_in
 from siding.record.ledger.usage import Usage, UsedTokens, added, grown, usage_record
 from siding.record.place.wiring import App
 from siding.record.runs.reported import Reported

@@ -6,8 +6,8 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from siding.agents.transcripts.counting.calls import Call, Tokens
-from siding.agents.transcripts.counting.spending import Spent
+from siding.agents.transcripts.counting import Call, Tokens
+from siding.agents.transcripts.spending import Spent
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project, require_project

@@ -15,13 +15,12 @@ from siding.agents.hooks import ADAPTER, Moment, Reach, Report
 from siding.agents.places import GIT_SETTINGS, HOSTS, PLACES, TOOLS
 from siding.agents.settings import SETTINGS
 from siding.agents.table import Agent
-from siding.agents.transcripts.counting.calls import Counted
-from siding.agents.transcripts.counting.files import COUNTING, alone, read_file
+from siding.agents.transcripts.counting import COUNTING, Counted, alone, read_file
 from siding.agents.transcripts.homes import HOME, found, subagents_of
 from siding.agents.transcripts.interchange import INTERCHANGE, bring_in, form_of, give_out
 from siding.agents.transcripts.store import SessionStore
 from siding.agents.transcripts.summaries import LINES, summary_of
-from siding.agents.wire.pointing import POINTED, pointed
+from siding.agents.wire import POINTED, pointed
 from siding.sandbox.wire.hosts import rule_of
 
 ODD_LINES = (b"", b"{", b"[]", b"null", b'{"type": 1, "message": [], "payload": 0}', b'"\\ud800"')

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from siding.agents import again, hooks, places, settings
+from siding.agents import again, hooks, places, settings, wire
 from siding.agents.facets import Facet
 from siding.agents.headless import port as headless
+from siding.agents.transcripts import counting as counting
 from siding.agents.transcripts import homes, interchange, summaries
-from siding.agents.transcripts.counting import files as counting
-from siding.agents.wire import pointing
 
 PORTS = (
     again,
@@ -17,7 +16,7 @@ PORTS = (
     hooks,
     interchange,
     places,
-    pointing,
+    wire,
     settings,
     summaries,
 )

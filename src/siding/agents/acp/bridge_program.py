@@ -26,8 +26,7 @@ from acp.schema import (
 
 from siding import __version__
 from siding.agents.acp.broker import Broker
-from siding.agents.acp.client import BridgeClient, emit
-from siding.agents.acp.permissions import Permissions
+from siding.agents.acp.client import BridgeClient, Permissions, emit
 from siding.agents.headless.port import Level
 from siding.ground.namedtuples import NamedTuple
 

@@ -4,9 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from siding.agents.traps.matching import Table
-from siding.agents.traps.parts import LARGEST, part_of
-from siding.agents.traps.table import TrapRow
+from siding.agents.traps import LARGEST, Table, TrapRow, part_of
 from siding.ground.errors import UsageError
 from siding.ground.git.paths import quote_path
 from siding.ground.hashing import sha256_hex

@@ -11,8 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from siding.agents.traps.matching import BadPattern, Pattern, Table, spread
-from siding.agents.traps.table import TABLE, TrapRow
+from siding.agents.traps import TABLE, BadPattern, Pattern, Table, TrapRow, spread
 from siding.ground.errors import UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
