@@ -62,10 +62,9 @@ class AgentPlaces(NamedTuple):
 
     ``sessions`` are directories of conversations, writable, and made where they are missing: what
     is said in an agent's first run must not go with its private home. ``private`` are directories
-    of settings that an agent also writes into, maybe when it starts (opencode 1.18 ends if it
-    cannot): it has one of its own, with copies of the files that are there, and their directories
-    to read. ``copied`` are files that an agent rewrites as a whole and that name programs to
-    start: it gets a copy of its own.
+    of settings that an agent also writes into, maybe when it starts: it has one of its own, with
+    copies of the files that are there, and their directories to read. ``copied`` are files that an
+    agent rewrites as a whole and that name programs to start: it gets a copy of its own.
     """
 
     sessions: tuple[str, ...] = ()

@@ -138,7 +138,7 @@ def bring(project: Project, path: Path, *, form: str | None, session_id: str | N
 def _workspace_named_in(project: Project, path: Path) -> str:
     """Return the workspace that has the name of one of the directories above `path`, "" if none.
 
-    Gemini CLI keeps the transcripts of a checkout under ``~/.gemini/tmp/<name of the checkout>/``.
+    An agent may keep the transcripts of a checkout in a directory with the checkout's name.
     """
     layout = project.layout
     for name in reversed(path.resolve().parts[1:-1]):

@@ -7,7 +7,7 @@ adapter's business (`running/past.py`).
 
 from collections.abc import Sequence
 
-from siding.agents.again import PromptAgain, prompted_again
+from siding.agents.headless.port import PromptAgain, prompted_again
 from siding.agents.hooks import adapter_of
 from siding.agents.table import BY_NAME, BY_PROGRAM, talks
 from siding.ground.namedtuples import NamedTuple

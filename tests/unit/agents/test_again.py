@@ -2,7 +2,7 @@
 
 import pytest
 
-from siding.agents.again import PromptAgain, prompted_again
+from siding.agents.headless.port import PromptAgain, prompted_again
 
 ID = "0f343741-ae22-4493-b1bd-08f9aa0f342b"
 

@@ -1,6 +1,6 @@
 """Give one prompt to an agent that speaks ACP; what it does is printed as events.
 
-    python3 -m siding.agents.acp.bridge_program '{"command": ["claude-agent-acp"]}' < PROMPT
+    python3 -m siding.agents.acp.bridge_program '{"command": ["my-agent", "--acp"]}' < PROMPT
 
 The object has `command`, and may have `resume` (a conversation to go on with), `model`, `level`
 (read, edit, all), `tools` (kinds of tools or their titles that need no question) and `judged`

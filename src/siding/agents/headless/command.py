@@ -126,7 +126,7 @@ class AcpHeadless:
 def behind_acp(command: Sequence[str]) -> str:
     """Return the name of the agent that a command line starts to speak ACP; "" if none is known.
 
-    It may be started by a launcher: `npx -y @zed-industries/claude-code-acp@0.4`.
+    It may be started by a launcher: `npx -y @somebody/my-agent-acp@0.4`.
     """
     by_acp = {program: agent for agent in AGENTS for program in agent.acp}
     for word in command:
