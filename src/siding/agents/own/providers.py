@@ -36,6 +36,7 @@ class Provider(NamedTuple):
     needs_key: bool = True
     default_url: str = ""
     others: Wire | None = None
+    usual: str = ""  # its model for an agent that is given none but a key
 
     def wire_of(self, name: str) -> Wire:
         """Return the wire of a model."""
@@ -49,9 +50,15 @@ _ROWS = (
         ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
         "ANTHROPIC_BASE_URL",
         ("anthropic", "direct"),
+        usual="claude-sonnet-5-5",
     ),
     Provider(
-        "openai", Wire.RESPONSES, ("OPENAI_API_KEY",), "OPENAI_BASE_URL", ("openai", "responses")
+        "openai",
+        Wire.RESPONSES,
+        ("OPENAI_API_KEY",),
+        "OPENAI_BASE_URL",
+        ("openai", "responses"),
+        usual="gpt-5.6",
     ),
     Provider("openai-chat", Wire.CHAT, ("OPENAI_API_KEY",), "OPENAI_BASE_URL", ("openai", "chat")),
     Provider(
@@ -60,6 +67,7 @@ _ROWS = (
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "GOOGLE_GEMINI_BASE_URL",
         ("google", "gemini"),
+        usual="gemini-3.1-pro-preview",
     ),
     Provider(
         "bedrock",
