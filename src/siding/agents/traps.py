@@ -33,9 +33,6 @@ _RUN = "when it is run"
 _LINTED = "when it, or the editor, is run"
 _BUILT = "when it is run, or the folder is opened in an IDE"
 _CODE = "js,cjs,mjs,ts,cts,mts"
-_BRACES = re.compile(r"\{([^{}]*)\}")
-MOST_FORMS = 1000  # that the braces of one pattern may stand for
-LARGEST = 1 << 20  # bytes; of a larger file, all of it counts
 
 
 class TrapRow(NamedTuple):
@@ -206,6 +203,12 @@ TABLE: tuple[TrapRow, ...] = (
     ),
     TrapRow("a host of sites", _PUSHED, "netlify.toml vercel.json"),
 )
+
+
+# -- What a pattern means --------------------------------------------------------------------------
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+MOST_FORMS = 1000  # that the braces of one pattern may stand for
 
 
 class BadPattern(ValueError):
@@ -384,6 +387,11 @@ def _form(wanted: str) -> re.Pattern[str]:
     once = re.sub(r"\*+", "*", wanted)
     letters = {"*": ".*", "?": "."}
     return re.compile("".join(letters.get(each) or re.escape(each) for each in once), re.DOTALL)
+
+
+# -- The part of a file that is run, where only a part is ------------------------------------------
+
+LARGEST = 1 << 20  # bytes; of a larger file, all of it counts
 
 
 def part_of(content: bytes, part: str) -> bytes:

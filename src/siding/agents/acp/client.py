@@ -33,6 +33,8 @@ from acp.schema import (
 from siding.agents.acp.broker import Broker
 from siding.agents.headless.port import Level
 
+# -- What it may do that it asks for first: by its level, its workspace, and the policy ------------
+
 _LOOKS = frozenset({"read", "search", "think", "fetch", "switch_mode"})
 _EDITS = frozenset({"edit", "delete", "move"})
 
@@ -109,6 +111,9 @@ def _command_of(call: ToolCallUpdate) -> str:
 def _cwd_of(call: ToolCallUpdate, root: str) -> str:
     given: Mapping[str, Any] = call.raw_input if isinstance(call.raw_input, dict) else {}
     return os.path.join(root, str(given.get("cwd") or given.get("workdir") or ""))
+
+
+# -- What it says, and what it asks ----------------------------------------------------------------
 
 
 class BridgeClient(Client):

@@ -23,7 +23,6 @@ from siding.ground.storage.fields import said
 
 _PROMPT_FILE = "prompt.md"
 _BRIDGE = (sys.executable, "-m", "siding.agents.acp.bridge_program")
-_PROGRAM = str(Path(__file__).with_name("scripted_program.py"))
 
 
 class CommandHeadless:
@@ -135,6 +134,11 @@ def behind_acp(command: Sequence[str]) -> str:
         if agent is not None:
             return agent.name
     return ""
+
+
+# -- The agent whose answers are written down (`scripted_program`) ---------------------------------
+
+_PROGRAM = str(Path(__file__).with_name("scripted_program.py"))
 
 
 class ScriptedHeadless:

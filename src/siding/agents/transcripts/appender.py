@@ -25,8 +25,6 @@ from siding.ground.storage.journals import LOCK_TIMEOUT_S
 from siding.ground.storage.lines import MAX_LINE_BYTES
 from siding.ground.storage.locks import FileLock, Holder
 
-MAX_WAITING_LINES = 1000
-MAX_WAITING_BYTES = 16 * 1024 * 1024
 Append = Callable[[Path, Sequence[bytes]], None]
 
 
@@ -113,6 +111,12 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> None:
     """Take the lock, append the lines and release it; see `Appender.append`."""
     with Appender(path, timeout_s=LOCK_TIMEOUT_S) as appender:
         appender.append(lines)
+
+
+# -- In the background -----------------------------------------------------------------------------
+
+MAX_WAITING_LINES = 1000
+MAX_WAITING_BYTES = 16 * 1024 * 1024
 
 
 class WriteQueue:

@@ -22,6 +22,70 @@ TITLE_LENGTH = 100
 REWIND = "rewind"
 
 
+def branch_session(
+    store: SessionStore,
+    source: str,
+    target: str,
+    *,
+    into: SessionStore | None = None,
+    first: Sequence[Record] = (),
+) -> str:
+    """Create the session `target` as a branch of the live chain of `source`; return its title.
+
+    It is made in the store `into`, if one is given, and begins with the lines `first`. Its file
+    appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
+    """
+    with store.live(source) as transcript:
+        transcript.require_known_version()
+        metadata = store.metadata(source, transcript)
+        records = list(transcript.records(transcript.chain()))
+    taken = {row.listed.title for row in store.rows(hidden=True)}
+    title = branch_title(
+        metadata.title(source), records, {each for each in taken if each is not None}
+    )
+    lines = branched(
+        records,
+        source=source,
+        target=target,
+        replacements=metadata.replacements_of(source),
+        title=title,
+    )
+    path = (into or store).layout(target).transcript
+    create_bytes(path, b"".join(encode_line(each) + b"\n" for each in [*first, *lines]))
+    return title
+
+
+def rewind_session(
+    writer: Writer, transcript: Transcript, target: str | None, *, now: str, uuid: str
+) -> Record:
+    """Write that the session goes on after `target` (None: from its start); return the line.
+
+    Some messages after `target` would still be read as part of the chain, so the line also removes
+    them. If `target` is the summary of a compaction that kept messages, these are the kept
+    messages, which readers put after the summary. If `target` is one of several lines of an answer,
+    these are the other lines and the results of their calls, which readers put beside it.
+    """
+    line = rewind_line(target, uuid=uuid, now=now)
+    last = transcript.tree.boundaries[-1] if transcript.tree.boundaries else None
+    removed = _coming_back(transcript, target) if target is not None else set()
+    if last and last.segment and last.segment.anchor_uuid == target:
+        removed |= transcript.tree.kept
+    if removed:
+        line["snipMetadata"] = {"removedUuids": sorted(removed)}
+    writer.record([line], parent=target)
+    return line
+
+
+def _coming_back(transcript: Transcript, target: str) -> set[str]:
+    """Return the messages after `target` on the chain that readers would still add before it."""
+    head = transcript.tree.heads.get(target)
+    if head is None:
+        return set()
+    chain = [each.uuid for each in transcript.chain()]
+    later = set(chain[chain.index(target) + 1 :]) if target in chain else set()
+    return later & {each.uuid for each in chain_to(transcript.tree, head)}
+
+
 def branched(
     chain: Sequence[Record],
     *,
@@ -91,67 +155,3 @@ def rewind_line(target: str | None, *, uuid: str, now: str) -> Record:
         "uuid": uuid,
         "timestamp": now,
     }
-
-
-def branch_session(
-    store: SessionStore,
-    source: str,
-    target: str,
-    *,
-    into: SessionStore | None = None,
-    first: Sequence[Record] = (),
-) -> str:
-    """Create the session `target` as a branch of the live chain of `source`; return its title.
-
-    It is made in the store `into`, if one is given, and begins with the lines `first`. Its file
-    appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
-    """
-    with store.live(source) as transcript:
-        transcript.require_known_version()
-        metadata = store.metadata(source, transcript)
-        records = list(transcript.records(transcript.chain()))
-    taken = {row.listed.title for row in store.rows(hidden=True)}
-    title = branch_title(
-        metadata.title(source), records, {each for each in taken if each is not None}
-    )
-    lines = branched(
-        records,
-        source=source,
-        target=target,
-        replacements=metadata.replacements_of(source),
-        title=title,
-    )
-    path = (into or store).layout(target).transcript
-    create_bytes(path, b"".join(encode_line(each) + b"\n" for each in [*first, *lines]))
-    return title
-
-
-def rewind_session(
-    writer: Writer, transcript: Transcript, target: str | None, *, now: str, uuid: str
-) -> Record:
-    """Write that the session goes on after `target` (None: from its start); return the line.
-
-    Some messages after `target` would still be read as part of the chain, so the line also removes
-    them. If `target` is the summary of a compaction that kept messages, these are the kept
-    messages, which readers put after the summary. If `target` is one of several lines of an answer,
-    these are the other lines and the results of their calls, which readers put beside it.
-    """
-    line = rewind_line(target, uuid=uuid, now=now)
-    last = transcript.tree.boundaries[-1] if transcript.tree.boundaries else None
-    removed = _coming_back(transcript, target) if target is not None else set()
-    if last and last.segment and last.segment.anchor_uuid == target:
-        removed |= transcript.tree.kept
-    if removed:
-        line["snipMetadata"] = {"removedUuids": sorted(removed)}
-    writer.record([line], parent=target)
-    return line
-
-
-def _coming_back(transcript: Transcript, target: str) -> set[str]:
-    """Return the messages after `target` on the chain that readers would still add before it."""
-    head = transcript.tree.heads.get(target)
-    if head is None:
-        return set()
-    chain = [each.uuid for each in transcript.chain()]
-    later = set(chain[chain.index(target) + 1 :]) if target in chain else set()
-    return later & {each.uuid for each in chain_to(transcript.tree, head)}

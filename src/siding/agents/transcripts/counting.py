@@ -126,6 +126,9 @@ class Counted(Struct):
         self.calls.append(call)
 
 
+# -- Reading the calls of files, and keeping what was counted --------------------------------------
+
+
 def _passed_over(_counted: Counted, _raw: bytes) -> None:
     return
 

@@ -32,8 +32,6 @@ ORIGIN = "sidingOrigin"  # no other program writes it
 # Releases before wrote the same under a name that Claude Code uses for something of its own.
 _OLD_ORIGIN = "origin"
 _OLD_KEYS = frozenset({"format", "line"})
-_ANSWER = b'"assistant"'
-_TOMBSTONE = b'"tombstone"'
 
 
 class Imported(NamedTuple):
@@ -204,6 +202,12 @@ def all_texts(values: Iterable[Any]) -> Iterator[str]:
             yield from all_texts(value)
         elif isinstance(value, dict):
             yield from all_texts(each for key, each in value.items() if key not in _NAMES)
+
+
+# -- What a transcript that is imported again has, and is not here ---------------------------------
+
+_ANSWER = b'"assistant"'
+_TOMBSTONE = b'"tombstone"'
 
 
 class Differences:

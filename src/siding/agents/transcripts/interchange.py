@@ -40,8 +40,6 @@ from siding.ground.storage.lines import lines_forwards
 
 _CHUNK_LINES = 2000
 MOST_BYTES = 1024 * 1024 * 1024  # of a file that must be in memory as a whole
-_TOMBSTONE = b'"tombstone"'
-_REPLACED = b'"content-replacement"'
 
 
 class Arrival(NamedTuple):
@@ -358,6 +356,12 @@ def records_at(path: Path) -> Iterator[Record]:
             yield parsed(read_bytes(path, limit=MOST_BYTES))
         except NotJson:
             return
+
+
+# -- What Siding has changed in a transcript since it was taken over -------------------------------
+
+_TOMBSTONE = b'"tombstone"'
+_REPLACED = b'"content-replacement"'
 
 
 class Changes(NamedTuple):

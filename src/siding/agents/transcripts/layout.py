@@ -23,9 +23,6 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text
 from siding.ground.storage.layout import checked_name
 
-_MOST_BYTES = 64 * 1024
-_TRANSCRIPT, _ABOUT = ".jsonl", ".meta.json"
-
 
 class SessionLayout(NamedTuple):
     """One session's files. `caches` is where its index is kept, if not beside the transcript."""
@@ -73,6 +70,12 @@ class SessionLayout(NamedTuple):
 
     def _agents_in(self, group: str) -> Path:
         return self.subagents / checked_name(group) if group else self.subagents
+
+
+# -- What a subagent is ----------------------------------------------------------------------------
+
+_MOST_BYTES = 64 * 1024
+_TRANSCRIPT, _ABOUT = ".jsonl", ".meta.json"
 
 
 class Subagent(NamedTuple):

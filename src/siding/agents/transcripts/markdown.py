@@ -13,10 +13,6 @@ from siding.agents.transcripts.messages import content_of, is_boundary
 from siding.ground.namedtuples import NamedTuple
 
 LONGEST_RESULT = 4000  # characters of a tool's result that are shown
-_PATHS = ("file_path", "absolute_path", "notebook_path", "path")
-_PLACES = frozenset({*_PATHS, "offset", "limit", "pages"})
-STEP = "siding_step"  # the subtype of a line that stands for a step, in what is shown
-_MOST_LINES = 400  # of a text in a diff: to compare longer ones takes seconds
 
 
 def markdown(
@@ -128,6 +124,14 @@ def _quoted(text: str) -> str:
 
 def _one_line(value: object) -> str:
     return " ".join(str(value).replace("`", "'").split()) if value is not None else ""
+
+
+# -- How a call of a tool is shown -----------------------------------------------------------------
+
+_PATHS = ("file_path", "absolute_path", "notebook_path", "path")
+_PLACES = frozenset({*_PATHS, "offset", "limit", "pages"})
+STEP = "siding_step"  # the subtype of a line that stands for a step, in what is shown
+_MOST_LINES = 400  # of a text in a diff: to compare longer ones takes seconds
 
 
 class ShownCall(NamedTuple):

@@ -320,6 +320,9 @@ def aside(store: SessionStore, session_id: str, *, source: Source) -> Session:
     return Session(session_id, UnstoredLines(source), source, live_records(store, session_id))
 
 
+# -- What takes the lines of a conversation in place of a writer of its own ------------------------
+
+
 class UnstoredLines:
     """Takes lines as `Writer` does and stores none."""
 

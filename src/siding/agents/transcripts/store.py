@@ -9,9 +9,9 @@ from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.kinds import ASSISTANT, Record
 from siding.agents.transcripts.layout import SessionLayout
 from siding.agents.transcripts.messages import tool_uses
-from siding.agents.transcripts.metadata import Metadata
-from siding.agents.transcripts.reading.index import (
+from siding.agents.transcripts.metadata import (
     Index,
+    Metadata,
     metadata_before,
     read_index,
     updated,
