@@ -17,7 +17,7 @@ from siding.agents.transcripts.compaction import Keep, Making, Trigger, full, pa
 from siding.agents.transcripts.kinds import ASSISTANT, USER, Record
 from siding.agents.transcripts.layout import write_about
 from siding.agents.transcripts.messages import content_of, message_id, tool_results, tool_uses
-from siding.agents.transcripts.metadata import Metadata
+from siding.agents.transcripts.reading.metadata import Metadata
 from siding.agents.transcripts.reading.recovery import mended
 from siding.agents.transcripts.reading.views import Context, Spoken, active
 from siding.agents.transcripts.store import SessionStore

@@ -9,7 +9,8 @@ from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.kinds import ASSISTANT, Record
 from siding.agents.transcripts.layout import SessionLayout
 from siding.agents.transcripts.messages import tool_uses
-from siding.agents.transcripts.metadata import (
+from siding.agents.transcripts.reading.listing import WINDOW_BYTES, ListedSession, listed
+from siding.agents.transcripts.reading.metadata import (
     Index,
     Metadata,
     metadata_before,
@@ -17,7 +18,6 @@ from siding.agents.transcripts.metadata import (
     updated,
     write_index,
 )
-from siding.agents.transcripts.reading.listing import WINDOW_BYTES, ListedSession, listed
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.writer import Resumed, Stamp, Writer
 from siding.ground.errors import NotFound, UnreadableFile, UsageError

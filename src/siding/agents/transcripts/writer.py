@@ -24,7 +24,7 @@ from siding.agents.transcripts.kinds import (
 )
 from siding.agents.transcripts.layout import SessionLayout
 from siding.agents.transcripts.messages import is_boundary, is_tool_result, tool_results, tool_uses
-from siding.agents.transcripts.metadata import Metadata
+from siding.agents.transcripts.reading.metadata import Metadata
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import encode_line

@@ -8,7 +8,7 @@ import pytest
 from siding.agents.transcripts.branches import branch_session
 from siding.agents.transcripts.compaction import Making, full
 from siding.agents.transcripts.kinds import Record
-from siding.agents.transcripts.metadata import Index, read_index, updated
+from siding.agents.transcripts.reading.metadata import Index, read_index, updated
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.store import SessionStore, listed_file
 from siding.ground.errors import NotFound, UnreadableFile, UsageError

@@ -16,7 +16,6 @@ from typing import Self
 from siding.agents.transcripts.heads import MessageHead, SeenLine, look, parsed, version_of
 from siding.agents.transcripts.kinds import ASSISTANT, ATTACHMENT, FORMAT_VERSION, Record
 from siding.agents.transcripts.messages import as_said
-from siding.agents.transcripts.metadata import TYPES, Metadata
 from siding.agents.transcripts.reading.chains import EndRule, chain_to, choose_end, history
 from siding.agents.transcripts.reading.damage import BridgeKind, whole_records, wreck_of
 from siding.agents.transcripts.reading.locate import (
@@ -26,6 +25,7 @@ from siding.agents.transcripts.reading.locate import (
     message_before,
     read_at,
 )
+from siding.agents.transcripts.reading.metadata import TYPES, Metadata
 from siding.agents.transcripts.reading.tree import TranscriptTree
 from siding.agents.transcripts.reading.views import with_zero_usage
 from siding.ground.files.regular import open_with_stat
