@@ -85,7 +85,7 @@ DOORS = {
     "record/recording/recorder.py": "runs that were cut off; traps, for steps with changes",
     "running/outside_changes.py": "what a sandbox may write, for runs that have one",
     "running/held.py": "traps, for tasks that have had a sandboxed run",
-    "agents/traps/parts.py": "tomllib",
+    "agents/traps.py": "tomllib",
     "running/companions.py": "how an agent reports, what was asked, the proxy: for runs with them",
     "running/isolation.py": "the comparison of checkouts, behind the command; whose a change is",
     "running/checkpoint.py": "what passed the proxy, for turns of these runs",

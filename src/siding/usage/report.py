@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.agents.transcripts.counting.calls import Call, Tokens
-from siding.agents.transcripts.counting.spending import Spent
+from siding.agents.transcripts.counting import Call, Tokens
 from siding.agents.transcripts.kinds import moment
+from siding.agents.transcripts.spending import Spent
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.details.run import RunDetail

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.agents.transcripts.calls import says_nothing, shown_call
-from siding.agents.transcripts.markdown import markdown
+from siding.agents.transcripts.markdown import markdown, says_nothing, shown_call
 from siding.agents.transcripts.page import page
 
 OLD_NEW = {"old_string": "a\nb\nc\n", "new_string": "a\nB\nc\n"}

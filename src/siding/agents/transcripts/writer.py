@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
+from siding.agents.transcripts.appender import Appender, WriteQueue, append_lines
 from siding.agents.transcripts.kinds import (
     ATTACHMENT,
     CHAIN_TYPES,
@@ -23,9 +24,7 @@ from siding.agents.transcripts.kinds import (
 )
 from siding.agents.transcripts.layout import SessionLayout
 from siding.agents.transcripts.messages import is_boundary, is_tool_result, tool_results, tool_uses
-from siding.agents.transcripts.metadata import Metadata
-from siding.agents.transcripts.writing.appending import Appender, append_lines
-from siding.agents.transcripts.writing.queue import WriteQueue
+from siding.agents.transcripts.reading.metadata import Metadata
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import encode_line

@@ -33,7 +33,6 @@ class Pointed(NamedTuple):
 Pointing = Callable[[tuple[str, ...], Mapping[str, str], Point, Read], Pointed]
 # Of agents that take their base URLs from elsewhere than from these variables as well.
 POINTED: Facet[Pointing] = Facet("wire", "pointed")
-
 BASE_URLS = (
     BaseUrl(
         variables=("ANTHROPIC_BASE_URL",),

@@ -1,7 +1,12 @@
 """Keep a conversation together where the line of a message is damaged, cut or gone.
 
+A line is damaged when it is not a JSON object. Its parent's id is at the beginning of the line, its
+own id near the end, so one of them often survives (`Wreck`). A match cannot come from the text of
+the message: there the quotes would be escaped.
+
 Each message names its parent, the message before it. If the parent is missing, everything before it
-would be out of reach. So the message gets another parent, which is the first of these that exists:
+would be out of reach. So the message gets another parent (`Bridge`), which is the first of these
+that exists:
 
 1. the missing message's own parent, if the file still tells it: in a `progress` line of an old
    file, which only stands for its parent; in a message that was withdrawn; or in the wreck of the
@@ -14,13 +19,91 @@ A message with nothing before it in the file is left alone: in the file of a for
 first message may name a parent in another file.
 """
 
+import json
+import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from siding.agents.transcripts.heads import MessageHead
-from siding.agents.transcripts.reading.wrecks import Wreck
+from siding.agents.transcripts.kinds import COMPACT_BOUNDARY
 from siding.ground.namedtuples import NamedTuple
+
+_MOST_TRIED = 1_000  # beginnings of objects in one line
+_BEGIN_BYTES = 1024  # enough for the keys before the message's content
+_PARENT = re.compile(rb'"parentUuid":\s*(?:(null)|"([^"\\\x00-\x1f]{1,200})")')
+_LOGICAL_PARENT = re.compile(rb'"logicalParentUuid":\s*"([^"\\\x00-\x1f]{1,200})"')
+_UUID = re.compile(rb'"uuid":\s*"([^"\\\x00-\x1f]{1,200})"')
+_AGENT = re.compile(rb'"agentId":\s*"([^"\\\x00-\x1f]{1,200})"')
+_SIDE = re.compile(rb'"isSidechain":\s*true')
+_BOUNDARY = b'"%b"' % COMPACT_BOUNDARY.encode()
+
+
+class Wreck(NamedTuple):
+    """A damaged line at byte `offset`.
+
+    `names`: the ids that may have been its own. `parent`: its parent's id, None when it is lost.
+    `is_root`: the line still says that it has no parent. `line`: the conversation line it belongs
+    to: "" for the main one, a subagent's id, or None when that is lost.
+    """
+
+    offset: int
+    names: tuple[str, ...] = ()
+    parent: str | None = None
+    is_root: bool = False
+    line: str | None = ""
+
+
+def wreck_of(raw: bytes, offset: int) -> Wreck:
+    """Return the ids that are left in a damaged line.
+
+    A damaged boundary no longer compacts: the message before it counts as its parent, so that the
+    messages which the compaction took out are in the conversation again.
+    """
+    begin = raw[:_BEGIN_BYTES]
+    parent = _text(_LOGICAL_PARENT.search(begin))
+    is_root = False
+    found = _PARENT.search(begin)
+    if found is not None and parent is None:
+        parent = found[2].decode("utf-8", "replace") if found[2] is not None else None
+        is_root = found[1] is not None and _BOUNDARY not in raw
+    line: str | None = ""
+    if _SIDE.search(begin):
+        line = _text(_AGENT.search(begin))
+    return Wreck(
+        offset=offset,
+        names=tuple(dict.fromkeys(each.decode("utf-8", "replace") for each in _UUID.findall(raw))),
+        parent=parent,
+        is_root=is_root,
+        line=line,
+    )
+
+
+def _text(found: "re.Match[bytes] | None") -> str | None:
+    return None if found is None else found[1].decode("utf-8", "replace")
+
+
+def whole_records(raw: bytes) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of whole messages in a damaged line, in order.
+
+    A writer that was killed left a line without its end or without its newline, and the next one
+    wrote behind it. A message of a conversation names its parent; a part of another message that
+    happens to end there does not.
+    """
+    decode = json.JSONDecoder().raw_decode
+    text = raw.decode("utf-8", "surrogateescape")
+    at, tried = text.find('{"'), 0
+    while at >= 0 and tried < _MOST_TRIED:
+        tried += 1
+        try:
+            value, end = decode(text, at)
+        except (ValueError, RecursionError):
+            at = text.find('{"', at + 1)
+            continue
+        if isinstance(value, dict) and "parentUuid" in value and "uuid" in value:
+            begin = len(text[:at].encode("utf-8", "surrogateescape"))
+            yield begin, begin + len(text[at:end].encode("utf-8", "surrogateescape"))
+        at = text.find('{"', end)
 
 
 class BridgeKind(StrEnum):

@@ -9,8 +9,7 @@
 from collections.abc import Iterable, Iterator
 
 from siding.agents.table import OUR_FORM
-from siding.agents.transcripts.counting.calls import Call, Counted, Tokens
-from siding.agents.transcripts.counting.files import CountedFile, counting_of
+from siding.agents.transcripts.counting import Call, Counted, CountedFile, Tokens, counting_of
 from siding.agents.transcripts.homes import KEPT_HERE
 from siding.ground.namedtuples import NamedTuple
 

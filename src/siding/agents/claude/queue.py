@@ -1,4 +1,4 @@
-"""What a person typed while Claude Code worked: the queue that its transcript tells of. Pure.
+"""What a person typed while it worked: the queue that the transcript of Claude Code tells of. Pure.
 
 A prompt that is typed while a turn runs waits in a queue (`enqueue`). The model gets it in the turn
 (an attachment `queued_command`), or the next turn begins with it (`dequeue`); the person may take
@@ -9,21 +9,13 @@ does not say in `remove` what was removed.
 from collections.abc import Iterable
 from contextlib import suppress
 
+from siding.agents.hooks import TypedMeanwhile
 from siding.agents.transcripts.messages import queued_prompt
-from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.fields import text
 
 _OPERATION, _COMMAND = b'"queue-operation"', b'"queued_command"'
 _BY_NOBODY = "<task-notification>"  # a shell or a helper in the background has ended
-
-
-class TypedMeanwhile(NamedTuple):
-    """What a person typed while a turn ran, as a transcript has it."""
-
-    taken: tuple[str, ...] = ()  # prompts that the model got in the turn
-    begun: tuple[str, ...] = ()  # prompts with which the agent has begun another turn since
-    waiting: tuple[str, ...] = ()  # prompts with which it will
 
 
 def typed_in(lines: Iterable[bytes]) -> TypedMeanwhile:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from siding.agents.wire.pointing import Pointed, hosts_set, pointed
+from siding.agents.wire import Pointed, hosts_set, pointed
 
 ENV = {"HOME": "/home/a"}
 CONFIG = """
