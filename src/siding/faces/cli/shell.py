@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from siding.faces.cli.globals import Context, add_globals
+from siding.faces.cli.options import add_task_word
 from siding.faces.cli.table import BELOW, GROUPS, VERBS, load
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError, UsageError
@@ -111,7 +112,7 @@ POINTS = ("base", "last", "now")
 
 
 def _path_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", metavar="TASK", help="id or name (default: the active)")
+    add_task_word(parser, "id or name (default: the active)")
     parser.add_argument("--main", action="store_true", help="your own checkout")
     parser.add_argument(
         "--switch", action="store_true", help="and have this terminal be about TASK, as `cd` does"
