@@ -26,6 +26,8 @@ DOORS = {
     "faces/cli/edge.py": "the report of an error",
     "faces/cli/globals.py": "the home and the clock, which no page of help needs",
     "faces/cli/help.py": "textwrap",
+    "faces/cli/overview.py": "textwrap; the table, where one group is shown",
+    "faces/cli/feed/today.py": "what another tool left, where there is a project",
     "faces/cli/formats.py": "json and pathlib, for the pages of verbs that can print",
     "faces/cli/screen/screen.py": "progress lines with their thread; tables of characters",
     "faces/cli/screen/pager.py": "the pager's process; shlex",

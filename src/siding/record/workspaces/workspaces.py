@@ -313,7 +313,7 @@ def _plan(project: Project, task: Task, base: Sha, start: Sha | None) -> Workspa
     return Workspace(
         name=f"{slug(task.name)}-{task.id}",
         path=str(project.layout.workspace(task.id)),
-        branch=task.branch or _branch_of(project, task),
+        branch=_branch_of(project, task),
         task_id=task.id,
         status=WorkspaceState.ABSENT,
         created_at=now,
@@ -345,7 +345,16 @@ def _refuse_removed(task: Task, old: Workspace | None) -> None:
 
 
 def _branch_of(project: Project, task: Task) -> str:
-    """Return the name of the branch that a task gets; say so if it is not the usual one."""
+    """Return the name of the branch that a task gets; say so if it is not the usual one.
+
+    A branch that another tool made for the task stays as it is: the new one begins there, under
+    the same name with a number.
+    """
+    if task.branch:
+        branch, number = task.branch, 2
+        while not task.worktree and project.repository.branch(branch) is not None:
+            branch, number = f"{task.branch}-{number}", number + 1
+        return branch
     branch, prefix = project.branch_for(task.name, task.id), project.settings.branch_prefix
     if not branch.startswith(prefix):
         project.app.warn(
