@@ -154,6 +154,7 @@ DOORS = {
     "record/worktrees/linked.py": "shutil",
     "record/tasks/terminals.py": "processes, where no terminal is bound to a task; durable writing",
     "record/tasks/store.py": "durable writing, for commands that only read",
+    "record/snapshots/changes.py": "coverage, where something is left out",
     "record/snapshots/status_look.py": "sparse checkouts, and durable writing, for a look only",
     "record/snapshots/tree_look.py": "the index made anew; modes that are in no cache",
     "record/snapshots/capture.py": "what a change needs, and a failure, and a branch elsewhere",
