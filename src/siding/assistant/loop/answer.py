@@ -14,8 +14,8 @@ from siding.assistant.loop.events import (
     ToolEnded,
     ToolStarted,
 )
-from siding.assistant.loop.messages import Block
 from siding.assistant.loop.model import (
+    Block,
     BlockEnded,
     Ended,
     InputDelta,
@@ -27,8 +27,7 @@ from siding.assistant.loop.model import (
     Trouble,
 )
 from siding.assistant.loop.setup import Denied, Setup
-from siding.assistant.tools.port import Call, Result, Tool
-from siding.assistant.tools.spec import checked
+from siding.assistant.tools.port import Call, Result, Tool, checked
 
 # -- Running the calls of one answer, some of them while the answer still comes --------------------
 #

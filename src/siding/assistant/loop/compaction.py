@@ -8,16 +8,19 @@ from siding.agents.transcripts.writing.compaction import (
     INSTRUCTIONS,
     clean_summary,
 )
-from siding.assistant.loop.messages import Block, Folding, Message, Usage
 from siding.assistant.loop.model import (
+    Block,
     BlockEnded,
     Ended,
+    Folding,
     Limits,
+    Message,
     Model,
     ModelError,
     Request,
     Started,
     Trouble,
+    Usage,
 )
 
 _MARGIN = 13_000  # tokens that results of tools may take before anybody counts again

@@ -26,12 +26,12 @@ from siding.assistant.loop.events import (
     Withdrawn,
 )
 from siding.assistant.loop.loop import converse
-from siding.assistant.loop.messages import Message, Usage
 from siding.assistant.loop.model import (
     BlockEnded,
     Ended,
     InputDelta,
     Limits,
+    Message,
     ModelError,
     ModelEvent,
     Request,
@@ -39,6 +39,7 @@ from siding.assistant.loop.model import (
     StopReason,
     TextDelta,
     Trouble,
+    Usage,
 )
 from siding.assistant.loop.setup import Allowed, Conversation, Denied, Setup
 from siding.assistant.session import SessionConversation
