@@ -13,12 +13,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from siding import __version__
-from siding.agents.own.credentials import credentials, without
 from siding.agents.own.hooks import OF_THE_AGENT, Told, told_in
+from siding.agents.own.providers import credentials, without
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.session import Source
 from siding.agents.transcripts.store import SessionStore
-from siding.agents.transcripts.writing.writer import Stamp
+from siding.agents.transcripts.writer import Stamp
 from siding.assistant.agent import Agent, Parts
 from siding.assistant.briefing import Facts, FollowingContext, SystemPrompt, briefing, system_prompt
 from siding.assistant.broker import Reports, RunBroker, RunJudge, judge_of
@@ -44,7 +44,8 @@ from siding.assistant.subagent_kinds import GENERAL, kinds_of_files
 from siding.assistant.subagents import NAME as SUBAGENT
 from siding.assistant.tools.factory import Memory, tools_of
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.port import Tool, checked
+from siding.assistant.tools.port import Tool
+from siding.assistant.tools.spec import checked
 from siding.assistant.web_client import WebClient
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
@@ -54,9 +55,8 @@ from siding.ground.process.secluded import seclude
 from siding.ground.storage.locks import Holder
 from siding.guard.in_force import PolicyGround, place_for
 from siding.record.place.project import find_project
-from siding.record.place.sandbox_inside import home_is_hidden
 from siding.record.place.settings import Settings
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, home_is_hidden
 from siding.sessions.sessions import new_session_id
 from siding.sessions.shelf import store_of
 from siding.shellguard.face import JudgingPlace, Policy

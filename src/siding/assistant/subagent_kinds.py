@@ -62,9 +62,10 @@ def _names(given: object) -> tuple[str, ...]:
     return tuple(str(each).strip() for each in listed) if isinstance(listed, list) else ()
 
 
-# -- Kinds of subagents that files define: ``.claude/agents/NAME.md``, as Claude Code has them -----
+# -- Kinds of subagents that files define ----------------------------------------------------------
 #
-# Each file begins with YAML between two lines of ``---`` (``name``, ``description``, perhaps
+# They are in the directory `SUBAGENTS` of a workspace, and in that of the person's home. Each file,
+# ``NAME.md``, begins with YAML between two lines of ``---`` (``name``, ``description``, perhaps
 # ``tools``, ``disallowedTools``, ``model``); the rest is the prompt. Those of the repository count
 # like its other instructions: they say what a subagent is told, and permit nothing.
 

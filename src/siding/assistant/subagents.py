@@ -18,8 +18,9 @@ from siding.assistant.session import SessionConversation, added
 from siding.assistant.subagent_kinds import SubagentKind
 from siding.assistant.tools.factory import Memory, tools_of
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.port import Call, Result, ToolSpec, Use, failed, spec_of
-from siding.assistant.tools.port import text as field
+from siding.assistant.tools.port import Call, Result, ToolSpec, Use
+from siding.assistant.tools.spec import failed, spec_of
+from siding.assistant.tools.spec import text as field
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text
 

@@ -8,7 +8,7 @@ from siding.record.place.project import Project
 from siding.workflows.state import RunState, RunStatus
 
 if TYPE_CHECKING:
-    from siding.asking.entries import InboxEntry, Waits
+    from siding.asking.views import InboxEntry, Waits
 
 PENDING, RUNNING, DONE = "pending", "running", "done"
 
@@ -163,7 +163,7 @@ def workflow_entry(
     project: Project, task_name: str, run: RunSummary, kind: "Waits | None" = None
 ) -> "InboxEntry":
     """Return the entry of a run of a workflow: one that stopped, or one that is told to be done."""
-    from siding.asking.entries import Waits, entry, moment_iso
+    from siding.asking.views import Waits, entry, moment_iso
 
     go_on = "resume" if run.can_resume else "show"
     return entry(

@@ -27,7 +27,8 @@ from siding.assistant.loop.model import (
     Trouble,
 )
 from siding.assistant.loop.setup import Denied, Setup
-from siding.assistant.tools.port import Call, Result, Tool, checked
+from siding.assistant.tools.port import Call, Result, Tool
+from siding.assistant.tools.spec import checked
 
 # -- Running the calls of one answer, some of them while the answer still comes --------------------
 #

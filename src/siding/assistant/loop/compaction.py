@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
-from siding.agents.transcripts.writing.compaction import (
+from siding.agents.transcripts.compaction import (
     CHARACTERS_PER_TOKEN,
     INSTRUCTIONS,
     clean_summary,

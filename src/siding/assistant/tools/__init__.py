@@ -5,6 +5,6 @@ there is a `.md` with its name beside its module, which is what the model reads 
 makes the tools of one conversation. A tool decides nothing about permission: it says what it is
 about to do (`Tool.use`), and whoever runs it decides.
 
-Whoever runs a tool checks the input first (`port.checked`), and calls `Memory.close` when the
+Whoever runs a tool checks the input first (`spec.checked`), and calls `Memory.close` when the
 conversation ends.
 """

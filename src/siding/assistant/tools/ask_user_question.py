@@ -5,17 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.assistant.tools.place import NobodyAnswers, Place
-from siding.assistant.tools.port import (
-    Call,
-    Result,
-    Use,
-    failed,
-    flag,
-    part,
-    several,
-    spec_of,
-    text,
-)
+from siding.assistant.tools.port import Call, Result, Use
+from siding.assistant.tools.spec import failed, flag, part, several, spec_of, text
 
 _MOST_QUESTIONS = 4
 _LONGEST_HEADER = 30

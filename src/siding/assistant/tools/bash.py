@@ -8,17 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.port import (
-    Call,
-    Progress,
-    Result,
-    Use,
-    failed,
-    flag,
-    number,
-    spec_of,
-    text,
-)
+from siding.assistant.tools.port import Call, Progress, Result, Use
 from siding.assistant.tools.search.ripgrep import Searches
 from siding.assistant.tools.search.search import Mode, Request, SearchFailed
 from siding.assistant.tools.shells import (
@@ -30,6 +20,7 @@ from siding.assistant.tools.shells import (
     Tail,
     TooManyShells,
 )
+from siding.assistant.tools.spec import failed, flag, number, spec_of, text
 from siding.ground.process.errors import CannotStart
 from siding.shellguard.face import LineUse
 

@@ -13,12 +13,13 @@ from siding.assistant.tools.files.notebook import NotebookEdit
 from siding.assistant.tools.files.paths import Paths
 from siding.assistant.tools.files.read import Read
 from siding.assistant.tools.place import Place, file_name
-from siding.assistant.tools.port import Call, Result, Tool, ToolSpec, Use, failed
+from siding.assistant.tools.port import Call, Result, Tool, ToolSpec, Use
 from siding.assistant.tools.search.glob import Glob
 from siding.assistant.tools.search.grep import Grep
 from siding.assistant.tools.search.ripgrep import Searches
 from siding.assistant.tools.shells import Shells
 from siding.assistant.tools.siding import Siding
+from siding.assistant.tools.spec import failed
 from siding.assistant.tools.todo_write import Todos, TodoWrite
 from siding.assistant.tools.web_fetch import WebFetch
 from siding.ground.namedtuples import NamedTuple

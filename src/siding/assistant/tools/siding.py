@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.port import Call, Result, Use, choice, failed, number, several, spec_of
-from siding.assistant.tools.port import text as text_field
+from siding.assistant.tools.port import Call, Result, Use
+from siding.assistant.tools.spec import choice, failed, number, several, spec_of
+from siding.assistant.tools.spec import text as text_field
 from siding.ground.storage.fields import mapping, mappings, strings, text, whole
 
 USUAL_WAIT_S = 300

@@ -3,17 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from siding.assistant.tools.port import (
-    Call,
-    Result,
-    Use,
-    choice,
-    failed,
-    part,
-    several,
-    spec_of,
-    text,
-)
+from siding.assistant.tools.port import Call, Result, Use
+from siding.assistant.tools.spec import choice, failed, part, several, spec_of, text
 
 _MOST_ITEMS = 100
 _DOING = "in_progress"

@@ -12,7 +12,8 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from siding.assistant.tools import markdown, program
 from siding.assistant.tools.place import Fetched, Http, Place
-from siding.assistant.tools.port import Call, Result, Use, failed, spec_of, text
+from siding.assistant.tools.port import Call, Result, Use
+from siding.assistant.tools.spec import failed, spec_of, text
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.errors import CannotStart
 from siding.shellguard.face import Effect, ToolUse

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import pairwise
 
-from siding.agents.transcripts.counting.calls import Tokens
+from siding.agents.transcripts.counting import Tokens
 from siding.agents.transcripts.kinds import moment
 from siding.assistant.views.conversation import (
     EMPTY_HINT,

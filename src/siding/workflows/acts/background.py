@@ -5,8 +5,8 @@ The process goes on when the command line has ended.
 
 from collections.abc import Callable
 
-from siding.asking.entries import Waits
 from siding.asking.notifications import notify
+from siding.asking.views import Waits
 from siding.ground.errors import SidingError
 from siding.ground.process.detach import Background, Begun, in_background
 from siding.record.place.project import Project

@@ -12,8 +12,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.tasks.start import start_task
 from siding.workflows.acts.control import ControlServer
 from siding.workflows.acts.people import DecidingPeople

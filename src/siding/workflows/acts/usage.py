@@ -7,12 +7,11 @@ it stands in for the calls.
 
 from collections.abc import Iterable, Iterator
 
-from siding.agents.transcripts.counting.calls import UNKNOWN_MODEL, Tokens
-from siding.agents.transcripts.counting.spending import Spent
+from siding.agents.transcripts.counting import UNKNOWN_MODEL, Tokens
+from siding.agents.transcripts.spending import Spent
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
-from siding.usage.attribution import NOWHERE, run_names
-from siding.usage.report import CountedByRun, WorkflowUsage
+from siding.usage.report import NOWHERE, CountedByRun, WorkflowUsage, run_names
 from siding.workflows.outcome import Used
 from siding.workflows.state import AgentState, RunState
 from siding.workflows.store import RunFolders

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from siding.forks.bring_back import Conflict, bring_back
-from siding.forks.children import Parentage
+from siding.forks.bring_back import ForkConflict, bring_back
+from siding.forks.parentage import Parentage
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.record.place.project import Project
@@ -60,7 +60,7 @@ class TaskWorkspaces:
             done = await asyncio.to_thread(bring_back, self._project, self._fork(fork))
         except SidingError as error:
             raise Refused(error.message) from None
-        if isinstance(done, Conflict):
+        if isinstance(done, ForkConflict):
             return {"step": "", "conflicts": [each.name for each in done.paths], "kept": []}
         step = "" if done.step is None else done.step.id
         return {"step": step, "conflicts": [], "kept": [*done.kept]}

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from siding.agents.headless import scripted
+from siding.agents.headless import command
 from siding.agents.headless.command import HEADLESS as OF_COMMAND
 from siding.agents.headless.command import WITH_EVENTS, AcpHeadless, behind_acp
 from siding.agents.headless.port import CUT_OFF, HEADLESS, Ask, Headless, Invocation, Level, Seen
@@ -25,7 +25,7 @@ from siding.ground.storage.fields import said
 from siding.guard.in_force import is_judged
 from siding.guard.ruling import Asker
 from siding.record.place.project import Project
-from siding.record.snapshots.room import has_room
+from siding.record.snapshots.scratch import has_room
 from siding.running.request import RunRequest, RunResult
 from siding.sandbox.sandbox import SandboxRequest
 from siding.workflows.agents.hop import Bell, hosted, in_thread
@@ -140,7 +140,7 @@ class Routing:
     def _route(self, settings: AgentSettings) -> Route:
         headless, program = self._headless(settings), settings.command
         if settings.agent == SCRIPTED:
-            program = scripted.command(settings.answers)
+            program = command.scripted_command(settings.answers)
         elif settings.agent in KNOWN:
             program = program or BY_NAME[settings.agent].programs[:1]
         return Route(settings=settings, headless=headless, program=program)
@@ -151,7 +151,7 @@ class Routing:
         if known is not None:
             return known
         if kind == SCRIPTED:
-            return scripted.HEADLESS
+            return command.SCRIPTED
         if kind == COMMAND:
             return WITH_EVENTS if settings.prints is Prints.EVENTS else OF_COMMAND
         if kind != ACP:

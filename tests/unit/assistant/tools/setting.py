@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from siding.assistant.tools.factory import Memory, tools_of
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.port import Call, Result, Tool, checked
+from siding.assistant.tools.port import Call, Result, Tool
+from siding.assistant.tools.spec import checked
 
 T = TypeVar("T")
 

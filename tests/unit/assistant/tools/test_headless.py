@@ -13,7 +13,7 @@ from siding.assistant.loop.permissions.rules import (
     parse_allow,
 )
 from siding.assistant.tools.factory import Memory, tools_of
-from siding.assistant.tools.port import checked
+from siding.assistant.tools.spec import checked
 from unit.assistant.loop.permissions.ground import GROUND
 
 from .setting import place_in

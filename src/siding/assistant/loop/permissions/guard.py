@@ -18,7 +18,8 @@ from siding.assistant.loop.permissions.updates import (
     suggestions,
 )
 from siding.assistant.loop.setup import Allowed, CallHooks, Denied, HookRuling
-from siding.assistant.tools.port import Call, Result, Tool, Use, checked
+from siding.assistant.tools.port import Call, Result, Tool, Use
+from siding.assistant.tools.spec import checked
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 

@@ -8,7 +8,8 @@ from typing import Any
 from siding.assistant.tools.files.contents import Content, KnownFiles, create, load, replace
 from siding.assistant.tools.files.paths import Opened, PathRefused, Paths, explained
 from siding.assistant.tools.files.texts import Encoding, Text, decoded, replaced, with_newlines
-from siding.assistant.tools.port import Result, failed
+from siding.assistant.tools.port import Result
+from siding.assistant.tools.spec import failed
 from siding.ground.namedtuples import NamedTuple
 
 # -- What an edit changed, as Claude Code's transcripts have it (`structuredPatch`) ----------------

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.assistant.tools.files.changes import Change, Changer, Replacement
-from siding.assistant.tools.port import Call, Result, Use, flag, part, several, spec_of, text
+from siding.assistant.tools.port import Call, Result, Use
+from siding.assistant.tools.spec import flag, part, several, spec_of, text
 from siding.shellguard.face import Effect
 
 OLD = text("the text to replace, exactly as it is in the file, blanks and line ends included")

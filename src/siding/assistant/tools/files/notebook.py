@@ -10,7 +10,8 @@ from typing import Any
 from siding.assistant.tools.files.changes import Changer
 from siding.assistant.tools.files.paths import PathRefused
 from siding.assistant.tools.files.texts import Text
-from siding.assistant.tools.port import Block, Call, Result, Use, choice, spec_of, text
+from siding.assistant.tools.port import Block, Call, Result, Use
+from siding.assistant.tools.spec import choice, spec_of, text
 from siding.shellguard.face import Effect
 
 _MOST_OUTPUT = 10_000  # characters of the outputs of a cell

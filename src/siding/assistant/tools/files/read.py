@@ -14,7 +14,8 @@ from siding.assistant.tools.files.contents import KnownFiles, open_file
 from siding.assistant.tools.files.notebook import shown_notebook
 from siding.assistant.tools.files.paths import Opened, PathRefused, Paths, explained
 from siding.assistant.tools.files.texts import Lines, Window, is_binary, lines_of
-from siding.assistant.tools.port import Call, Result, Use, failed, number, spec_of, text
+from siding.assistant.tools.port import Call, Result, Use
+from siding.assistant.tools.spec import failed, number, spec_of, text
 from siding.ground.namedtuples import NamedTuple
 from siding.shellguard.face import Effect
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from siding.assistant.tools.files.paths import PathRefused, Paths, explained
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.port import Call, Result, Use, failed, spec_of, text
+from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.search.ripgrep import Searches
 from siding.assistant.tools.search.search import (
     Found,
@@ -28,6 +28,7 @@ from siding.assistant.tools.search.search import (
     newest_first,
     where,
 )
+from siding.assistant.tools.spec import failed, spec_of, text
 from siding.shellguard.face import Effect
 
 LONGEST = 1000  # characters of a pattern

@@ -7,17 +7,7 @@ from typing import Any
 
 from siding.assistant.tools.files.paths import PathRefused, Paths, explained
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.port import (
-    Call,
-    Result,
-    Use,
-    choice,
-    failed,
-    flag,
-    number,
-    spec_of,
-    text,
-)
+from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.search.glob import BadPattern, filtering, simple_names
 from siding.assistant.tools.search.ripgrep import Searches
 from siding.assistant.tools.search.search import (
@@ -34,6 +24,7 @@ from siding.assistant.tools.search.search import (
     result_of,
     where,
 )
+from siding.assistant.tools.spec import choice, failed, flag, number, spec_of, text
 from siding.shellguard.face import Effect
 
 USUAL_ENTRIES = 250
