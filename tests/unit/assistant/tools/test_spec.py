@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from siding.assistant.tools.port import ToolSpec
 from siding.assistant.tools.spec import checked, failed
+
+from siding.assistant.tools.port import ToolSpec
 
 SPEC = ToolSpec(
     "Plant",
