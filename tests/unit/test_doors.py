@@ -158,7 +158,6 @@ DOORS = {
     "record/snapshots/tree_look.py": "the index made anew; modes that are in no cache",
     "record/snapshots/capture.py": "what a change needs, and a failure, and a branch elsewhere",
     "record/snapshots/git_look.py": "the storing, where the index or a small file changed",
-    "record/snapshots/task_index.py": "durable writing, for a look at what there is",
     "ground/files/attributes.py": "ctypes, where no flags are asked for",
     "ground/hashing.py": "OpenSSL, for what is large",
     "shellguard/hosts.py": "unicodedata and ipaddress, for addresses in odd spellings",
