@@ -61,12 +61,11 @@ from siding.record.recording.recorder import Recorder
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.runs.store import Runs
 from siding.record.snapshots.patches import DiffStat
-from siding.record.snapshots.room import place_for
+from siding.record.snapshots.scratch import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
-from siding.record.traps.finding import find_traps, reader_of
-from siding.record.traps.settings import trap_settings
+from siding.record.traps.traps import find_traps, reader_of, trap_settings
 
 if TYPE_CHECKING:
     from siding.applying.rehearsal import Proof

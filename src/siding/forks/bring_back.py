@@ -24,13 +24,10 @@ from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_anywhere
 from siding.record.restoring.act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
-from siding.record.restoring.git_plan import state_at
-from siding.record.restoring.survey import Destination, RestoreRequest
-from siding.record.snapshots.bare import Bare
-from siding.record.snapshots.mode_changes import mode_changes
-from siding.record.snapshots.modes import EXECUTABLE, Modes, named_in
+from siding.record.restoring.survey import Destination, RestoreRequest, state_at
+from siding.record.snapshots.mode_changes import TreeState, mode_changes, modes_of
+from siding.record.snapshots.modes import EXECUTABLE, Bare, Modes, named_in
 from siding.record.snapshots.patches import Change, parse_raw
-from siding.record.snapshots.recorded_modes import TreeState, modes_of
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_of, mark_sandboxed

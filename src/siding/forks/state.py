@@ -21,10 +21,9 @@ from siding.record.recording.opening import open_anywhere
 from siding.record.recording.steps import step as find_step
 from siding.record.restoring.git_plan import under_way
 from siding.record.restoring.rollback import destination_of
-from siding.record.snapshots.git_details import GitDetails, parse
-from siding.record.snapshots.git_state import GitState
+from siding.record.snapshots.git_details import GitDetails, details_of, parse
+from siding.record.snapshots.git_state import GitState, recorded_state
 from siding.record.snapshots.modes import named_in
-from siding.record.snapshots.recorded_state import details_of, recorded_state
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.tasks.task import Task
 

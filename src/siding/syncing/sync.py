@@ -29,15 +29,13 @@ from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.line_base import no_base, note_sync
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.restoring.act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
-from siding.record.restoring.git_plan import state_at, state_now
-from siding.record.restoring.survey import Destination, RestoreRequest
-from siding.record.snapshots.git_details import GitDetails
+from siding.record.restoring.survey import Destination, RestoreRequest, state_at, state_now
+from siding.record.snapshots.git_details import GitDetails, details_of
 from siding.record.snapshots.git_state import GitState
+from siding.record.snapshots.mode_changes import parse
 from siding.record.snapshots.modes import EXECUTABLE, named_in
 from siding.record.snapshots.patches import Change
-from siding.record.snapshots.recorded_modes import parse
-from siding.record.snapshots.recorded_state import details_of
-from siding.record.snapshots.room import place_for
+from siding.record.snapshots.scratch import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.task import Task
 from siding.syncing.plan import CannotSync, How, SyncPlan, SyncRequest, make_plan

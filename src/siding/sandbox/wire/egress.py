@@ -14,8 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import urlsplit
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.wire.call import Ending, Kind, Passed
-from siding.record.wire.journal import WireJournal
+from siding.record.wire.journal import Ending, Kind, Passed, WireJournal
 from siding.sandbox.wire.ends import End, Reach, Server, Unreachable
 from siding.sandbox.wire.heads import (
     BadHead,

@@ -20,7 +20,7 @@ from typing import Any
 
 from siding.ground.hashing import new_digest
 from siding.ground.storage.fields import mapping
-from siding.record.wire.call import Ending, Kind, Passed, path_to_keep
+from siding.record.wire.journal import Ending, Kind, Passed, path_to_keep
 from siding.record.wire.tokens import Said, said_in
 from siding.sandbox.wire.frames import FrameReader, MessageReader, NotFrames
 from siding.sandbox.wire.frames import Kind as FrameKind
