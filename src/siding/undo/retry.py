@@ -66,7 +66,7 @@ from siding.running.attach import NotTaken, require_terminal, send
 from siding.running.held import AskSeen
 from siding.running.request import Retried, RunRequest, RunResult, Terminal
 from siding.running.run import run
-from siding.sandbox.sandbox import SandboxRequest
+from siding.sandbox.request import SandboxRequest
 from siding.secretmask.face import is_marked
 
 __all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry", "send_again"]

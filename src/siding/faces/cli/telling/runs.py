@@ -20,7 +20,8 @@ from siding.faces.cli.telling.rulings import say_ruling
 from siding.ground.errors import UsageError
 from siding.record.place.quantities import bytes_in
 from siding.running.run import Ending, RunResult, Terminal, choose_stdin
-from siding.sandbox.sandbox import SandboxPlan, SandboxRequest
+from siding.sandbox.request import SandboxRequest
+from siding.sandbox.sandbox import SandboxPlan
 
 if TYPE_CHECKING:
     from siding.record.recording.steps import Step
