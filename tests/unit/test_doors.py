@@ -103,6 +103,7 @@ DOORS = {
     "applying/apply.py": "the closing of the task, hooks, proofs, where they are asked for",
     "applying/content.py": "links and submodules, and the conversion of files: for tasks with any",
     "applying/history.py": "the graph of commits, after the branch was rewritten",
+    "applying/rolled_back_commits.py": "the graph of commits, where a rollback was",
     "applying/plan.py": "links and the graph of commits, where the agent made any",
     "applying/task_title.py": "what was asked and gone back from, for a name made from a command",
     "applying/git/attributes.py": "filters of the repository that are off",
