@@ -35,8 +35,8 @@ from siding.record.snapshots.store_upkeep import repack, store_size
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import TaskState, WorkspaceState
 from siding.record.unfinished.displaced_files import drop_displaced
+from siding.record.unfinished.leftovers import find_abandoned, sweep_abandoned
 from siding.record.unfinished.sandbox_commits import sweep_refused
-from siding.record.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.record.workspaces.archives import (
     CannotBeArchived,
     collect,

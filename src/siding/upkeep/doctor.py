@@ -24,10 +24,10 @@ from siding.record.recording.opening import open_anywhere
 from siding.record.recording.verify_anchor import disagreement
 from siding.record.runs.run import TaskBusy
 from siding.record.tasks.registry import Workspace
+from siding.record.unfinished.leftovers import find_abandoned, sweep_abandoned
 from siding.record.unfinished.sandbox_commits import (
     refused_quarantines,
 )
-from siding.record.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.record.workspaces.workspaces import recover
 from siding.upkeep.findings import Finding, Mended
 from siding.upkeep.projects import Older
