@@ -30,7 +30,6 @@ DOORS = {
     "faces/cli/screen/screen.py": "progress lines with their thread; tables of characters",
     "faces/cli/screen/pager.py": "the pager's process; shlex",
     "faces/cli/sessions/options.py": "as a verb: the sessions, which the options need not",
-    "faces/cli/record/whole_status.py": "JSON, where it is asked for",
     "faces/cli/record/step_lines.py": "policy, sandbox and coverage, for the steps that have them",
     "faces/cli/telling/runs.py": "questions, where somebody is asked; what hosts were refused",
     "faces/cli/telling/questions.py": "what looks for a sandbox: it is asked about once",
