@@ -20,8 +20,7 @@ from siding.record.ledger.intent_files import has_intents
 from siding.record.place.project import Project
 from siding.record.place.selection import current_task_id, select
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 
 CACHE_VERSION = 2
 
@@ -209,7 +208,7 @@ def listed(project: Project, *, include_closed: bool) -> Board:
 
 def show(project: Project, named: str | None) -> tuple[Task, Workspace | None]:
     """Return the task that is named, or the current one, and its workspace."""
-    from siding.record.place.old_home import workspace_of
+    from siding.record.place.task_workspace import workspace_of
 
     task = select(project, named)
     return task, workspace_of(project, task)

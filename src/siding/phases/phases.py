@@ -5,8 +5,7 @@ from typing import Any
 from siding.ground.errors import NotFound, UnreadableFile
 from siding.ground.namedtuples import NamedTuple
 from siding.record.phases.states import PhaseMove
-from siding.record.phases.status import FlowStatus, HistoryEntry, PassedGate, document_of
-from siding.record.phases.store import PhaseStore
+from siding.record.phases.store import FlowStatus, HistoryEntry, PassedGate, PhaseStore, document_of
 from siding.record.place.phase_plan import configured
 from siding.record.place.project import Project
 from siding.record.place.selection import select
@@ -119,9 +118,14 @@ def _view(project: Project, task: Task, found: FlowStatus, *, current: bool) -> 
         pass_id=found.task_id,
         phase=found.current_phase,
         step=found.current_step,
-        phases=found.phases or configured(project).plan.names,
+        phases=_phases(project, found) if current or not found.phases else found.phases,
         started_at=found.started_at,
         history=found.history,
         current=current,
         record=document_of(found),
     )
+
+
+def _phases(project: Project, found: FlowStatus) -> tuple[str, ...]:
+    """Return the phases that the next move of a pass goes by."""
+    return configured(project).plan.names_from(found.current_phase, found.phases)

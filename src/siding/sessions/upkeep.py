@@ -5,12 +5,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from siding.agents.transcripts.interchange import Arrival, bring_in, give_out
-from siding.agents.transcripts.kinds import Record
-from siding.agents.transcripts.reading.chains import EndRule, choose_end, has_circle
-from siding.agents.transcripts.reading.transcript import Gap, Transcript
-from siding.agents.transcripts.reading.views import active
-from siding.agents.transcripts.writing.compaction import (
+from siding.agents.transcripts.compaction import (
     Keep,
     Making,
     by_memory,
@@ -21,13 +16,18 @@ from siding.agents.transcripts.writing.compaction import (
     snip,
     snippable,
 )
+from siding.agents.transcripts.interchange import Arrival, bring_in, give_out
+from siding.agents.transcripts.kinds import Record
+from siding.agents.transcripts.reading.chains import EndRule, choose_end, has_circle
+from siding.agents.transcripts.reading.transcript import Gap, Transcript
+from siding.agents.transcripts.reading.views import active
 from siding.ground.errors import UnreadableFile, UsageError
 from siding.ground.files.durable import flush, flush_dir, make_dirs, remove_file, write_all
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction
-from siding.record.snapshots.room import has_room
+from siding.record.snapshots.scratch import has_room
 from siding.sessions.masking import mask_line
 from siding.sessions.sessions import message_named, new_session_id, select, writer_of
 from siding.sessions.shelf import SessionPlace, Shelf, store_of
@@ -138,7 +138,7 @@ def bring(project: Project, path: Path, *, form: str | None, session_id: str | N
 def _workspace_named_in(project: Project, path: Path) -> str:
     """Return the workspace that has the name of one of the directories above `path`, "" if none.
 
-    Gemini CLI keeps the transcripts of a checkout under ``~/.gemini/tmp/<name of the checkout>/``.
+    An agent may keep the transcripts of a checkout in a directory with the checkout's name.
     """
     layout = project.layout
     for name in reversed(path.resolve().parts[1:-1]):

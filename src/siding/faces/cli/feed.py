@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
@@ -17,7 +17,7 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError, UsageError
 
 if TYPE_CHECKING:
-    from siding.asking.entries import InboxEntry
+    from siding.asking.views import InboxEntry
     from siding.feed.inbox import Inbox
     from siding.feed.projects import ProjectRow
     from siding.feed.today import Line, Today
@@ -158,7 +158,7 @@ def _print_today(screen: Screen, app: App, found: Today) -> None:
         screen.note("all quiet: nothing waits, runs, broke or is ready to apply")
         screen.note("  siding run -- COMMAND begins something; siding task list shows the tasks")
     else:
-        _welcome(screen)
+        _welcome(screen, app)
     _problems(screen, found.problems)
 
 
@@ -171,12 +171,25 @@ def _is_project(app: App) -> bool:
         return False
 
 
-def _welcome(screen: Screen) -> None:
+def _welcome(screen: Screen, app: App) -> None:
     screen.print("Siding runs any coding agent on its own git worktree and records every step.\n")
     screen.print("begin in any git repository:")
     screen.print("  siding run -- claude -p 'fix the parser'    in a workspace of its own")
     screen.print("  siding                                      what waits, runs, can be applied")
     screen.print("\n`siding --help` lists all commands.")
+    other = _other_tool(app)
+    if other:
+        screen.note(other)
+
+
+def _other_tool(app: App) -> str:
+    """Return what another task tool left of the repository here, "" for nothing."""
+    from siding.record.place.other_tools import left_here
+
+    try:
+        return left_here(app)
+    except (SidingError, OSError):
+        return ""
 
 
 def _problems(screen: Screen, problems: tuple[str, ...]) -> None:
@@ -326,7 +339,8 @@ def _projects_cells(row: ProjectRow) -> tuple[str, ...]:
 
 
 def _init_options(parser: ArgumentParser) -> None:
-    del parser
+    # Other tools begin a project anew with it. Here it is the same again: nothing is lost.
+    parser.add_argument("--force", action="store_true", help=SUPPRESS)
 
 
 def _init(arguments: Namespace, context: Context) -> int:

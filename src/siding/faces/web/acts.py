@@ -24,7 +24,7 @@ from siding.faces.web.undo import (
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.locks import TaskBusy, busy_with, held_by, live_in
+from siding.record.place.busy import TaskBusy, busy_with, held_by, live_in
 from siding.record.place.project import Project
 from siding.record.unfinished.left_running import in_the_way, to_pause
 

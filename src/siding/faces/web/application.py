@@ -34,7 +34,7 @@ from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.record.recording.freed import refuse_freed_patch
 from siding.record.recording.outputs import Span
 from siding.record.recording.outputs import output as output_of
-from siding.record.recording.patch_files import patch_span, whole_patch
+from siding.record.recording.recorded_patches import patch_span, whole_patch
 
 PREFIX = "/api/v1"
 _CHUNK = 256 * 1024

@@ -17,9 +17,8 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.storage.documents import read_document
 from siding.ground.storage.layout import ProjectLayout
 from siding.record.tasks.registry import MOVED_TO, REBUILT, Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.store import TaskStore
-from siding.record.tasks.task import TASK_VERSION, Task, task_from
+from siding.record.tasks.task import TASK_VERSION, Task, TaskState, WorkspaceState, task_from
 
 if TYPE_CHECKING:
     from siding.ground.git.repository import Repository
@@ -174,7 +173,7 @@ class LostWorkspaces:
 
     def _base_snapshot(self, task_id: TaskId) -> Sha:
         """Return the first snapshot of the task; "" if the store cannot be read."""
-        from siding.record.snapshots.lineage import base_snapshot
+        from siding.record.snapshots.task_line import base_snapshot
 
         try:
             return base_snapshot(self._snapshots(), task_id) or Sha("")

@@ -19,7 +19,7 @@ from siding.ground.errors import UsageError
 from siding.ground.ids import run_or_step
 
 if TYPE_CHECKING:
-    from siding.asking.source import QuotedSource
+    from siding.asking.origin import QuotedSource
     from siding.asking.views import DecisionView, ItemView, OptionView
     from siding.record.place.project import Project
 

@@ -22,8 +22,8 @@ from siding.ground.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
-    from siding.record.recording.in_progress import InProgress
     from siding.record.recording.logged import PresentLine, Task
+    from siding.record.recording.missing_steps import InProgress
     from siding.record.recording.steps import Step
 
 COMMAND_COLUMNS = 40  # a command is cut to this where there is no terminal to fit it into
@@ -65,9 +65,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.record.recording.damaged_steps import damaged_steps, ledger_problems
     from siding.record.recording.freed import freed_snapshots, marked
-    from siding.record.recording.in_progress import in_progress, progress_record
+    from siding.record.recording.missing_steps import (
+        damaged_steps,
+        in_progress,
+        ledger_problems,
+        progress_record,
+    )
 
     if arguments.limit < 0:
         raise UsageError(f"--limit {arguments.limit} is negative", hint="0 shows every step")

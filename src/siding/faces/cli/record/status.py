@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.record.place.sandbox_inside import home_is_hidden
+    from siding.record.place.wiring import home_is_hidden
 
     as_json = arguments.format == "json"
     if home_is_hidden(context.app) and _told_inside(context, arguments, as_json=as_json):
@@ -90,7 +90,7 @@ def _say_nothing(sentence: str) -> None:
 
 def _short_line(screen: Screen, found: ShortStatus) -> str:
     """Return the line; in a prompt, whose shell reads it from a pipe, it has no colours."""
-    from siding.feed.short import LOOKED_AT
+    from siding.feed.short import MOST_COUNTED
 
     parts = [task_name(found.task)]
     for mark, count, style in (
@@ -100,7 +100,7 @@ def _short_line(screen: Screen, found: ShortStatus) -> str:
         ("+", found.unapplied, "green"),
     ):
         if count:
-            parts.append(screen.style(f"{mark}{min(count, LOOKED_AT - 1)}", style))
+            parts.append(screen.style(f"{mark}{min(count, MOST_COUNTED)}", style))
     return " ".join(parts)
 
 

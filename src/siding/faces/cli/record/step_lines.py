@@ -6,14 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from siding.faces.cli.screen.words import changes_with_turns, counted, duration, local_time, size
-from siding.faces.cli.telling.step_words import (
-    TRAPS_SHOWN,
-    event_words,
-    outside_words,
-    trap_words,
-)
-from siding.record.recording.asked import Asked
-from siding.record.recording.step_commits import StepCommit
+from siding.faces.cli.telling.step_words import TRAPS_SHOWN, event_words, outside_words, trap_words
+from siding.record.recording.step_details import Asked, StepCommit
 from siding.record.recording.steps import (
     ApplyRedoStep,
     ApplyStep,
@@ -117,8 +111,11 @@ def _applied(found: ApplyStep | ApplyUndoStep | ApplyRedoStep) -> Iterable[Line]
     if applied.mode:
         yield "mode", applied.mode
     if applied.target_branch and applied.commit_sha:
-        before, after = applied.target_before[:12] or "nothing", applied.commit_sha[:12]
-        yield "branch", f"{applied.target_branch}, from {before} to {after}"
+        # What another tool recorded does not say where the branch was.
+        nothing = "nothing" if found.is_chained else ""
+        before = applied.target_before[:12] or nothing
+        begun = f"from {before} " if before else ""
+        yield "branch", f"{applied.target_branch}, {begun}to {applied.commit_sha[:12]}"
     if applied.proven_by:
         yield "checked", f"`{applied.proven_by}` held"
 

@@ -3,7 +3,6 @@
 import os
 import termios
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.questions import agreed
 from siding.faces.cli.screen.screen import Screen, inert
@@ -11,9 +10,7 @@ from siding.faces.cli.telling.step_words import listed
 from siding.guard.guard import Guard, agent_of, answer_guard
 from siding.guard.ruling import PolicyAnswer
 from siding.record.place.project import Project
-
-if TYPE_CHECKING:
-    from siding.record.recording.step_details import Trap
+from siding.record.recording.step_details import Trap
 
 _QUESTION = """\
 siding: {agent} is an agent. Agents can run guarded: in a sandbox, where they write

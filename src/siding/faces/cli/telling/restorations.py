@@ -10,7 +10,6 @@ from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import TITLE_COLUMNS, changes_of, counted, task_name, task_step
 from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.restoring.act import Restored, written_meanwhile
-from siding.record.restoring.git_plan import git_lines
 from siding.record.restoring.refusal import Refusal
 from siding.record.restoring.survey import quote_path
 
@@ -24,7 +23,7 @@ def tell_restored(
     step = done.step
     change = changes_of(step)
     screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
-    for part, text in git_lines(done.survey.git):
+    for part, text in done.survey.git_lines:
         if part in without:
             continue
         screen.note(f"  {part:<7} {text}")

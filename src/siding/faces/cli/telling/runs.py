@@ -21,7 +21,7 @@ from siding.ground.errors import UsageError
 from siding.guard.guard import Guard, agent_of, can_be_guarded, guard
 from siding.record.place.project import ensure_project
 from siding.record.place.quantities import bytes_in
-from siding.record.place.sandbox_inside import is_in_step
+from siding.record.place.wiring import is_in_step
 from siding.running.request import RunRequest
 from siding.running.run import Ending, RunResult, Terminal, choose_stdin
 from siding.sandbox.sandbox import SandboxPlan, SandboxRequest, is_guard_open

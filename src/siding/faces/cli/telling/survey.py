@@ -3,7 +3,6 @@
 from typing import Any
 
 from siding.faces.cli.screen.screen import Screen
-from siding.record.restoring.git_plan import git_lines
 from siding.record.restoring.survey import Survey, quote_path
 
 
@@ -33,7 +32,7 @@ def survey_record(survey: Survey) -> dict[str, Any]:
             {"path": quote_path(each.path), "why": each.why, "way_out": each.way_out}
             for each in survey.stuck
         ],
-        "git": [{"part": part, "change": text} for part, text in git_lines(survey.git)],
+        "git": [{"part": part, "change": text} for part, text in survey.git_lines],
         "concerns": [*survey.concerns, *(survey.git.notes if survey.git else ())],
     }
 
@@ -51,7 +50,7 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.print(f"trash   {quote_path(path)}")
     for left in survey.plan.left:
         screen.print(f"leave   {quote_path(left.path)} ({left.why.value})")
-    for part, text in git_lines(survey.git):
+    for part, text in survey.git_lines:
         screen.print(f"{part:<7} {text}")
     for note in survey.git.notes if survey.git else ():
         screen.warn(note)

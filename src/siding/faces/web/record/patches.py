@@ -11,7 +11,7 @@ from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
 from siding.record.recording.freed import refuse_freed_patch
 from siding.record.recording.outputs import Span
-from siding.record.recording.patch_files import (
+from siding.record.recording.recorded_patches import (
     MARK_EVERY,
     FilePart,
     Row,
