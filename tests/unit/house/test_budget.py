@@ -15,10 +15,10 @@ import siding
 
 TODAY = {
     # Of flushes: two less where nothing was named in these directories within the last second.
-    "run -- true": Limit(190, 2_085, git=3, fsyncs=16, patterns=16),
-    "apply --no-close": Limit(188, 2_300, others=65, git=12, fsyncs=39),
-    "undo": Limit(174, 1_955, git=7, fsyncs=38, patterns=16),
-    "rollback --step 1": Limit(172, 1_930, git=7, fsyncs=37, patterns=16),
+    "run -- true": Limit(190, 2_085, git=3, fsyncs=13, patterns=16),
+    "apply --no-close": Limit(188, 2_300, others=65, git=12, fsyncs=35),
+    "undo": Limit(174, 1_955, git=7, fsyncs=30, patterns=16),
+    "rollback --step 1": Limit(172, 1_930, git=7, fsyncs=30, patterns=16),
     "status": Limit(85, 815, git=1, patterns=4),
     "log": Limit(65, 595, patterns=3),
     "diff --stat": Limit(81, 850, git=2, patterns=4),
