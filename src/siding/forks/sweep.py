@@ -19,9 +19,8 @@ from siding.ground.storage.locks import FileLock, LockBusy
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_recorder
-from siding.record.runs.run import TaskBusy
 from siding.record.tasks.slots import Slot, SlotBooks, ViewPlace, is_slot, is_view
-from siding.record.tasks.task import Task, TaskState, WorkspaceState
+from siding.record.tasks.task import Task, TaskBusy, TaskState, WorkspaceState
 
 
 class Swept(NamedTuple):

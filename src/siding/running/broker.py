@@ -11,10 +11,10 @@ from siding.ground.process.broker.door import Door
 from siding.ground.process.broker.place import make_place, remove_place
 from siding.ground.process.capture import Running, start
 from siding.record.acts.skeleton import Work
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.reports import RequestsReport
+from siding.record.ledger.run_details import RunDetail
 from siding.record.place.project import Project
 from siding.record.recording.recorder import Recorder
 from siding.record.runs.run import Run

@@ -22,9 +22,9 @@ from siding.ground.process.tree import ProcessTree
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder
 from siding.record.acts.skeleton import Work
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
+from siding.record.ledger.run_details import RunDetail
 from siding.record.ledger.store import Ledger
 from siding.record.recording.recorder import Recorder
 from siding.record.runs.live_run import LiveRun, RunRecords

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from siding.agents.table import BY_PROGRAM
 from siding.ground.process.command import Command, Ending, Outcome, StreamPlan
 from siding.guard.hooks import HookResult
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.reports import OutputReport, ProcessReport, as_left
+from siding.record.ledger.run_details import RunDetail
 from siding.record.ledger.step import StepStatus
 from siding.record.recording.recorder import Recorder
 from siding.record.runs.run import LONGEST_PROMPT

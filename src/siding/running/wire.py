@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Command, Outcome
 from siding.record.acts.skeleton import Work
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
+from siding.record.ledger.run_details import RunDetail
 from siding.record.runs.file_names import WIRE
 from siding.record.runs.run import Run
 from siding.running.request import RunRequest

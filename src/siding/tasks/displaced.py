@@ -19,8 +19,8 @@ from siding.record.files.displaced import (
 )
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
-from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.store import remove_tree
+from siding.record.tasks.task import TaskBusy
 from siding.record.unfinished.displaced_files import drop_displaced
 from siding.record.workspaces.archives import places_in_trash
 

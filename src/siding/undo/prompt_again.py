@@ -11,7 +11,7 @@ from siding.agents.again import PromptAgain, prompted_again
 from siding.agents.hooks import adapter_of
 from siding.agents.table import BY_NAME, BY_PROGRAM, talks
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.details.run import RunDetail
+from siding.record.ledger.run_details import RunDetail
 from siding.record.ledger.step import Step
 from siding.record.ledger.turns import ReportedTurn, reported_turns
 from siding.record.place.project import Project

@@ -9,7 +9,7 @@ from pathlib import Path
 from siding.agents.transcripts.counting.spending import Spent
 from siding.agents.transcripts.kinds import moment
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.details.run import RunDetail
+from siding.record.ledger.run_details import RunDetail
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.place.projects import known_projects

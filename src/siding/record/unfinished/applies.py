@@ -4,10 +4,10 @@ The intent describes the whole move. The next command that works in the task, or
 finishes the move, or takes it back if the files in the person's checkout no longer allow it.
 """
 
-from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
+from siding.record.ledger.move_details import ApplyDetail
 from siding.record.moving.model import move_from
 from siding.record.moving.move import RecoveredSide
 from siding.record.moving.move_recovery import recover

@@ -10,8 +10,8 @@ from siding.feed.tasks import show
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.ids import TaskId
 from siding.record.place.project import Project
-from siding.record.recording.outputs import Output, Span
-from siding.record.recording.outputs import output as output_of
+from siding.record.recording.step_details import Output, Span
+from siding.record.recording.step_details import output as output_of
 from siding.record.recording.steps import running_step
 from siding.record.recording.steps import step as find_step
 

@@ -12,9 +12,8 @@ from siding.feed.tasks import show
 from siding.ground.ids import run_or_step
 from siding.record.recording.freed import freed_at, freed_note, marked, patch_note
 from siding.record.recording.last_screen import last_screen
-from siding.record.recording.outputs import Output
-from siding.record.recording.outputs import output as output_of
-from siding.record.recording.step_details import quote_path
+from siding.record.recording.step_details import Output, quote_path
+from siding.record.recording.step_details import output as output_of
 from siding.record.recording.steps import (
     ApplyRedoStep,
     ApplyStep,
