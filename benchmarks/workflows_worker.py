@@ -18,7 +18,7 @@ from textwrap import dedent
 from time import perf_counter_ns
 from typing import Any
 
-from siding.ground.process.programs.linked import start_linked
+from siding.ground.process.dialogue import start_linked
 from siding.ground.storage.journals import Journal
 from siding.workflows.acts.script_process import SCRIPT_ENVIRONMENT, script_argv
 from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question

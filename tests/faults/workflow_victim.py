@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from siding.ground.process.programs.linked import start_linked
+from siding.ground.process.dialogue import start_linked
 from siding.workflows.acts.script_process import SCRIPT_ENVIRONMENT, script_argv
 from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine

@@ -9,10 +9,9 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.events import TaskChanged
 from siding.record.place.project import Project
+from siding.record.tasks.matching import IMPORTED
 from siding.record.tasks.task import Task, TaskState
 from siding.tasks.start import default_base, fresh_id
-
-IMPORTED = "imported"  # in the metadata: {"from", "place", "id", and what Siding has no field for}
 
 
 class Provenance(NamedTuple):
@@ -94,6 +93,7 @@ class Fate(StrEnum):
     """What becomes of one thing of a source."""
 
     NEW = "new"
+    MOVED_ON = "moved on"  # it was there, and the source has more of it now
     THERE = "there"
     LEFT = "left"
 

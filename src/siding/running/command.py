@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 from siding.agents.table import draws_no_screen
 from siding.ground.errors import UsageError
 from siding.ground.ids import step_id
-from siding.ground.process.command import Command, Outcome, OutputScreen, ProcessInfo, StreamPlan
+from siding.ground.process.command import (
+    Command,
+    Outcome,
+    OutputScreen,
+    ProcessInfo,
+    StreamPlan,
+    Survival,
+)
 from siding.ground.process.control.control import Control
 from siding.ground.process.identity import boot_id, started_of
 from siding.ground.process.keeper.forking import can_keep
-from siding.ground.process.looks import Looks
 from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.record import run_recorded
 from siding.ground.process.side import Plan, RunSandbox
-from siding.ground.process.spawn_plan import Survival
 from siding.ground.process.tree import ProcessTree
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder
@@ -41,7 +46,7 @@ from siding.running.wire import Wire, wired, with_wire
 from siding.sandbox.sandbox import open_sandbox, take_over_result
 
 if TYPE_CHECKING:
-    from siding.ground.process.keeper.child import Child
+    from siding.ground.process.ports import Child, Looks
 
 NOTHING_KEPT = "in this sandbox nothing outlives the command, so nothing of it is kept"
 _RECENT = 200  # steps that are read to find the newest run if the file `runs/last` is lost
@@ -107,7 +112,7 @@ class RunningCommand:
         self,
         wire: Wire,
         intent: Intent | None,
-        looks: Sequence[Callable[[ProcessTree], Looks]],
+        looks: "Sequence[Callable[[ProcessTree], Looks]]",
         on_running: OnRunning | None,
     ) -> Outcome:
         """Run the command in its sandbox and within its limits."""

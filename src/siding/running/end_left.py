@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from siding.ground.errors import UsageError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.ender import end_all
-from siding.ground.process.left import LeftTree
+from siding.ground.process.ender import LeftTree, end_all
 from siding.ground.process.tree import TERM_GRACE_S
 from siding.record.place.project import Project
 from siding.record.runs.left import LeftFiles, LeftRunning

@@ -7,8 +7,8 @@ from pathlib import Path
 from siding import __version__
 from siding.agents.hooks import Injection, Reach, adapter_of
 from siding.ground.errors import UsageError
+from siding.ground.files.attributes import only_root_writes
 from siding.ground.files.durable import create_bytes
-from siding.ground.files.owners import only_root_writes
 from siding.ground.process.broker import client
 from siding.ground.process.broker.place import SOCKET_VARIABLE, settings_beside
 from siding.ground.process.command import Command

@@ -7,7 +7,7 @@ from siding.asking.notifier import Notifier
 from siding.ground.errors import NoActiveTask, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Ending, StdinPlan
-from siding.ground.process.stdin import stdin_plan
+from siding.ground.process.streams import stdin_plan
 from siding.guard.ruling import Asker
 from siding.record.acts.skeleton import perform, working
 from siding.record.place.locks import holding_task

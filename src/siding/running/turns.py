@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from siding.ground.ids import TaskId
 from siding.ground.process.capture import Running, start
-from siding.ground.process.command import Outcome
-from siding.ground.process.looks import TurnTimes
+from siding.ground.process.command import Outcome, TurnTimes
 from siding.ground.process.tree import ProcessTree
 from siding.record.place.project import Project
 from siding.record.place.settings import Settings

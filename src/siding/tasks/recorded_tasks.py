@@ -28,7 +28,7 @@ from siding.record.recording.beside import (
     turns_in,
 )
 from siding.record.recording.verify_anchor import disagreement
-from siding.record.snapshots.lineage import base_snapshots
+from siding.record.snapshots.task_line import base_snapshots
 from siding.record.tasks.slots import is_slot, is_view
 from siding.record.tasks.task import TaskState
 from siding.record.workspaces.archives import member_of

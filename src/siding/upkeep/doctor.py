@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from siding.ground.errors import NotFound, SidingError, UsageError
+from siding.ground.files.attributes import CANNOT_EXCHANGE, file_system_of
 from siding.ground.files.durable import TEMPORARY_PREFIX
-from siding.ground.files.mounts import CANNOT_EXCHANGE, file_system_of
 from siding.ground.ids import TaskId, step_id
 from siding.ground.storage.locks import FileLock
 from siding.guard.enforcement import may_be_judged

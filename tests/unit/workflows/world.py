@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.ground.process.programs.linked import start_linked
+from siding.ground.process.dialogue import start_linked
 from siding.workflows.acts.script_process import SCRIPT_ENVIRONMENT, script_argv
 from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine

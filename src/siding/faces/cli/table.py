@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-# verb -> (where its code is, see `load`; what it does). The help lists them in this order.
+# verb -> (where its code is, see `load`; what it does).
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("running.run", "run a command in the task's workspace and record it"),
     "agent": ("assistant.work", "work on a task with Siding's own agent"),
@@ -15,12 +15,12 @@ VERBS: dict[str, tuple[str, str]] = {
     "attach": ("running.runs:ATTACH", "show a run in this terminal and type into it"),
     "send": ("running.runs:SEND", "type into a run: a line, keys, a file"),
     "stop": ("running.runs:STOP", "end what runs, with everything it started"),
-    "fork": ("forks.fork", "start a task from the state of another one, or of a step"),
+    "fork": ("forks:FORK", "start a task from the state of another one, or of a step"),
     "log": ("record.log", "the steps of a task"),
     "show": ("record.show", "one step with its output"),
     "diff": ("record.diff", "what a task, a step or a range of steps changed"),
     "apply": ("applying.apply", "switch a task's change onto the main line"),
-    "sync": ("syncing.sync", "bring what has moved on the base branch into the workspace"),
+    "sync": ("syncing", "bring what has moved on the base branch into the workspace"),
     "pr": ("applying.pr", "push a task's branch and open a pull request"),
     "rollback": ("undo.rollback", "go back to any step, or to the base"),
     "retry": ("undo.retry", "go back to before a step and run it, or another command, again"),
@@ -29,45 +29,45 @@ VERBS: dict[str, tuple[str, str]] = {
     "redo": ("undo.undo:REDO", "do again what an undo took back"),
     "rewind": ("undo.rewind", "go back to before a prompt, with the agent's conversation"),
     "checkpoint": ("running.checkpoint", "record the workspace as it stands"),
-    "integrate": ("integrating.integrate:INTEGRATE", "have an agent report wherever you start it"),
-    "turns": ("integrating.turns", "what such an agent did in this checkout, beside the branch"),
-    "mcp": ("broker.broker:MCP", "inside a run: the tools of an agent, by MCP"),
-    "note": ("broker.broker:NOTE", "inside a run: write a note into its record"),
-    "cd": ("shell.path:CD", "go into a task's workspace (see `siding cd --help`)"),
-    "path": ("shell.path:PATH", "where a task's workspace is"),
+    "integrate": ("integrating:INTEGRATE", "have an agent report wherever you start it"),
+    "turns": ("integrating:TURNS", "what such an agent did in this checkout, beside the branch"),
+    "mcp": ("broker:MCP", "inside a run: the tools of an agent, by MCP"),
+    "note": ("broker:NOTE", "inside a run: write a note into its record"),
+    "cd": ("shell:CD", "go into a task's workspace (see `siding cd --help`)"),
+    "path": ("shell:PATH", "where a task's workspace is"),
     "open": ("tasks.switch:OPEN", "open a task's workspace in your editor"),
-    "usage": ("usage.usage", "tokens and dollars, by day, model, task, run, …"),
+    "usage": ("usage", "tokens and dollars, by day, model, task, run, …"),
     "verify": ("record.verify", "check that a task's record is whole and unchanged"),
     "ui": ("siding.faces.web.command", "the dashboard: this project in a browser"),
-    "gc": ("upkeep.gc", "what tasks use on disk; free closed ones, recoverably"),
+    "gc": ("tasks.gc", "what tasks use on disk; free closed ones, recoverably"),
     "init": ("feed.projects:INIT", "make this repository a project (implicit on first use)"),
-    "doctor": ("upkeep.doctor", "find and mend what disagrees, without deleting work"),
-    "import": ("importing.import_records", "bring in a board of tasks, or a folder .aide"),
+    "doctor": ("upkeep", "find and mend what disagrees, without deleting work"),
+    "import": ("importing", "bring in a board of tasks, or a folder .aide"),
     "projects": ("feed.projects:PROJECTS", "every project, and where its repository is"),
     "inbox": ("feed.inbox", "what waits for a person, in every project"),
     "trust": ("guard.trust", "allow hooks and permissions that come with the repository"),
-    "guard": ("guard.guard", "whether agents run sandboxed and judged, in all projects"),
-    "shell-init": ("shell.shell_init:SHELL_INIT", "print the function that makes `siding cd` work"),
-    "completion": ("shell.shell_init:COMPLETION", "print the completion script of a shell"),
+    "guard": ("guard.policy:GUARD", "whether agents run sandboxed and judged, in all projects"),
+    "shell-init": ("shell:SHELL_INIT", "print the function that makes `siding cd` work"),
+    "completion": ("shell:COMPLETION", "print the completion script of a shell"),
 }
 
 GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "task": (
         "what is to be done",
         {
-            "start": ("tasks.start", "make a task and its workspace"),
+            "start": ("tasks.task:START", "make a task and its workspace"),
             "list": ("tasks.list", "the tasks of this project"),
-            "show": ("tasks.show:SHOW", "one task and its start card"),
+            "show": ("tasks.task:SHOW", "one task and its start card"),
             "switch": ("tasks.switch:SWITCH", "choose the task that this terminal is about"),
-            "update": ("tasks.show:UPDATE", "change owner, description, tags, blocked-by"),
-            "close": ("tasks.close:CLOSE", "finish a task; keep or remove its workspace"),
-            "reopen": ("tasks.close:REOPEN", "bring a closed or deleted task back"),
-            "keep": ("tasks.forks:KEEP", "make a fork of a workflow a task of the board"),
+            "update": ("tasks.task:UPDATE", "change owner, description, tags, blocked-by"),
+            "close": ("tasks.task:CLOSE", "finish a task; keep or remove its workspace"),
+            "reopen": ("tasks.task:REOPEN", "bring a closed or deleted task back"),
+            "keep": ("forks:KEEP", "make a fork of a workflow a task of the board"),
             "bring-back": (
-                "tasks.forks:BRING_BACK",
+                "forks:BRING_BACK",
                 "bring a fork's change onto the task it is of",
             ),
-            "drop": ("tasks.forks:DROP", "give the workspaces of forks back"),
+            "drop": ("forks:DROP", "give the workspaces of forks back"),
         },
     ),
     "worktree": (
@@ -116,19 +116,19 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "phase": (
         "where a task stands in its process",
         {
-            "start": ("phases.phase:START", "begin, in any phase"),
-            "next-step": ("phases.phase:NEXT_STEP", "go on by a step"),
-            "back-step": ("phases.phase:BACK_STEP", "a step has to be done again"),
+            "start": ("phases:START", "begin, in any phase"),
+            "next-step": ("phases:NEXT_STEP", "go on by a step"),
+            "back-step": ("phases:BACK_STEP", "a step has to be done again"),
             "next-part": (
-                "phases.phase:NEXT_PART",
+                "phases:NEXT_PART",
                 "go on to the next phase, past its gates",
             ),
-            "back-part": ("phases.phase:BACK_PART", "go back to an earlier phase"),
-            "issue": ("phases.phase:ISSUE", "record something to come back to"),
-            "error": ("phases.phase:ERROR", "record what went wrong"),
-            "status": ("phases.phase:STATUS", "phase, step, what came last"),
-            "list": ("phases.phase:LIST", "the passes of all tasks"),
-            "show": ("phases.phase:SHOW", "the history of one"),
+            "back-part": ("phases:BACK_PART", "go back to an earlier phase"),
+            "issue": ("phases:ISSUE", "record something to come back to"),
+            "error": ("phases:ERROR", "record what went wrong"),
+            "status": ("phases:STATUS", "phase, step, what came last"),
+            "list": ("phases:LIST", "the passes of all tasks"),
+            "show": ("phases:SHOW", "the history of one"),
         },
     ),
     "workflow": (
@@ -179,10 +179,34 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
                 "read one of Claude Code, Codex or Gemini CLI",
             ),
             "doctor": ("sessions.shelf:DOCTOR", "find what is damaged"),
-            "usage": ("usage.usage", "the same as `siding usage`"),
+            "usage": ("usage", "the same as `siding usage`"),
         },
     ),
 }
+
+# What `siding --help` shows first, and the rest by what a person wants: verbs and groups. Each has
+# one place, or is in `FOR_PROGRAMS`.
+EVERY_DAY = ("run", "status", "log", "show", "diff", "undo", "retry", "apply", "switch", "cd")
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "tasks": ("task", "worktree", "fork", "sync", "pr", "phase", "open", "path"),
+    "runs": ("runs", "output", "attach", "send", "stop", "agent", "session", "usage", "checkpoint"),
+    "going back": ("redo", "rollback", "rewind"),
+    "many agents": ("workflow", "race"),
+    "questions": ("today", "inbox", "decide", "devices"),
+    "limits": ("guard", "policy", "trust"),
+    "upkeep": (
+        "ui",
+        "projects",
+        "doctor",
+        "verify",
+        "gc",
+        "import",
+        "integrate",
+        "shell-init",
+        "completion",
+    ),
+}
+FOR_PROGRAMS = ("mcp", "note", "turns", "init")  # what agents and hooks call, or runs by itself
 
 # verb -> verbs below it. One is meant where its name is the first word behind the verb; any other
 # word is an argument of the verb itself, and so is each one behind `--`.
@@ -239,10 +263,10 @@ UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[
 ALONE = "today"  # what `siding` without a verb is
 
 HIDDEN: dict[str, tuple[str, str]] = {
-    "__broker": ("broker.broker:BROKER", "answers what a run asks"),
+    "__broker": ("broker:BROKER", "answers what a run asks"),
     "__workflow": ("workflows.run:WORK", "works on a run of a workflow"),
-    "__report": ("integrating.integrate:REPORT", "records what an integrated agent reports"),
-    "__complete": ("shell.complete", "values for shell completion"),
+    "__report": ("integrating:REPORT", "records what an integrated agent reports"),
+    "__complete": ("shell:COMPLETE", "values for shell completion"),
 }
 
 

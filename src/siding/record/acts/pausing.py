@@ -16,13 +16,7 @@ from siding.ground.git.paths import quote_path
 from siding.ground.git.refs import read_head
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.identity import boot_id, name_of, started_of
-from siding.ground.process.pausing.open_files import (
-    OpenFile,
-    command_line,
-    directory_of,
-    open_files,
-)
-from siding.ground.process.pausing.pauser import (
+from siding.ground.process.pauser import (
     CannotPause,
     Mark,
     Pauser,
@@ -30,6 +24,7 @@ from siding.ground.process.pausing.pauser import (
     going_on_if_told_to_end,
     is_possible,
 )
+from siding.ground.process.procfs_details import OpenFile, command_line, directory_of, open_files
 from siding.record.acts.pause import BesideRuns, Pause, Paused, PausedRun
 from siding.record.files.index_entries import ignored_among
 from siding.record.ledger.step import Step

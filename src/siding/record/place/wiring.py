@@ -5,7 +5,7 @@ step a sandbox may hide the home; `home_is_hidden` tells.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,6 +81,8 @@ class App(NamedTuple):
     listeners: Listeners
     tell: Callable[[str], None] = _tell_nobody  # show progress of long work; "" when it is done
     warn: Callable[[str], None] = _tell_nobody  # show a warning, as a sentence, to the person
+    # Let the person choose one of several lines, by its index; None where nobody can be asked.
+    choose: Callable[[str, Sequence[str]], int] | None = None
     project: str = ""  # the project that was named; "": that of `cwd`
     session: int | None = None  # the process that leads the caller's session; None: no caller
 

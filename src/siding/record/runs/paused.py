@@ -76,7 +76,7 @@ class PausedFile:
 
 def let_what_was_left_go_on(layout: TaskLayout) -> int:
     """Let them go on, and return how many there were. The caller holds the task's lock."""
-    from siding.ground.process.pausing.pauser import Mark, let_them_go_on
+    from siding.ground.process.pauser import Mark, let_them_go_on
 
     file = PausedFile(layout)
     left = file.read(boot_id())

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.ground.files.mounts import mount_of
+from siding.ground.files.attributes import mount_of
 from siding.ground.ids import TaskId
 from siding.record.files.displaced import (
     drop_recorded,
@@ -16,7 +16,7 @@ from siding.record.files.displaced import (
 from siding.record.moving.model import Move
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
-from siding.record.snapshots.room import has_room
+from siding.record.snapshots.scratch import has_room
 
 if TYPE_CHECKING:
     from siding.record.ledger.move_details import ApplyDetail

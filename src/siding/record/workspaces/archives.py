@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import flush_dir, flush_file, flush_tree, make_dirs, move_aside
 from siding.ground.git.objects import write_object
+from siding.ground.git.paths import EXECUTABLE, SYMLINK
 from siding.ground.git.roots import recorded_root
-from siding.ground.git.tree_modes import EXECUTABLE, SYMLINK
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
@@ -32,11 +32,11 @@ from siding.record.files.staging import staged
 from siding.record.place.events import WorkspaceChanged
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record
+from siding.record.snapshots.mode_changes import modes_of
 from siding.record.snapshots.modes import Modes, Usual
 from siding.record.snapshots.patches import Change, diff_trees
-from siding.record.snapshots.recorded_modes import modes_of
 from siding.record.snapshots.store import remove_tree
-from siding.record.snapshots.verifying import verify_snapshots
+from siding.record.snapshots.store_upkeep import verify_snapshots
 from siding.record.tasks.registry import Workspace
 
 if TYPE_CHECKING:

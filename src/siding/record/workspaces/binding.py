@@ -20,7 +20,7 @@ from siding.record.tasks.moves import TaskMove, WorkspaceMove, move_task, move_w
 from siding.record.tasks.registry import MOVED_TO, Workspace
 from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.workspaces.attempts import payload_of
-from siding.record.worktrees.branching import leave_branch
+from siding.record.worktrees.branches import leave_branch
 
 BIND = "bind"
 ENTER = "enter"  # the workspace is there, and is not in the task's document yet

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from typing import Any
 
 from siding.ground.errors import SidingError
-from siding.ground.process.control.address import accept_from, connect_to, listen_at
+from siding.ground.process.control.frames import accept_from, connect_to, listen_at
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.record.place.project import Project
 from siding.record.unfinished.live_workflows import LiveWorkflow, live_workflows

@@ -12,8 +12,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, json_text, write_result
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import json_text, write_result
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import size

@@ -11,8 +11,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_line
-from siding.faces.cli.globals import Context
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import task_name
 from siding.ground.errors import SidingError
@@ -37,6 +36,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.short:
         found = _short(context, arguments.task)
         if as_json:
+            from siding.faces.cli.formats import print_line
+
             print_line(context.screen, None if found is None else found._asdict())
         elif found is not None:
             context.screen.print(_line(context.screen, found))
@@ -80,7 +81,7 @@ def _say_nothing(sentence: str) -> None:
 
 def _line(screen: Screen, found: ShortStatus) -> str:
     """Return the line; in a prompt, whose shell reads it from a pipe, it has no colours."""
-    from siding.feed.unapplied import LOOKED_AT
+    from siding.feed.short import MOST_COUNTED
 
     parts = [task_name(found.task)]
     for mark, count, style in (
@@ -90,5 +91,5 @@ def _line(screen: Screen, found: ShortStatus) -> str:
         ("+", found.unapplied, "green"),
     ):
         if count:
-            parts.append(screen.style(f"{mark}{min(count, LOOKED_AT - 1)}", style))
+            parts.append(screen.style(f"{mark}{min(count, MOST_COUNTED)}", style))
     return " ".join(parts)

@@ -13,7 +13,7 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
 
 if TYPE_CHECKING:
-    from siding.feed.tasks import TaskRow
+    from siding.feed.board import TaskRow
     from siding.record.place.project import Project
 
 
@@ -49,15 +49,15 @@ is the task that this terminal was about before.
 
 def _picked(project: Project, context: Context) -> str:
     """Return the id of the task that the person chooses."""
-    from siding.faces.cli.screen.pick import pick_one
-    from siding.feed.tasks import listed
+    from siding.faces.cli.screen.questions import pick_one
+    from siding.feed.board import listed
 
     rows = sorted(
         listed(project, include_closed=False).rows, key=lambda row: row.updated_at, reverse=True
     )
     if not rows:
         raise NoActiveTask("no task is open here", hint="`siding task start NAME` makes one")
-    return rows[pick_one(context.screen, [_switch_line(row) for row in rows], "which task")].id
+    return rows[pick_one(context.screen.out, [_switch_line(row) for row in rows], "which task")].id
 
 
 def _switch_line(row: TaskRow) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import changes, task_name
 from siding.ground.errors import UsageError
 
@@ -85,7 +86,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _tell(screen: Screen, result: RaceResult) -> None:
     if result.entrants:
-        screen.table(
+        print_table(
+            screen,
             ("AGENT", "CHECK", "CHANGED", "WORKSPACE"),
             [_row(result, entrant) for entrant in result.entrants],
         )
