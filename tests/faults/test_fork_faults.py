@@ -11,8 +11,8 @@ import pytest
 
 import installed
 from siding.forks.bring_back import BroughtBack, bring_back
-from siding.forks.children import forks_of
 from siding.forks.forks import drop, fork, reopened
+from siding.forks.parentage import forks_of
 from siding.forks.state import recorded
 from siding.forks.sweep import sweep as sweep_forks
 from siding.forks.views import view

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.asking.decisions.record import DecisionChanged
-from siding.asking.entries import InboxEntry, decision_entry, step_entry
-from siding.asking.views import view_of
+from siding.asking.views import InboxEntry, decision_entry, step_entry, view_of
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple

@@ -11,7 +11,7 @@ from pathlib import Path
 from siding import __version__
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.session import Source
-from siding.agents.transcripts.writing.writer import Stamp
+from siding.agents.transcripts.writer import Stamp
 from siding.assistant.agent import Agent, Parts
 from siding.assistant.briefing import Facts, briefing
 from siding.assistant.broker import Reports, RunJudge, judge_of

@@ -8,7 +8,7 @@ used again.
 import os
 from pathlib import Path
 
-from siding.forks.children import Parentage
+from siding.forks.parentage import Parentage
 from siding.forks.pool import at_once, put_back, throw_away
 from siding.ground.files.regular import read_small
 from siding.ground.ids import Sha

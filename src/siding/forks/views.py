@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from siding.forks.git.held import write_base
 from siding.forks.pool import Taken, Wanted, taken, throw_away
-from siding.forks.state import ForkState
+from siding.forks.state import ForkState, write_base
 from siding.ground.git import refs
 from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha, TaskId

@@ -26,10 +26,15 @@ from siding.record.recording.snapshots import tidy_store
 from siding.record.runs.reported import Reported, read_reported_in, write_reported_in
 from siding.record.runs.run import LONGEST_PROMPT
 from siding.record.tasks.task import Task
+from siding.running.agent_turn import TypedInTurn
 from siding.running.checkpoint import record_turn_alone, settle_before_turn, words_of_turn
-from siding.running.typed import TypedInTurn
-from siding.usage.of_run import UsedInTurn, is_transcript, with_used_since
-from siding.usage.transcript_end import size_of, wait_until_written
+from siding.usage.of_run import (
+    UsedInTurn,
+    is_transcript,
+    size_of,
+    wait_until_written,
+    with_used_since,
+)
 
 _LONGEST_ID = 400
 _KNOWN = (Moment.SESSION, Moment.PROMPT, Moment.STOPPED, Moment.FAILED)

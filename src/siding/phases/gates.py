@@ -6,7 +6,7 @@ event. Gates that held are stored in the history entry of the move.
 
 from collections.abc import Callable
 
-from siding.asking.gates import key_of_gate
+from siding.asking.kinds import key_of_gate
 from siding.asking.lookup import with_key
 from siding.asking.question import ask
 from siding.ground.errors import SidingError

@@ -94,9 +94,7 @@ def words_of_turn(
 
 
 def _last_time(transcript: str) -> str:
-    from siding.usage.transcript_end import (
-        last_time_in,  # only where an agent's turn was interrupted
-    )
+    from siding.usage.of_run import last_time_in
 
     return last_time_in(transcript)
 

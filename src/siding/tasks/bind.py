@@ -34,7 +34,7 @@ from siding.record.workspaces.binding import BIND, carry_over, undo_binding
 from siding.record.workspaces.recovery import recover_cut_off, recover_if_cut_off
 from siding.record.worktrees.branches import begin_branch
 from siding.tasks.adopt_worktree import base_snapshot_of
-from siding.tasks.blockers import refuse_blocked
+from siding.tasks.changes import refuse_blocked
 
 
 class BindRequest(NamedTuple):

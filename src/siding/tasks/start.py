@@ -26,8 +26,8 @@ from siding.record.workspaces.attempts import Attempt
 from siding.record.workspaces.beginning import FROM, Beginning, StartPoint
 from siding.record.workspaces.recovery import recover_cut_off, recover_if_cut_off
 from siding.record.workspaces.workspaces import create, undo_creation
-from siding.tasks.blockers import refuse_blocked
 from siding.tasks.carry import carry_changes, copy_included, require_checkout
+from siding.tasks.changes import refuse_blocked
 from siding.tasks.startcard import StartCard, draw_card
 
 _NAMED = 5  # paths that a note lists

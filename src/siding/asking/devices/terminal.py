@@ -7,8 +7,7 @@ shows a code, and waits until a browser brings it.
 import time
 from collections.abc import Callable
 
-from siding.asking.devices.device import Device, name_from
-from siding.asking.devices.offer import GOOD_FOR_S, Offer, new_code, new_offer
+from siding.asking.devices.device import GOOD_FOR_S, Device, Offer, name_from, new_code, new_offer
 from siding.asking.devices.refusals import require_library
 from siding.asking.devices.store import Circumstances, DeviceJournal, DeviceStore, Told
 from siding.ground.errors import SidingError

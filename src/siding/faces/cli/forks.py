@@ -10,6 +10,7 @@ from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
+from siding.forks.bring_back import ForkConflict
 from siding.ground.ids import TaskId
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _keep_options(parser: ArgumentParser) -> None:
 
 def _keep(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.started import say_started
-    from siding.forks.keeping import keep
+    from siding.forks.forks import keep
     from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
 
@@ -96,7 +97,7 @@ def _bring_back_options(parser: ArgumentParser) -> None:
 
 def _bring_back(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.step_words import kept_words
-    from siding.forks.bring_back import Conflict, bring_back
+    from siding.forks.bring_back import bring_back
     from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
 
@@ -104,7 +105,7 @@ def _bring_back(arguments: Namespace, context: Context) -> int:
     fork = resolve(project, arguments.fork)
     found = bring_back(project, fork)
     screen = context.screen
-    if isinstance(found, Conflict):
+    if isinstance(found, ForkConflict):
         if arguments.format == "json":
             print_json(screen, {"step": None, "conflicts": [p._asdict() for p in found.paths]})
             return 1

@@ -5,8 +5,8 @@ On the board tasks are in groups by their state; those that wait for a person co
 
 from typing import Any
 
-from siding.asking.entries import InboxEntry
 from siding.asking.notifications import is_quiet
+from siding.asking.views import InboxEntry
 from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask
 from siding.feed.inbox import waiting

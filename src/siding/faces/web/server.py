@@ -11,7 +11,7 @@ import uvicorn
 from anyio.to_thread import current_default_thread_limiter
 from starlette.types import ASGIApp
 
-from siding.asking.devices.serving import Certificate
+from siding.asking.devices.store import Certificate
 from siding.asking.devices.terminal import devices
 from siding.faces.web.access import Access, Activity, Key
 from siding.faces.web.application import build

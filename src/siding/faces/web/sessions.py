@@ -16,8 +16,7 @@ from siding.sessions.sessions import as_row
 from siding.sessions.sessions import rows as session_rows
 from siding.sessions.steps import led_to
 from siding.sessions.talk import Said, TalkPart, talk
-from siding.usage.attribution import NOWHERE
-from siding.usage.report import local_day
+from siding.usage.report import NOWHERE, local_day
 from siding.usage.sources import count_kept
 
 WIDTH, HEIGHT = 640, 140

@@ -19,7 +19,7 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
-    from siding.asking.entries import InboxEntry
+    from siding.asking.views import InboxEntry
     from siding.feed.inbox import Inbox
 
 

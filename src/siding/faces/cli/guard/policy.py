@@ -80,7 +80,7 @@ def _check_options(parser: ArgumentParser) -> None:
 
 def _check(arguments: Namespace, context: Context) -> int:
     from siding.broker.inside import broker_of_sandbox
-    from siding.guard.advice import how_to_run_a_line
+    from siding.guard.in_force import how_to_run_a_line
     from siding.guard.views import as_record, check
 
     command = _command(arguments)
@@ -128,7 +128,7 @@ def _command(arguments: Namespace) -> tuple[str, ...] | str:
 
 
 def _explain(screen: Screen, checked: CheckedCommand) -> None:
-    from siding.guard.advice import how_to_only_warn
+    from siding.guard.in_force import how_to_only_warn
 
     for part in checked.verdict.parts:
         inside = "".join(f"{each} > " for each in part.via)

@@ -229,7 +229,7 @@ def _request(arguments: Namespace) -> RunRequest:
                 f"--timeout {arguments.timeout!r} is not a time", hint="90, 90s, 5m or 1h30m"
             )
     if arguments.ask:
-        from siding.running.patience import seconds_of  # few say it
+        from siding.running.agent_reports import seconds_of  # few say it
 
         seconds_of(arguments.ask)
     return RunRequest(

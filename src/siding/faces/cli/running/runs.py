@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from siding.feed.running import LeftProcess, LeftRow, RunningRow
     from siding.record.recording.step_details import Piece
     from siding.running.attach import Watched, Watching
-    from siding.running.end_left import EndedLeft
+    from siding.running.stop import EndedLeft
 
 
 HEADER = ("RUN", "TASK", "AGENT", "STARTED", "COMMAND", "LAST LINE", "WAITS FOR")

@@ -87,8 +87,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.forks.sweep import mend
-    from siding.forks.trash import free_fork_trash
+    from siding.forks.sweep import free_fork_trash, mend
     from siding.record.place.project import require_project
     from siding.record.unfinished.workflow_trash import free_workflow_trash
     from siding.running.noted_gc import gc_in_background, note_gc

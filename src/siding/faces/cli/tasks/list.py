@@ -54,7 +54,7 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _list_forks(project: Project, arguments: Namespace, context: Context) -> int:
-    from siding.forks.listing import fork_rows
+    from siding.forks.parentage import fork_rows
     from siding.record.place.named_task import resolve
 
     parent = resolve(project, arguments.children).id if arguments.children else None

@@ -120,7 +120,7 @@ def _show_options(parser: ArgumentParser) -> None:
 def _show(arguments: Namespace, context: Context) -> int:
     from siding.feed.board import ports, show
     from siding.record.place.project import require_project
-    from siding.tasks.blockers import blockers_of
+    from siding.tasks.changes import blockers_of
     from siding.usage.brief import brief, usage_of_task
 
     project = require_project(context.app)

@@ -10,9 +10,8 @@ from siding.ground.ids import TaskId
 from siding.record.place.project import Project
 
 if TYPE_CHECKING:
-    from siding.running.end_left import EndedLeft
     from siding.running.named_run import Task
-    from siding.running.stop import Ended
+    from siding.running.stop import Ended, EndedLeft
 
 NAMED_COLUMNS = 200
 

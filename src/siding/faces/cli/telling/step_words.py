@@ -39,7 +39,7 @@ def command_line(command: str, via: tuple[str, ...]) -> str:
 
 def outside_words(change: "OutsideChange") -> str:
     """Return a change outside a workspace in one line."""
-    from siding.running.isolation import say
+    from siding.running.outside_changes import say
 
     return inert(say(change))
 

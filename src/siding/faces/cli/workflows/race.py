@@ -40,9 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.workflows.lines import RunLines, say_end, status_of
     from siding.record.place.project import ensure_project
-    from siding.workflows.acts.agents import make_agents
     from siding.workflows.acts.request import WorkflowOptions
-    from siding.workflows.acts.run import WorkflowRequest, carry_out, prepare
+    from siding.workflows.acts.run import WorkflowRequest, carry_out, make_agents, prepare
     from siding.workflows.acts.scripts import named
     from siding.workflows.acts.trust import require_trust
     from siding.workflows.acts.views import race_result

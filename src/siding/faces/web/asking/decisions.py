@@ -7,7 +7,7 @@ from siding.asking.answer import answer as answer_decision
 from siding.asking.answer import cancel as cancel_decision
 from siding.asking.decisions.record import Via
 from siding.asking.lookup import get, list_decisions, source_of
-from siding.asking.source import LONGEST_LINE, QuotedSource
+from siding.asking.origin import LONGEST_LINE, QuotedSource
 from siding.asking.views import DecisionView, ItemView, as_record
 from siding.faces.web.rendering import Page, escaped
 from siding.faces.web.request import Ask, Fields
