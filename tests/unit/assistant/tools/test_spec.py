@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from siding.assistant.tools.spec import checked, failed
-
 from siding.assistant.tools.port import ToolSpec
+from siding.assistant.tools.spec import checked, failed
 
 SPEC = ToolSpec(
     "Plant",
