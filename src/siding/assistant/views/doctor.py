@@ -29,8 +29,8 @@ from siding.ground.process.command import TOKEN_VARIABLE
 from siding.record.place.project import Project, find_project
 from siding.record.place.wiring import App
 from siding.sandbox.engines.probe import find_engine
-from siding.sandbox.sandbox import SandboxRequest, asked_of
-from siding.sandbox.settings import SandboxMode
+from siding.sandbox.request import SandboxRequest
+from siding.sandbox.settings import SandboxMode, asked_of
 
 # -- The variables of the environment that the built-in agent reads, and whether they are set ------
 
