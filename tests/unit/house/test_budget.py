@@ -22,7 +22,7 @@ TODAY = {
     "log": Limit(76, 640, patterns=3),
     "diff --stat": Limit(85, 857, git=2, patterns=4),
     "task list": Limit(57, 445, patterns=2),
-    "workflow list": Limit(76, 690, git=0, patterns=3),
+    "workflow list": Limit(76, 700, git=0, patterns=3),
     "run --help": Limit(20, 126, others=38, patterns=0),
     "undo --help": Limit(21, 119, others=38, patterns=0),
     "undo --no-such-option": Limit(21, 119, others=38, patterns=0),
