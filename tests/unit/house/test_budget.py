@@ -14,14 +14,13 @@ from tools.house.scratch import Scratch, scratch
 import siding
 
 TODAY = {
-    # Of flushes: two less where nothing was named in these directories within the last second.
-    "run -- true": Limit(191, 2_085, git=3, fsyncs=16, patterns=16),
-    "apply --no-close": Limit(188, 2_290, others=65, git=12, fsyncs=39),
-    "undo": Limit(175, 1_955, git=7, fsyncs=38, patterns=16),
-    "rollback --step 1": Limit(173, 1_935, git=7, fsyncs=37, patterns=16),
-    "status": Limit(87, 815, git=1, patterns=4),
+    "run -- true": Limit(191, 2_075, git=3, fsyncs=13, patterns=16),
+    "apply --no-close": Limit(187, 2_280, others=65, git=12, fsyncs=35),
+    "undo": Limit(173, 1_940, git=7, fsyncs=30, patterns=16),
+    "rollback --step 1": Limit(171, 1_920, git=7, fsyncs=30, patterns=16),
+    "status": Limit(86, 803, git=1, patterns=4),
     "log": Limit(66, 595, patterns=3),
-    "diff --stat": Limit(82, 850, git=2, patterns=4),
+    "diff --stat": Limit(81, 843, git=2, patterns=4),
     "task list": Limit(53, 435, patterns=2),
     "run --help": Limit(20, 126, others=38, patterns=0),
     "undo --help": Limit(21, 119, others=38, patterns=0),
