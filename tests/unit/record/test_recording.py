@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from integration.undo.desk import Desk
 from siding.ground.process.identity import boot_id
 from siding.ground.storage.locks import Holder
-from siding.record.ledger.details.checkpoint import CheckpointDetail
+from siding.record.ledger.details.run import CheckpointDetail
 from siding.record.ledger.draft import Draft
 from siding.record.place.locks import holding_task
 from siding.record.recording.opening import open_recorder

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from integration.undo.desk import Desk
-from siding.ground.git.repository import BranchExists
+from siding.ground.git.errors import BranchExists
 from siding.record.place.project import Project, ensure_project
 from siding.record.place.wiring import open_app
 from siding.tasks.close import Fate

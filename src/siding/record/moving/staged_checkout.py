@@ -17,9 +17,8 @@ from pathlib import Path
 from siding.ground.files.durable import flush, flush_names, make_dirs
 from siding.ground.files.exchange import Entry, put, rename_new
 from siding.ground.files.regular import read_small
-from siding.ground.git.paths import join, parents
+from siding.ground.git.paths import GITLINK, NOTHING, join, parents
 from siding.ground.git.roots import recorded_root
-from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.git.treewalk import OpenTree
 from siding.ground.namedtuples import NamedTuple
 from siding.record.files.displaced import (

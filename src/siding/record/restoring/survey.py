@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.ground.git.command import Place
-from siding.ground.git.paths import is_selected, is_under, quote_path
+from siding.ground.git.paths import GITLINK, NOTHING, is_selected, is_under, quote_path
 from siding.ground.git.roots import WorktreeRoot
-from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.files.index_entries import ignored_now, ignored_there

@@ -8,9 +8,8 @@ Parts of a writable tree cannot be protected at all; `NOT_COVERED` names these a
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from siding.ground.process.command import Command
+from siding.ground.process.command import Command, SpawnPlan
 from siding.ground.process.lookup import Program
-from siding.ground.process.spawn_plan import SpawnPlan
 from siding.sandbox.engines import kernel
 from siding.sandbox.engines.kernel import PathRules
 from siding.sandbox.engines.port import (
@@ -55,6 +54,7 @@ class Landlock:
     """Landlock of the kernel. The forked child restricts itself before it execs the command."""
 
     name = Engine.LANDLOCK
+    program = ""
     mounts = False
     apart = False
     is_warden = False
@@ -68,7 +68,7 @@ class Landlock:
         """Return whether it works here."""
         if here.setsid and here.version > 0 and not tried(_trial(here)):
             return here._replace(engine=self.name, apart=self.apart)
-        return here._replace(reason=f"{here.reason}; the kernel has no Landlock either")
+        return here.without("the kernel has no Landlock either")
 
     def plan(
         self, launch: Launch, command: Command, program: Program, *, tty: bool, hold: Hold

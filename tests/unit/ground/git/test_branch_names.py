@@ -3,7 +3,8 @@
 import pytest
 
 from integration.undo.desk import Desk
-from siding.ground.git.repository import BranchExists, Repository
+from siding.ground.git.errors import BranchExists
+from siding.ground.git.repository import Repository
 
 
 @pytest.fixture
