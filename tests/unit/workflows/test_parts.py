@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from siding.workflows.child.builtins import names_for
 from siding.workflows.engine.plan import agent_range, chosen_agents
-from siding.workflows.engine.ports import AgentCall, Attempt, Report
+from siding.workflows.engine.ports import AgentCall, Attempt, Question, Report, question
 from siding.workflows.journal import JournalWriter, read_journal
 from siding.workflows.journal_lines import (
     Answer,
@@ -169,3 +170,28 @@ def test_the_agents_that_a_policy_names() -> None:
     assert agent_range(3, 5).selected() == {3, 4, 5}
     assert agent_range(3, 3).selected() == {3}
     assert chosen_agents([7, 2]).selected() == {2, 7}
+
+
+def test_a_question_that_says_no_more_has_one_answer_and_no_limit() -> None:
+    assert question("1", {"question": "which?"}) == Question(
+        path="1",
+        question="which?",
+        options=(),
+        context="",
+        recommend="",
+        multiple=False,
+        timeout_s=None,
+    )
+    assert question("1", {"question": "which?", "options": ["a"], "multiple": True}).multiple
+
+
+@pytest.mark.parametrize("name", ["__class__", "__globals__", "_hidden"])
+def test_by_no_name_that_is_made_up_a_script_gets_out(name: str) -> None:
+    given = names_for(__import__, print)
+    with pytest.raises(AttributeError, match="a workflow has no attribute"):
+        given["getattr"]((), name)
+    with pytest.raises(AttributeError, match="a workflow has no attribute"):
+        given["getattr"]((), name, None)
+    with pytest.raises(AttributeError, match="a workflow has no attribute"):
+        given["setattr"](Exception(), name, 1)
+    assert given["getattr"]([1], "missing", 7) == 7
