@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from siding.ground.errors import UsageError
+from siding.workflows.acts.run import policy_from_words
 from siding.workflows.child.builtins import names_for
-from siding.workflows.engine.plan import agent_range, chosen_agents
+from siding.workflows.engine.agent_run import added
+from siding.workflows.engine.plan import Policy, Scope, agent_range, chosen_agents
 from siding.workflows.engine.ports import AgentCall, Attempt, Question, Report, question
 from siding.workflows.journal import JournalWriter, read_journal
 from siding.workflows.journal_lines import (
@@ -195,3 +198,31 @@ def test_by_no_name_that_is_made_up_a_script_gets_out(name: str) -> None:
     with pytest.raises(AttributeError, match="a workflow has no attribute"):
         given["setattr"](Exception(), name, 1)
     assert given["getattr"]([1], "missing", 7) == 7
+
+
+def test_words_about_agents_that_run_again() -> None:
+    assert policy_from_words(anew=False, agents=None) == Policy()
+    assert policy_from_words(anew=True, agents=None) == Policy(scope=Scope.ALL)
+    assert policy_from_words(anew=False, agents="3-7") == agent_range(3, 7)
+    assert policy_from_words(anew=False, agents="2,5") == chosen_agents([2, 5])
+    for agents in ("2", "", "3-7"):
+        with pytest.raises(UsageError, match="--agents says nothing more"):
+            policy_from_words(anew=True, agents=agents)
+    with pytest.raises(UsageError, match="'two' is no id of an agent"):
+        policy_from_words(anew=False, agents="two")
+
+
+def test_nothing_was_used_before_anything_was_said_of_it() -> None:
+    assert Used() == Used(tokens=0)
+    assert added(Used(), Used(tokens=3)).tokens == 3
+
+
+def test_no_rest_of_fractions_stays_set_aside_when_nobody_is_at_work() -> None:
+    budget = Budget(Account(None, None, 3), Account(1.0, 0.1, 3))
+    for _ in range(2):  # also after there was nobody
+        set_aside = [budget.try_reserve(None) for _ in range(3)]
+        assert budget.dollars.free == pytest.approx(0.7)
+        for number, each in enumerate(set_aside, 1):
+            assert each is not None
+            budget.settle(each, Used())
+            assert (budget.dollars.free == 1.0) == (number == 3)
