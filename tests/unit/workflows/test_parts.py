@@ -217,12 +217,26 @@ def test_nothing_was_used_before_anything_was_said_of_it() -> None:
     assert added(Used(), Used(tokens=3)).tokens == 3
 
 
-def test_no_rest_of_fractions_stays_set_aside_when_nobody_is_at_work() -> None:
-    budget = Budget(Account(None, None, 3), Account(1.0, 0.1, 3))
+class Noting(Account):
+    """An account that notes who was said to be the last at work."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0, 0.1, 3)
+        self.last: list[bool] = []
+
+    def settle(self, amount: float | None, used: float, *, is_last: bool) -> None:
+        self.last.append(is_last)
+        super().settle(amount, used, is_last=is_last)
+
+
+def test_whoever_settles_when_nobody_else_is_at_work_is_the_last() -> None:
+    dollars = Noting()
+    budget = Budget(Account(None, None, 3), dollars)
     for _ in range(2):  # also after there was nobody
         set_aside = [budget.try_reserve(None) for _ in range(3)]
-        assert budget.dollars.free == pytest.approx(0.7)
-        for number, each in enumerate(set_aside, 1):
+        assert dollars.free == pytest.approx(0.7)
+        for each in set_aside:
             assert each is not None
             budget.settle(each, Used())
-            assert (budget.dollars.free == 1.0) == (number == 3)
+        assert dollars.free == 1.0
+    assert dollars.last == [False, False, True] * 2
