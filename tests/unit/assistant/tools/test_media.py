@@ -2,7 +2,7 @@
 
 import pytest
 
-from siding.assistant.tools.files.media import kind_of
+from siding.assistant.tools.files.read import kind_of
 
 SIZE = b"\x00\x00\x00\x1c"
 
