@@ -77,7 +77,8 @@ def holding_task(
     project.require_own_home()
     layout = project.task_layout(task_id)
     path = layout.lock
-    make_dirs(path.parent)
+    if not path.exists():  # else whoever made it has flushed its directory into the one above
+        make_dirs(path.parent)
     lock = FileLock(path)
     holder = Holder(pid=project.app.pid, since=project.app.now(), what=project.redaction.text(what))
     try:
