@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from agents.conftest import AgentAtWork
 from sandbox import SIDING
 from siding.ground.process.command import WindowSize
-from siding.ground.process.emulator.screen import TextScreen
+from siding.ground.process.emulator import TextScreen
 from terminal import Terminal
 
 SIZE = WindowSize(rows=40, columns=110)

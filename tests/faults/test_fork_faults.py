@@ -20,7 +20,7 @@ from siding.ground.errors import SidingError
 from siding.record.place.project import require_project
 from siding.record.place.wiring import open_app
 from siding.record.recording.verify import verify
-from siding.record.tasks.states import TaskState
+from siding.record.tasks.task import TaskState
 
 from . import tracer
 from .arena import Check, Command, Setup

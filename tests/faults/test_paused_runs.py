@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from siding.ground.process.pausing import pauser as processes
-from siding.ground.process.pausing import threads
+from siding.ground.process import pauser as processes
+from siding.ground.process import procfs_details
 from siding.record.acts import pausing
 from siding.record.place.project import require_project
 from siding.record.place.wiring import open_app
@@ -110,14 +110,14 @@ def test_the_next_command_lets_them_go_on_and_recovers(
     for count, (name, words) in enumerate(NEXT.items()):
         kill_a_rollback(task, moment, tmp_path / f"reached-{count}")
         command = command_of(task)
-        assert "half" in moment or threads.is_stopped(command)
+        assert "half" in moment or procfs_details.is_stopped(command)
         assert list(task.project.glob("tasks/*/runs/paused"))
         done = task.siding(*words, status=None)
         if name == "doctor":
             assert b"are paused: who paused them was killed" in done.stdout + done.stderr
         else:
             assert done.returncode == 0, done.stderr
-        assert not threads.is_stopped(command)
+        assert not procfs_details.is_stopped(command)
         see_it_write(task.workspace() / "ticks")
         assert not list(task.project.glob("tasks/*/runs/paused"))
     began = "files" in moment or moment == "half of the processes go on"
@@ -130,7 +130,7 @@ def test_the_next_command_lets_them_go_on_and_recovers(
 def test_without_a_next_command_their_host_lets_them_go_on(task: Sandbox, tmp_path: Path) -> None:
     """After ten seconds: an agent is not left standing until somebody types a command."""
     kill_a_rollback(task, "all are stopped", tmp_path / "reached")
-    assert threads.is_stopped(command_of(task))
+    assert procfs_details.is_stopped(command_of(task))
     see_it_write(task.workspace() / "ticks")
     wait_until(lambda: not list(task.project.glob("tasks/*/runs/paused")))
     task.siding("verify")

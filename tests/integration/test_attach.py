@@ -16,10 +16,10 @@ from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox
 from siding.ground.process.command import WindowSize
 from siding.ground.process.control import frames
-from siding.ground.process.control.address import connect_to
 from siding.ground.process.control.client import Connection, HostGone, Refused
+from siding.ground.process.control.frames import connect_to
 from siding.ground.process.control.server import MOST_VIEWERS
-from siding.ground.process.emulator.screen import TextScreen
+from siding.ground.process.emulator import TextScreen
 from terminal import Terminal
 
 UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"

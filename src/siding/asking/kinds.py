@@ -31,7 +31,7 @@ from siding.record.place.project import Project
 from siding.record.runs.store import Runs
 
 if TYPE_CHECKING:
-    from siding.record.phases.status import FlowStatus
+    from siding.record.phases.store import FlowStatus
 
 _PREFIX = "gate:"
 _UNKNOWN = "of a plan that cannot be read"

@@ -33,7 +33,7 @@ from siding.record.place.settings_sections import Layer, Section
 from siding.record.place.step_events import StepRecorded
 
 if TYPE_CHECKING:
-    from siding.record.place.listeners import Event
+    from siding.record.place.wiring import Event
 
 DESKTOP = ("auto", "on", "off")
 TERMINAL = ("off", "bell", "osc9", "osc777")

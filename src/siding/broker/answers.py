@@ -9,7 +9,6 @@ from typing import Any, assert_never
 from siding.agents.table import ANY
 from siding.asking.lookup import open_questions
 from siding.broker.desk import Desk
-from siding.broker.events import happenings
 from siding.broker.messages import (
     REQUESTS,
     VERSION,
@@ -77,6 +76,8 @@ def answer(desk: Desk, request: Request) -> Answered | Iterator[Result]:
 
             return Answered(*workflow(desk, request))
         case EventsRequest():
+            from siding.broker.steps import happenings  # as above
+
             return happenings(desk)
         case _:
             assert_never(request)
@@ -93,11 +94,11 @@ def _looked(desk: Desk, request: AnyLook) -> Answered:
         case CheckRequest():
             return _check(desk, request)
         case StepsRequest():
-            from siding.broker.records import steps  # as above
+            from siding.broker.steps import steps  # as above
 
             return Answered(steps(desk, request))
         case PatchRequest():
-            from siding.broker.records import patch  # as above
+            from siding.broker.steps import patch  # as above
 
             return Answered(patch(desk, request))
         case _:

@@ -8,8 +8,8 @@ from siding.asking.notifier import Notifier
 from siding.asking.question import ask, collected, output_or_raise, page_of, wait
 from siding.asking.views import DecisionView, as_record
 from siding.broker.desk import Desk
-from siding.broker.limits import MOST_QUESTIONS, TooMuch
 from siding.broker.messages import AskRequest
+from siding.broker.record import MOST_QUESTIONS, TooMuch
 from siding.ground.errors import NotFound
 
 

@@ -1,26 +1,61 @@
-"""What a run asked its broker, and what it was told: a file beside the run's output.
+"""What a run asked its broker, what it was told, and how much one run may ask.
 
-A line for each request, and one for each answer, as JSON objects without secrets. It becomes an
-artifact of the run's step. Notes are flushed; what else a run asks for has records of its own.
+A file beside the run's output has a line for each request, and one for each answer, as JSON objects
+without secrets. It becomes an artifact of the run's step. Notes are flushed; what else a run asks
+for has records of its own.
 """
 
 import json
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from siding.broker.limits import MOST_RECORDED, TooMuch
 from siding.broker.messages import ToldRequest
+from siding.ground.errors import SidingError
 from siding.ground.files.durable import flush, make_dirs, write_all
 from siding.ground.files.regular import open_regular
 from siding.ground.storage.fields import mapping, said, text
 from siding.record.place.redaction import Redaction, printable
 
+MOST_PEERS = 32  # connections at a time
+MOST_QUESTIONS = 16  # that wait for a person at a time
+MOST_RECORDED = 8 << 20  # bytes of requests in the record of a run
+A_SECOND = 100.0  # requests, in the long run
+AT_ONCE = 200.0
 _LONGEST_TEXT = 2000  # characters of a text in the record; a question has a record of its own
 _QUIET = frozenset({"hello", "status", "events"})  # they only look
+
+
+class TooMuch(SidingError):
+    """The run has asked for more than a run may."""
+
+    code = "too_much"
+
+
+class Pace:
+    """Counts requests; refuses those that come faster than a run may ask."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._left = AT_ONCE
+        self._at = time.monotonic()
+
+    def count(self) -> None:
+        """Take note of a request. Raises TooMuch if there were too many lately."""
+        with self._lock:
+            now = time.monotonic()
+            self._left = min(AT_ONCE, self._left + (now - self._at) * A_SECOND)
+            self._at = now
+            if self._left < 1:
+                raise TooMuch(
+                    f"this run asks more than {A_SECOND:g} times a second",
+                    hint="wait a moment; nothing was done",
+                )
+            self._left -= 1
 
 
 class RequestRecord:

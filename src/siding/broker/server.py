@@ -16,7 +16,6 @@ from socket import SHUT_RD, socket
 
 from siding.broker.answers import Answered, answer
 from siding.broker.desk import Desk, DeskOfRun, PeerGone, RunOver
-from siding.broker.limits import MOST_PEERS, Pace, TooMuch
 from siding.broker.messages import (
     LONGEST,
     BadRequest,
@@ -29,11 +28,10 @@ from siding.broker.messages import (
     reply_line,
     request_in,
 )
-from siding.broker.record import RequestRecord
+from siding.broker.record import MOST_PEERS, Pace, RequestRecord, TooMuch
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.broker.lines import Lines, LineTooLong
-from siding.ground.process.broker.peers import Top, is_of
+from siding.ground.process.broker.peers import Lines, LineTooLong, Top, is_of
 from siding.ground.process.identity import started_of
 from siding.phases.gates import GateClosed
 from siding.record.place.project import require_project

@@ -32,8 +32,7 @@ from siding.record.place.task_workspace import require_workspace
 from siding.record.snapshots.store import remove_tree
 from siding.record.tasks.names import problem_with_name
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.traps.marks import carry_mark
 from siding.record.workspaces.workspaces import sparse_as
 from siding.starting.start_from import start_from

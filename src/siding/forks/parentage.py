@@ -8,8 +8,7 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.runs.store import Runs
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 
 
 class Parentage(NamedTuple):

@@ -28,9 +28,9 @@ from siding.ground.git.roots import WorktreeRoot, check_root, recorded_root
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
-from siding.record.place.base_seed import base_seed
 from siding.record.place.locks import holding_git
 from siding.record.place.project import Project
+from siding.record.place.take_over import base_seed
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.seeding import add_task
@@ -38,7 +38,7 @@ from siding.record.snapshots.store import SnapshotStore, remove_tree
 from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import Slot, SlotBooks, new_slot_name
-from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import WorkspaceState
 from siding.record.worktrees.linked import fill_detached, register_detached
 from siding.record.worktrees.registration import detach_worktree, is_registered
 

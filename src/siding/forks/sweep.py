@@ -22,15 +22,22 @@ from siding.ground.files.stale import remove_if_stale, stale_temporaries
 from siding.ground.ids import FORK_PREFIX, TASK_ID_LENGTH, TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, LockBusy
-from siding.record.place.locks import TaskBusy, holding_task
+from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_recorder
+from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.store_upkeep import remove_task
-from siding.record.tasks.slots import SLOT_PREFIX, Slot, SlotBooks, is_slot
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import Task
-from siding.record.tasks.views import VIEW_PREFIX, ViewPlace, is_view
+from siding.record.tasks.slots import (
+    SLOT_PREFIX,
+    VIEW_PREFIX,
+    Slot,
+    SlotBooks,
+    ViewPlace,
+    is_slot,
+    is_view,
+)
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 
 
 class Swept(NamedTuple):

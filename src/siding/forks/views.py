@@ -25,9 +25,8 @@ from siding.record.snapshots.capture import Capture
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.slots import SlotBooks
-from siding.record.tasks.states import WorkspaceState
-from siding.record.tasks.views import ViewDocument, ViewPlace, view_name
+from siding.record.tasks.slots import SlotBooks, ViewDocument, ViewPlace, view_name
+from siding.record.tasks.task import WorkspaceState
 from siding.record.workspaces.workspaces import sparse_as
 
 _NAMED = 20  # paths

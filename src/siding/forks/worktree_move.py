@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from siding.forks.state import Held
+from siding.ground.git.paths import NOTHING
 from siding.ground.git.repository import Repository
 from siding.ground.git.roots import WorktreeRoot
-from siding.ground.git.tree_modes import NOTHING
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.files.displaced import keep_unrecorded

@@ -28,7 +28,7 @@ from siding.record.ledger.reports import PolicyEvent
 from siding.record.place.events import PolicyBlocked
 from siding.record.place.project import Project
 from siding.record.place.redaction import printable
-from siding.record.place.sandbox_inside import is_in_step
+from siding.record.place.wiring import is_in_step
 from siding.shellguard.face import Action, Policy, Verdict
 
 

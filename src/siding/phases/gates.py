@@ -13,7 +13,7 @@ from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.hooks import repository_hooks
 from siding.record.phases.plan import GateKind, PhaseGate
-from siding.record.phases.status import FlowStatus, PassedGate
+from siding.record.phases.store import FlowStatus, PassedGate
 from siding.record.place.events import GateTried
 from siding.record.place.phase_plan import Configured
 from siding.record.place.project import Project

@@ -13,8 +13,8 @@ from siding import __version__
 from siding.agents.hooks import NEWEST, Adapter, Injection, Past, PastTurn, Reach, adapter_of
 from siding.asking.devices.store import DeviceStore
 from siding.ground.errors import SidingError, UsageError
+from siding.ground.files.attributes import only_root_writes
 from siding.ground.files.durable import create_bytes
-from siding.ground.files.owners import only_root_writes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.broker import client
 from siding.ground.process.broker.place import SOCKET_VARIABLE, past_beside, settings_beside

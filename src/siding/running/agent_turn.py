@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from siding.agents.hooks import Adapter, adapter_of
-from siding.agents.transcripts.queued import TypedMeanwhile
+from siding.agents.hooks import Adapter, TypedMeanwhile, adapter_of
 from siding.asking.kinds import end_questions
 from siding.ground.errors import SidingError, UnreadableFile
 from siding.ground.files.regular import open_regular

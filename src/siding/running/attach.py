@@ -11,8 +11,14 @@ from siding.ground.process import terminal
 from siding.ground.process.command import StreamPlan, WindowSize, is_marked, step_marks
 from siding.ground.process.control import frames
 from siding.ground.process.control.client import Connection, HostGone, Refused
-from siding.ground.process.control.keys import UnknownKey, key_bytes, text_bytes
-from siding.ground.process.control.viewer import Left, View, Viewer
+from siding.ground.process.control.viewer import (
+    Left,
+    UnknownKey,
+    View,
+    Viewer,
+    key_bytes,
+    text_bytes,
+)
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.recording.last_screen import last_screen

@@ -8,16 +8,19 @@ import sys
 import time
 from contextlib import suppress
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from siding.ground.errors import SidingError
 from siding.ground.process.capture import Running, start
 from siding.ground.process.errors import CannotStart
-from siding.ground.process.looks import Looks
 from siding.ground.process.tree import ProcessTree
 from siding.ground.process.turns import Quiet
 from siding.ground.storage.documents import read_document_or_none
 from siding.ground.storage.locks import FileLock
 from siding.record.place.project import Project
+
+if TYPE_CHECKING:
+    from siding.ground.process.ports import Looks
 
 GC_VERSION = 1
 EVERY_S = 7 * 86400.0  # between two that nobody asked for
@@ -26,7 +29,7 @@ _AGAIN_S = 86400.0  # after one was started, whatever came of it
 _LONGEST_S = 3600.0  # between looks at the run
 
 
-def gc_looks(project: Project, tree: ProcessTree) -> Looks:
+def gc_looks(project: Project, tree: ProcessTree) -> "Looks":
     """Return what starts `siding gc` beside a run, where the settings say so."""
     return _GcLooks(project, tree)
 

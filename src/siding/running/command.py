@@ -14,16 +14,23 @@ from siding.agents.table import draws_no_screen
 from siding.ground.errors import UsageError
 from siding.ground.ids import TaskId, step_id
 from siding.ground.process.capture import Running, start
-from siding.ground.process.command import Command, Outcome, OutputScreen, ProcessInfo, StreamPlan
+from siding.ground.process.command import (
+    Command,
+    Outcome,
+    OutputScreen,
+    ProcessInfo,
+    StreamPlan,
+    Survival,
+    TurnTimes,
+)
 from siding.ground.process.control.control import Control
 from siding.ground.process.identity import boot_id, started_of
 from siding.ground.process.keeper.forking import can_keep
-from siding.ground.process.looks import Looks, TurnTimes
 from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.record import run_recorded
 from siding.ground.process.side import Plan, RunSandbox
-from siding.ground.process.spawn_plan import Survival
 from siding.ground.process.tree import ProcessTree
+from siding.ground.process.turns import TurnWatch
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder
 from siding.record.acts.skeleton import Work
@@ -34,8 +41,8 @@ from siding.record.ledger.store import Ledger
 from siding.record.place.project import Project
 from siding.record.place.settings import Settings
 from siding.record.recording.recorder import Recorder
-from siding.record.runs.left_paused import PauseOfTask
 from siding.record.runs.live_run import LiveRun, RunRecords
+from siding.record.runs.paused import PauseOfTask
 from siding.record.runs.run import ProcessMark, Run, run_number
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_sandboxed
@@ -57,8 +64,7 @@ from siding.running.request import RunRequest, Terminal
 from siding.sandbox.sandbox import open_sandbox, take_over_result
 
 if TYPE_CHECKING:
-    from siding.ground.process.keeper.child import Child
-    from siding.ground.process.turns import TurnWatch
+    from siding.ground.process.ports import Child, Looks
 
 NOTHING_KEPT = "in this sandbox nothing outlives the command, so nothing of it is kept"
 _RECENT = 200  # steps that are read to find the newest run if the file `runs/last` is lost
@@ -123,7 +129,7 @@ class RunningCommand:
         self,
         wire: Wire,
         intent: Intent | None,
-        looks: Sequence[Callable[[ProcessTree], Looks]],
+        looks: "Sequence[Callable[[ProcessTree], Looks]]",
         on_running: OnRunning | None,
     ) -> Outcome:
         """Run the command in its sandbox and within its limits."""

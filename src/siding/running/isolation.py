@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.agents.traps.home import START_UP_DIRECTORIES, START_UP_FILES
+from siding.agents.start_up_files import START_UP_DIRECTORIES, START_UP_FILES
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import Place
 from siding.ground.git.paths import quote_path

@@ -16,7 +16,7 @@ from siding.record.ledger.reports import NOTE, OutsideChange
 from siding.record.runs.store import is_at_work
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import is_slot
-from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import WorkspaceState
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project

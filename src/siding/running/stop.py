@@ -11,16 +11,16 @@ from siding.ground.errors import SidingError, UsageError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.client import Connection, HostGone, Refused
-from siding.ground.process.ender import end_all
+from siding.ground.process.ender import LeftTree, end_all
 from siding.ground.process.identity import signal_process
-from siding.ground.process.left import LeftTree
 from siding.ground.process.tree import TERM_GRACE_S
 from siding.record.ledger.step import Step
-from siding.record.place.locks import holding_task, refuse_inside
+from siding.record.place.busy import refuse_inside
+from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_anywhere
-from siding.record.runs.host import has_host
 from siding.record.runs.left import LeftFiles, LeftRunning
+from siding.record.runs.records import has_host
 from siding.record.runs.run import Run
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task

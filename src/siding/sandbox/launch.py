@@ -192,8 +192,8 @@ def _secluded(program: str, command: Command) -> Secluded | None:
     """Return what Siding's own agent has for itself; other agents share theirs with commands."""
     if program != OWN:
         return None
-    from siding.agents.own.credentials import ALL
     from siding.agents.own.hooks import OF_THE_AGENT
+    from siding.agents.own.providers import ALL
 
     names = tuple(name for name in (*ALL, *OF_THE_AGENT) if name in command.env)
     return Secluded(os.path.realpath(sys.executable), names)
@@ -304,8 +304,8 @@ def _hosts(asked: "SandboxSettings", profile: str, command: Command) -> tuple[st
     Where the person's own variables send the agent elsewhere, it needs that instead of its vendor.
     """
     from siding.agents.places import HOSTS
-    from siding.agents.wire.hosts import expanded as groups_expanded
-    from siding.agents.wire.pointing import hosts_set
+    from siding.agents.places import expanded as groups_expanded
+    from siding.agents.wire import hosts_set
 
     needed = HOSTS.of(profile) or ()
     own = hosts_set(command.env) if needed else ()

@@ -237,7 +237,7 @@ def _hosts(values: Mapping[str, Any], path: Path) -> tuple[str, ...] | None:
 
 def hosts_in(entries: Iterable[str], place: str) -> tuple[str, ...]:
     """Return the entries of a list of hosts, as they were written. Raises UsageError."""
-    from siding.agents.wire.hosts import GROUPS, expanded  # `ipaddress` takes 7 ms
+    from siding.agents.places import GROUPS, expanded  # `ipaddress` takes 7 ms
     from siding.sandbox.wire.hosts import BadEntry, rule_of
 
     found = tuple(entries)

@@ -13,7 +13,6 @@ from siding.secretmask.credit import Meter
 from siding.secretmask.lazily import lazily
 from siding.secretmask.prefilter import positions
 from siding.secretmask.span import SecretSpan, plain_span
-from siding.secretmask.values import stands_for_one
 
 _STEPS = 12  # for each literal
 _LEFT, _RIGHT = 256, 512  # bytes around a literal that are looked at
@@ -218,6 +217,8 @@ def _span(data: bytes, found: re.Match[bytes], phrase: Phrase, *, final: bool) -
     plain = groups.get("plain") is not None
     group = "plain" if plain else "secret"
     value = found[group]
+    from siding.secretmask.values import stands_for_one
+
     if stands_for_one(value) or (plain and value.isalpha() and value.islower()):
         return None
     start, behind = found.span(group)

@@ -3,7 +3,6 @@
 `tokens` also finds tokens with a known format anywhere.
 """
 
-import base64
 import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -19,11 +18,9 @@ from siding.secretmask.formats import (
     suffixed,
     token_at,
 )
-from siding.secretmask.keys import block_from
 from siding.secretmask.lazily import lazily
 from siding.secretmask.names import LAST_WORDS, Tier, meaning
 from siding.secretmask.span import JUDGED, LEFT, RIGHT, SecretSpan, plain_span
-from siding.secretmask.values import is_random, stands_for_one
 
 _is_uuid = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z").match
 # As lock files and pages have them: exactly as many letters as the digest has in Base64.
@@ -217,6 +214,8 @@ def _begins_nowhere(words: bytes) -> bool:
 def _with_prefix(data: bytes, start: int, limit: int, *, final: bool) -> SecretSpan | None:
     found = token_at(data, start, limit)
     if found is not None and found[0] == b"key-without-armour":
+        from siding.secretmask.keys import block_from
+
         block = block_from(data, start, limit, final=final)
         end = block.end if block.found else limit
         pending = not block.found and block.open
@@ -246,7 +245,11 @@ def _named(data: bytes, start: int, limit: int) -> SecretSpan | None:
     if known is None or (kind is not None and not word.rpartition(b".")[2].isupper()):
         return None
     found = _TOKEN68.match(data, start, limit)
-    if found is None or not is_random(found[0][:JUDGED]):
+    if found is None:
+        return None
+    from siding.secretmask.values import is_random
+
+    if not is_random(found[0][:JUDGED]):
         return None
     return _span(start, found.end(), kind or known.kind, limit)
 
@@ -319,11 +322,13 @@ def _behind_blank(data: bytes, start: int, limit: int) -> SecretSpan | None:
     word = data[max(0, start - 8) : start - 1].lower()
     if word.endswith(b"bearer"):
         found = _TOKEN68.match(data, start, limit)
-        if found is not None and not stands_for_one(found[0][:LEFT]) and _has_digit(found[0]):
+        if found is not None and _is_value(found[0]):
             return _span(start, found.end(), b"auth", limit)
     if word.endswith(b"basic"):
+        from siding.secretmask.values import is_userinfo
+
         found = _TOKEN68.match(data, start, limit)
-        if found is not None and _is_userinfo(found[0][:LEFT]):
+        if found is not None and is_userinfo(found[0][:LEFT]):
             return _span(start, found.end(), b"auth", limit)
     return _named(data, start, limit)
 
@@ -430,7 +435,7 @@ def _in_cookie(data: bytes, start: int, limit: int) -> SecretSpan | None:
     signed = _SIGNED.match(data, first)
     first = first if signed is None else signed.end()
     found = _COOKIE_VALUE.match(data, first, limit)
-    if found is None or stands_for_one(found[0][:LEFT]) or not _has_digit(found[0]):
+    if found is None or not _is_value(found[0]):
         return None
     return _span(first, found.end(), b"cookie", limit)
 
@@ -485,13 +490,10 @@ def _span(start: int, end: int, kind: bytes, limit: int) -> SecretSpan:
     return SecretSpan(start, end, kind, until=BEHIND_TOKEN)
 
 
-def _has_digit(value: bytes) -> bool:
-    return _DIGIT.search(value, 0, LEFT) is not None
-
-
-def _is_userinfo(value: bytes) -> bool:
-    try:
-        decoded = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
-    except (binascii.Error, ValueError):
+def _is_value(found: bytes) -> bool:
+    """Tell whether what was found has a digit, and stands for no value that a person fills in."""
+    if _DIGIT.search(found, 0, LEFT) is None:
         return False
-    return b":" in decoded and decoded.isascii()
+    from siding.secretmask.values import stands_for_one
+
+    return not stands_for_one(found[:LEFT])

@@ -2,11 +2,14 @@
 
 from binascii import b2a_base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from siding.secretmask.credit import ALLOWANCE
 from siding.secretmask.rules import KnownSecret, Pattern, Rules
-from siding.secretmask.stream import Stream
+
+if TYPE_CHECKING:
+    from siding.secretmask.stream import Stream
 
 SHORTEST = 8  # bytes of a known value; shorter ones occur in too many other words
 MOST_KNOWN = 200
@@ -35,13 +38,15 @@ class Redactor:
     ) -> None:
         self._rules = Rules(known, patterns, frozenset(each.encode() for each in allowed))
 
-    def stream(self) -> Stream:
+    def stream(self) -> "Stream":
         """Return a new `Stream`, which redacts bytes that come in pieces."""
+        from siding.secretmask.stream import Stream  # most texts are clean
+
         return Stream(self._rules)
 
     def mask(self, data: bytes) -> bytes:
         """Return `data` without its secrets."""
-        stream = Stream(self._rules)
+        stream = self.stream()
         return stream.feed(data) + stream.close()
 
     def mask_text(self, text: str) -> str:

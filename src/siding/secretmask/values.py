@@ -1,5 +1,7 @@
 """Decide whether a value is a secret, or a placeholder, a reference, code or a plain word."""
 
+import base64
+import binascii
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -261,6 +263,15 @@ def is_told(value: bytes) -> bool:
     lower = value.lower()
     kinds = lower != value != value.upper() and _DIGIT.search(value) is not None
     return (kinds and len(value) >= 8 and is_token(value, quoted=False)) or is_random(value)
+
+
+def is_userinfo(value: bytes) -> bool:
+    """Tell whether a value is a name and a password as the header `Authorization` has them."""
+    try:
+        decoded = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in decoded and decoded.isascii()
 
 
 def _is_jumbled(letters: bytes) -> bool:

@@ -11,20 +11,20 @@ from pathlib import Path
 
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.files.durable import make_dirs
-from siding.ground.git.attributes import path_classes
 from siding.ground.git.command import Place
 from siding.ground.git.discovery import find_repository
+from siding.ground.git.drivers import path_classes
 from siding.ground.git.errors import DriverOff, NoCommits, NotARepository
 from siding.ground.git.refs import HeadState
 from siding.ground.git.roots import recorded_root
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.step import Step
-from siding.record.place.base_seed import base_seed
 from siding.record.place.locks import Hold, holding_git, holding_task
 from siding.record.place.named_task import resolve
-from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
+from siding.record.place.take_over import base_seed
+from siding.record.place.task_workspace import workspace_of
 from siding.record.place.terminal_task import make_current
 from siding.record.recording.inherited_mark import inherit_mark
 from siding.record.recording.opening import open_recorder
@@ -34,8 +34,7 @@ from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.store_upkeep import create_store
 from siding.record.tasks.moves import WorkspaceMove, move_workspace
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.workspaces.attempts import Attempt, payload_of
 from siding.record.workspaces.binding import bind
 from siding.record.workspaces.recovery import recover_cut_off, recover_if_cut_off

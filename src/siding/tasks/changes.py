@@ -13,8 +13,7 @@ from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
 from siding.record.place.selection import select, task_of_run
 from siding.record.place.terminal_task import make_current
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.record.workspaces.attempts import Attempt
 
 BEFORE = "-"  # named instead of a task: the one that this terminal was about before

@@ -16,13 +16,13 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.journals import Journal
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
-from siding.record.ledger.freed import FreedSteps, Freeing
-from siding.record.ledger.retention import freeable_then
+from siding.record.ledger.freed import FreedSteps, Freeing, freeable_then
 from siding.record.ledger.step import Step
-from siding.record.place.locks import TaskBusy, describe
+from siding.record.place.busy import describe
 from siding.record.place.project import Project
 from siding.record.recording.beside import checkout_ids
 from siding.record.recording.freed import freed_journal
+from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.snapshots.store_upkeep import store_size, verify_snapshots
 from siding.record.snapshots.thinning import drop, sweep

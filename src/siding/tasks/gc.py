@@ -26,17 +26,24 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, LockBusy
 from siding.record.files.displaced import KEPT, keep_unrecorded, read_names, remove_if_empty
-from siding.record.place.locks import TaskBusy, holding_git, holding_task
+from siding.record.place.locks import holding_git, holding_task
 from siding.record.place.project import Project
+from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.scratch import NO_ROOM
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.store_upkeep import repack, store_size
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
+from siding.record.tasks.task import TaskState, WorkspaceState
 from siding.record.unfinished.displaced_files import drop_displaced
 from siding.record.unfinished.sandbox_commits import sweep_refused
 from siding.record.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
-from siding.record.workspaces.archives import CannotBeArchived, places_in_trash, records_archive
+from siding.record.workspaces.archives import (
+    CannotBeArchived,
+    collect,
+    collect_records,
+    places_in_trash,
+    records_archive,
+)
 from siding.record.workspaces.branches import (
     BranchFate,
     fate_of,
@@ -44,7 +51,6 @@ from siding.record.workspaces.branches import (
     sweep_branch,
     sweepable,
 )
-from siding.record.workspaces.collection import collect, collect_records
 from siding.record.workspaces.recovery import recover_if_cut_off
 from siding.record.workspaces.reserve import spending_reserve
 from siding.tasks.freeing import Freed, free_snapshots, is_unfinished

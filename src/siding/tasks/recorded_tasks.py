@@ -15,10 +15,10 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.journals import Journal
 from siding.record.files.displaced import DISPLACED, read_names
-from siding.record.ledger.chain import breaks
+from siding.record.ledger.freed import named_in
 from siding.record.ledger.intents import Intents
-from siding.record.ledger.retention import named_in
 from siding.record.ledger.step import Step, step_from
+from siding.record.ledger.store import breaks
 from siding.record.place.project import Project
 from siding.record.recording.beside import (
     BesideTurn,
@@ -29,9 +29,8 @@ from siding.record.recording.beside import (
 )
 from siding.record.recording.verify_anchor import disagreement
 from siding.record.snapshots.task_line import base_snapshots
-from siding.record.tasks.slots import is_slot
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.views import is_view
+from siding.record.tasks.slots import is_slot, is_view
+from siding.record.tasks.task import TaskState
 from siding.record.workspaces.archives import member_of, places_in_trash
 from siding.tasks.reopen import Gone, deleted_tasks
 

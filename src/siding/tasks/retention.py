@@ -1,6 +1,6 @@
 """Plan which snapshots and patches `gc --older` frees. Nothing is changed here.
 
-Which steps may go is the rule of `record/ledger/retention.py`. Here it is put together with what
+Which steps may go is the rule of `record/ledger/freed.py`. Here it is put together with what
 else names a state, and with what the store would get back.
 
 A patch of a binary file has its content twice, as text, so patches can be the largest thing on
@@ -15,9 +15,9 @@ from datetime import timedelta
 from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.retention import freeable
+from siding.record.ledger.freed import freeable
 from siding.record.ledger.step import Step
-from siding.record.place.locks import acting_in
+from siding.record.place.busy import acting_in
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record
 from siding.record.snapshots.task_line import TaskLine, read_line

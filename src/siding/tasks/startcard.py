@@ -22,7 +22,7 @@ from siding.record.tasks.registry import Workspace
 from siding.tasks.carry import nested_repositories
 
 if TYPE_CHECKING:
-    from siding.ground.git.attributes import PathClass
+    from siding.ground.git.drivers import PathClass
 
 LISTED = 50  # the most names of each kind that the card stores
 
@@ -143,7 +143,7 @@ def off_in(project: Project, workspace: Workspace, commit: Sha) -> "list[PathCla
     """
     if not project.user_settings.off:
         return []
-    from siding.ground.git.attributes import path_classes
+    from siding.ground.git.drivers import path_classes
 
     place = Place(
         git_dir=Path(workspace.git_dir),

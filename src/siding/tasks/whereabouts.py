@@ -1,4 +1,4 @@
-"""Where the work is done: the workspaces, the directories a person changes into, their editor."""
+"""Where the work is done: the workspaces, the directories that a person changes into, editors."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,10 +6,9 @@ from typing import NoReturn
 
 from siding.ground.process.attached import become
 from siding.ground.process.lookup import Program, find_program
-from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project, require_project
 from siding.record.place.selection import select
-from siding.record.place.task_workspace import require_workspace
+from siding.record.place.task_workspace import require_workspace, workspace_of
 from siding.record.place.trash import InTrash
 from siding.record.place.wiring import App
 from siding.record.tasks.registry import Workspace

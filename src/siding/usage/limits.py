@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from siding.agents.transcripts.counting.spending import Spent
+from siding.agents.transcripts.spending import Spent
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple

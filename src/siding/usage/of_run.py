@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from siding.agents.transcripts.counting.files import UNREADABLE, alone, counted_files
-from siding.agents.transcripts.counting.spending import spent_in
+from siding.agents.transcripts.counting import UNREADABLE, alone, counted_files
 from siding.agents.transcripts.homes import KEPT_HERE, FoundTranscript, homes, subagents_of
 from siding.agents.transcripts.kinds import ASSISTANT, SPOKEN, moment
 from siding.agents.transcripts.messages import text_of
+from siding.agents.transcripts.spending import spent_in
 from siding.ground.errors import UnreadableFile
 from siding.ground.files.regular import open_regular
 from siding.ground.storage.codec import NotJson, parse_object

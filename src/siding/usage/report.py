@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.agents.transcripts.counting.calls import Call, Tokens
-from siding.agents.transcripts.counting.spending import Spent
+from siding.agents.transcripts.counting import Call, Tokens
 from siding.agents.transcripts.kinds import moment
+from siding.agents.transcripts.spending import Spent
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.details.run import RunDetail
@@ -22,8 +22,7 @@ from siding.record.ledger.step import Step
 from siding.record.place.project import Project, require_project
 from siding.record.place.projects import known_projects
 from siding.record.place.quantities import seconds_in
-from siding.record.place.sandbox_inside import HomeHidden
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, HomeHidden
 from siding.usage.sources import count
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 
 import counted
 from sandbox import Sandbox
-from siding.broker import limits
+from siding.broker import record as recording
 from siding.broker.desk import DeskOfRun, PeerGone
 from siding.broker.record import RequestRecord
 from siding.broker.server import Broker, Conversation
@@ -81,8 +81,8 @@ def hostile(random: random.Random) -> bytes:
 @pytest.fixture
 def line(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
     """A conversation with a broker in this process, which answers as fast as it can."""
-    monkeypatch.setattr(limits, "A_SECOND", 1e9)
-    monkeypatch.setattr(limits, "AT_ONCE", 1e9)
+    monkeypatch.setattr(recording, "A_SECOND", 1e9)
+    monkeypatch.setattr(recording, "AT_ONCE", 1e9)
     sandbox.siding("task", "start", "hostile")
     app = open_app(env=sandbox.env, cwd=sandbox.repo)
     project = require_project(app)

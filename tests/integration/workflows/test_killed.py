@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from integration.workflows.conftest import AtWork
-from siding.ground.process.control import address
+from siding.ground.process.control import frames
 from siding.workflows.acts.control import request
 from siding.workflows.acts.run import Prepared, interrupted
 from siding.workflows.errors import DamagedJournal, RunNotAnswering
@@ -48,7 +48,7 @@ def _await(is_so: Callable[[], bool]) -> None:
 
 
 def test_one_that_is_stopped_keeps_its_run(work: AtWork, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(address, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(frames, "_PATIENCE_S", 0.2)
     prepared = work.prepare(WAITS, args=7)
     pid = begin(work, prepared)
     os.kill(pid, signal.SIGSTOP)

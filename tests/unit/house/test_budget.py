@@ -14,15 +14,14 @@ from tools.house.scratch import Scratch, scratch
 import siding
 
 TODAY = {
-    # Of flushes: two less where nothing was named in these directories within the last second.
-    "run -- true": Limit(222, 2_180, git=3, fsyncs=16, patterns=16),
-    "apply --no-close": Limit(213, 2_400, others=65, git=12, fsyncs=39),
-    "undo": Limit(200, 2_085, git=7, fsyncs=38, patterns=16),
-    "rollback --step 1": Limit(196, 2_030, git=7, fsyncs=37, patterns=16),
-    "status": Limit(95, 860, git=1, patterns=4),
-    "log": Limit(75, 640, patterns=3),
-    "diff --stat": Limit(85, 865, git=2, patterns=4),
-    "task list": Limit(56, 445, patterns=2),
+    "run -- true": Limit(222, 2_180, git=3, fsyncs=13, patterns=16),
+    "apply --no-close": Limit(213, 2_400, others=65, git=12, fsyncs=35),
+    "undo": Limit(199, 2_070, git=7, fsyncs=30, patterns=16),
+    "rollback --step 1": Limit(195, 2_015, git=7, fsyncs=30, patterns=16),
+    "status": Limit(95, 850, git=1, patterns=4),
+    "log": Limit(76, 640, patterns=3),
+    "diff --stat": Limit(85, 857, git=2, patterns=4),
+    "task list": Limit(57, 445, patterns=2),
     "run --help": Limit(20, 126, others=38, patterns=0),
     "undo --help": Limit(21, 119, others=38, patterns=0),
     "undo --no-such-option": Limit(21, 119, others=38, patterns=0),

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import Place
+from siding.ground.git.paths import NOTHING
 from siding.ground.git.settings import UserSettings
-from siding.ground.git.tree_modes import NOTHING
 from siding.ground.ids import Sha
 from siding.record.moving.bench import Bench, Entries, TreeEntry
 from siding.record.snapshots.patches import Change

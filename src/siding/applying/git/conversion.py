@@ -16,12 +16,10 @@ from siding.applying.git.attributes import (
 )
 from siding.applying.git.own_filters import kept_as_stored
 from siding.ground.files.durable import write_all
-from siding.ground.git.attributes import filters_on_disk
-from siding.ground.git.drivers import never_without
+from siding.ground.git.drivers import filters_on_disk, never_without
 from siding.ground.git.errors import GitError
-from siding.ground.git.paths import c_quote, join, parents, quote_path
+from siding.ground.git.paths import NOTHING, c_quote, join, parents, quote_path
 from siding.ground.git.settings import UserSettings, filter_environment
-from siding.ground.git.tree_modes import NOTHING
 from siding.ground.ids import Sha
 from siding.record.moving.bench import Bench, Entries, TreeEntry
 from siding.record.snapshots.patches import Change

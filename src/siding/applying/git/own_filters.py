@@ -10,12 +10,11 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from siding.ground.git.attributes import filters_in, filters_on_disk
 from siding.ground.git.command import Git, Place
+from siding.ground.git.drivers import filters_in, filters_on_disk
 from siding.ground.git.errors import DriverOff, GitError
-from siding.ground.git.paths import quote_path
+from siding.ground.git.paths import GITLINK, NOTHING, quote_path
 from siding.ground.git.settings import UserSettings, filter_environment
-from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.ids import Sha
 from siding.record.moving.bench import Bench, TreeEntry
 from siding.record.snapshots.patches import Change

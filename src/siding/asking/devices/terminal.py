@@ -15,8 +15,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.place.dashboard import Dashboard, running_dashboard
 from siding.record.place.project import Project
 from siding.record.place.projects import known_projects
-from siding.record.place.sandbox_inside import HomeHidden, home_is_hidden, is_in_step
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, HomeHidden, home_is_hidden, is_in_step
 from siding.record.recording.calling_step import InsideStep, calling_steps
 
 _HINT = "it is for a person: `siding devices` in a terminal of your own"

@@ -15,8 +15,7 @@ from siding.agents.own.hooks import VARIABLE as TOLD
 from siding.agents.own.providers import PROVIDERS
 from siding.assistant.loop.effort import VARIABLE as EFFORT
 from siding.assistant.loop.settings import SettingsLayer, combined_layers
-from siding.assistant.models.access import access
-from siding.assistant.models.names import Named, named
+from siding.assistant.models.names import Named, access, named
 from siding.assistant.models.scripted import PROVIDER as SCRIPTED
 from siding.assistant.settings import asked_of_agent, layers_here, repository_settings
 from siding.assistant.starting import MODEL_VARIABLE, command_of, model_in_force

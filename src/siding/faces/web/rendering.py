@@ -46,7 +46,7 @@ def _pretty(value: object) -> str:
 
 
 _ENVIRONMENT = Environment(
-    loader=FileSystemLoader(Path(__file__).parent),
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=True,
     undefined=Undefined,
     trim_blocks=True,

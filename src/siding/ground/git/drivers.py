@@ -1,4 +1,4 @@
-"""The filters and merge drivers that a repository's own configuration names.
+"""Filters and merge drivers: which a configuration names, and which paths go through them.
 
 Whoever can write ``.git/config`` chooses these programs, an agent without a sandbox among them. So
 they are off until a person trusts exactly these commands: the digest of a driver is that of its
@@ -6,23 +6,31 @@ name and commands. A trusted filter runs where the person's own git would run it
 and with their git directory, also for files of a workspace; in that directory if there is no
 checkout. So a command such as ``./tools/clean`` never means a program that an agent has written
 into its workspace.
+
+Which path goes through which driver is said by its attributes, for which git is asked.
 """
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 
-from siding.ground.git.command import PROGRAM_KEYS, Git, names_program
+from siding.ground.files.regular import read_small
+from siding.ground.git.command import PROGRAM_KEYS, Git, Place, names_program
 from siding.ground.git.discovery import RepositoryPaths
+from siding.ground.git.paths import parents
 from siding.ground.hashing import sha256_hex
+from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process import capture
 
 _OWN_KINDS = ("filter", "merge")  # a diff driver only shows; git stores nothing that it makes
 _CONDITIONAL = "includeif."
 _MOST_FILES = 100  # of the configuration that are read; more than that is no configuration
+_ATTRIBUTES = b".gitattributes"
+_AT_ONCE = 500  # paths on one command line
 
 
 class Driver(NamedTuple):
@@ -115,7 +123,7 @@ def conditional_values(git: Git, repository: RepositoryPaths) -> dict[str, str]:
     first = ["--show-scope", "--includes"]
     waiting = [
         path
-        for scope, origin, key, value in _listed(git, repository, first, scoped=True)
+        for scope, origin, key, value in _listed_settings(git, repository, first, scoped=True)
         if scope in ("local", "worktree")
         for path in _included(git, repository, origin, key, value)
     ]
@@ -126,7 +134,7 @@ def conditional_values(git: Git, repository: RepositoryPaths) -> dict[str, str]:
         if path in seen or not path.is_file():  # of a pipe nobody would see the end
             continue
         seen.add(path)
-        for _scope, origin, key, value in _listed(
+        for _scope, origin, key, value in _listed_settings(
             git, repository, ["-f", str(path), "--includes"], scoped=False
         ):
             values[key] = value
@@ -177,7 +185,7 @@ def _environment(git: Git, **more: str) -> dict[str, str]:
     return {**passed, "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1", **more}
 
 
-def _listed(
+def _listed_settings(
     git: Git, repository: RepositoryPaths, options: Sequence[str], *, scoped: bool
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield scope, origin, key and value of each setting that git lists."""
@@ -203,3 +211,109 @@ def _included(
         return [Path(git.environ.get("HOME", "/"), value[2:])]
     above = os.path.dirname(origin.removeprefix("file:"))
     return [Path(os.path.normpath(repository.common_dir / above / value))]
+
+
+class PathClass(NamedTuple):
+    """The files of a commit that go through one driver, and the patterns that say so."""
+
+    kind: str  # "filter", "merge"
+    name: str
+    patterns: tuple[str, ...]
+    files: int
+
+
+def path_classes(
+    git: Git, place: Place, commit: Sha, drivers: "Iterable[Driver]"
+) -> list[PathClass]:
+    """Return the files of a commit that go through these drivers; `place` has them on disk.
+
+    A driver that no attribute names is left out.
+    """
+    wanted = list(drivers)
+    if not wanted:
+        return []
+    listed = git.run(
+        place, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit], doing="listing files"
+    )
+    paths = listed.split(b"\0")[:-1]
+    found = []
+    for kind in dict.fromkeys(each.kind for each in wanted):
+        values = list(_asked(git, place, paths, kind).values())
+        lines = _lines_with(git, place, commit, kind)
+        for name in (each.name for each in wanted if each.kind == kind):
+            patterns = tuple(dict.fromkeys(p for p, words in lines if f"{kind}={name}" in words))
+            files = values.count(name)
+            if patterns or files:
+                found.append(PathClass(kind, name, patterns, files))
+    return found
+
+
+def _lines_with(git: Git, place: Place, commit: Sha, kind: str) -> list[tuple[str, list[str]]]:
+    """Return pattern and attributes of each line of an attributes file that names a driver."""
+    pathspec = ":(glob)**/.gitattributes"
+    done = git.attempt(
+        place._replace(magic_pathspecs=True),
+        ["grep", "-h", "-F", "-e", f"{kind}=", commit, "--", pathspec],
+    )
+    own = read_small((place.common_dir or place.git_dir) / "info" / "attributes") or b""
+    lines = (done.stdout + b"\n" + own).decode("utf-8", "backslashreplace").split("\n")
+    words = [line.split() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return [(each[0], each[1:]) for each in words]
+
+
+def filters_in(
+    git: Git, place: Place, tree: Sha, paths: Iterable[bytes], *, scratch: Path
+) -> dict[bytes, str]:
+    """Return the filters of the paths by the `.gitattributes` of a tree."""
+    asked = list(paths)
+    above = dict.fromkeys([b"", *(each for path in asked for each in parents(path))])
+    files = [os.path.join(directory, _ATTRIBUTES) for directory in above]
+    there = place._replace(index_file=scratch)
+    try:
+        entries = [entry for some in _batches(files) for entry in _listed(git, there, tree, some)]
+        git.run(
+            there,
+            ["update-index", "--add", "-z", "--index-info"],
+            doing="asking for filters",
+            stdin=b"".join(entry + b"\0" for entry in entries),
+        )
+        return _asked(git, there, asked, "filter", cached=True)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def filters_on_disk(git: Git, place: Place, paths: Iterable[bytes]) -> dict[bytes, str]:
+    """Return the filters of the paths by the `.gitattributes` in a directory of files."""
+    return _asked(git, place, list(paths), "filter")
+
+
+def _listed(git: Git, place: Place, tree: Sha, paths: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield the entries of files as `git update-index --index-info` reads them."""
+    output = git.run(
+        place,
+        ["ls-tree", "-z", "--full-tree", tree, "--", *map(os.fsdecode, paths)],
+        doing="looking for attributes",
+    )
+    for line in output.split(b"\0")[:-1]:
+        if line.startswith(b"100"):  # git follows no link to attributes
+            yield line
+
+
+def _batches(paths: Sequence[bytes]) -> Iterator[list[bytes]]:
+    waiting = iter(paths)
+    while some := list(islice(waiting, _AT_ONCE)):
+        yield some
+
+
+def _asked(
+    git: Git, place: Place, paths: Sequence[bytes], attribute: str, *, cached: bool = False
+) -> dict[bytes, str]:
+    output = git.run(
+        place,
+        ["check-attr", *(["--cached"] if cached else []), "-z", "--stdin", attribute],
+        doing="asking for attributes",
+        stdin=b"".join(path + b"\0" for path in paths),
+    )
+    fields = output.split(b"\0")
+    found = zip(fields[0::3], fields[2::3], strict=False)
+    return {path: value.decode("utf-8", "surrogateescape") for path, value in found}

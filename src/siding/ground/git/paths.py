@@ -1,6 +1,15 @@
-"""File names as git has them: bytes without NUL, relative to a worktree's root."""
+"""What git's trees hold: names and modes.
+
+A name is bytes without NUL, relative to the root of a worktree; a mode is octal text.
+"""
 
 from collections.abc import Sequence
+
+NOTHING = "000000"  # no entry, as git writes it in a raw diff
+REGULAR = "100644"
+EXECUTABLE = "100755"
+SYMLINK = "120000"
+GITLINK = "160000"  # a repository of its own
 
 _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 _UNESCAPES = {letter: code for code, letter in _ESCAPES.items()}

@@ -264,7 +264,7 @@ class Repository:
             else:
                 lists[entry.kind.value].append(entry.path)
         if user.off_filters and lists["modified"]:
-            from siding.ground.git.attributes import filters_on_disk
+            from siding.ground.git.drivers import filters_on_disk
 
             # Without its filter a file differs from what is stored, whether it was changed or not.
             names = filters_on_disk(self.git, place, lists["modified"])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import PROGRAM_KEYS, Git, Place, find_program, names_program
 from siding.ground.git.discovery import RepositoryPaths
-from siding.ground.git.excludes import copied
+from siding.ground.git.status import copied_excludes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process import capture
 
@@ -116,7 +116,7 @@ def load_settings(
     own = repository.common_dir / "info" / "exclude"
     return UserSettings(
         settings=tuple(settings),
-        excludes=copied([own] if ignore is None else [ignore, own]),
+        excludes=copied_excludes([own] if ignore is None else [ignore, own]),
         converts=attributes is not None or _converts(values),
         filters=frozenset(present),
         missing_filters=frozenset(missing),

@@ -1,11 +1,23 @@
-"""Parse the output of `git status --porcelain=v2 -z`."""
+"""Parse the output of `git status --porcelain=v2 -z`, and say what it is to ignore.
 
-from collections.abc import Iterator
+The ignore patterns of a person that lie outside of a worktree are git's own file, and theirs.
+Siding's indexes have their own git directory, so the patterns are copied for them. The first line
+of a copy is a comment that names the files which it was made from, so that it can be renewed when
+a person adds a pattern.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from pathlib import Path
 
+from siding.ground.files.regular import read_small
 from siding.ground.namedtuples import NamedTuple
 
 ARGUMENTS = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
+_SOURCES = b"# siding: copied from "
+_LIMIT = 1 << 20  # bytes of a file
 
 
 class EntryKind(StrEnum):
@@ -60,3 +72,24 @@ def parse(output: bytes) -> Iterator[StatusEntry]:
                 yield StatusEntry(kind=EntryKind.CONFLICTED, path=path, staged="U", unstaged="U")
             case _:
                 continue
+
+
+def copied_excludes(sources: Sequence[Path]) -> bytes:
+    """Return the patterns in these files, those that exist, in order."""
+    names = json.dumps([os.fspath(each) for each in sources]).encode()
+    patterns = [read_small(path, _LIMIT) or b"" for path in sources]
+    return b"\n".join([_SOURCES + names, *patterns, b""])
+
+
+def renewed_excludes(copy: bytes) -> bytes:
+    """Return a copy as its sources are now; as it is, if it does not say what they are."""
+    first, _, _ = copy.partition(b"\n")
+    if not first.startswith(_SOURCES):
+        return copy  # of an older version
+    try:
+        names = json.loads(first[len(_SOURCES) :])
+    except ValueError:
+        return copy
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        return copy
+    return copied_excludes([Path(each) for each in names])

@@ -1,15 +1,17 @@
-"""Values: the command to run, how its streams are connected, and how it ended."""
+"""Values: the command to run, how it is started and connected, and how it ended."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from pathlib import Path
 
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.process.lookup import Program
 
 TOKEN_VARIABLE = "SIDING_STEP_TOKEN"  # marks every process of a step in its environment
 # What the commands of Siding's own agent have in its place: the digests of the tokens.
 MARK_VARIABLE = "SIDING_STEP_MARK"
+Enter = Callable[[], None]
 
 
 def step_marks(env: Mapping[str, str]) -> list[str]:
@@ -132,3 +134,57 @@ class Outcome(NamedTuple):
     reason: str | None
     notes: tuple[str, ...]
     size: WindowSize | None = None
+
+
+class ProcessStatus(NamedTuple):
+    """A living process.
+
+    ``started`` is its start time. It tells the process from a later one with the same pid.
+    """
+
+    pid: int
+    name: str
+    parent: int
+    group: int
+    session: int
+    started: int
+
+
+class SpawnPlan(NamedTuple):
+    """The program to start so that the user's command runs in a sandbox.
+
+    ``command`` and ``program`` are started in place of the user's (bwrap, say). The child calls
+    ``enter`` right before exec, and keeps the descriptors ``keep`` open. With ``takes_terminal``
+    the command inside takes the terminal as its own, so the child must not do so. ``is_warden``:
+    what is started is the warden, whose end ends everything inside.
+    """
+
+    command: Command
+    program: Program
+    enter: Enter | None
+    keep: tuple[int, ...]
+    takes_terminal: bool
+    is_warden: bool = False
+
+
+class Survival(NamedTuple):
+    """What the keeper of a run holds that survives its host.
+
+    `locks` are the descriptors of those by which others see that the run lives; to `fate` it writes
+    how the command ended.
+    """
+
+    locks: tuple[int, ...]
+    fate: int
+
+
+class TurnTimes(NamedTuple):
+    """When turns are recorded, in seconds; None for not at all."""
+
+    every_s: float | None = None
+    quiet_s: float | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether turns are recorded at all."""
+        return self != TurnTimes()

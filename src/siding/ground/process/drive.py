@@ -23,12 +23,11 @@ from siding.ground.process.signals import ENDING, STOP, SignalInbox
 from siding.ground.process.tree import EndedProcesses, ProcessTree
 
 if TYPE_CHECKING:
+    from siding.ground.process.ctrl_z import Suspending
     from siding.ground.process.ender import Ender
-    from siding.ground.process.keeper.child import Child
     from siding.ground.process.limit_watch import LimitWatch
     from siding.ground.process.limits import Breach
-    from siding.ground.process.looks import Looks
-    from siding.ground.process.pausing.suspending import Suspending
+    from siding.ground.process.ports import Child, Looks
 
 QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte
 DRAIN_S = 5.0  # and after this long in any case
@@ -47,6 +46,19 @@ class Beside(Protocol):
     def wanted(self) -> list[tuple[int, int, Callable[[], object]]]: ...
 
 
+class Suspends:
+    """What suspends a run, made at the first key, stop or Ctrl-Z; `made` has it then."""
+
+    def __init__(self, make: "Callable[[], Suspending]") -> None:
+        self.made: tuple[Suspending, ...] = ()
+        self._make = make
+
+    def __call__(self) -> "Suspending":
+        if not self.made:
+            self.made = (self._make(),)
+        return self.made[0]
+
+
 class Drive:
     """Watches over a started command. After `run` has returned, the public attributes tell how
     the command ended."""
@@ -61,7 +73,7 @@ class Drive:
         timeout_s: float | None,
         grace_s: float,
         typed: TerminalInput | None = None,
-        suspending: "Suspending",
+        suspends: Suspends,
     ) -> None:
         self.status: int | None = None  # the command's exit status, negative for a signal
         self.timed_out = False
@@ -75,7 +87,7 @@ class Drive:
         self._inbox = inbox
         self._channels = channels
         self._typed = typed
-        self._suspending = suspending
+        self._suspends = suspends
         self._watch: LimitWatch | None = None
         self._looks: list[Looks] = []
         self._group: Callable[[], int | None] | None = None
@@ -130,6 +142,12 @@ class Drive:
         return self._draining and not moving
 
     @property
+    def _in_background(self) -> bool:
+        """Whether another job has the person's terminal."""
+        made = self._suspends.made
+        return bool(made) and made[0].in_background
+
+    @property
     def _must_look(self) -> bool:
         """Whether nothing tells us when the command ends: neither SIGCHLD nor a keeper."""
         return not self._inbox.active and self._child.fileno() < 0
@@ -150,7 +168,7 @@ class Drive:
         if self._typed is not None and self.status is None and self._channels[0].open:
             if self._typed.pending:
                 wanted.append((self._typed.master, select.POLLOUT, self._typed.send))
-            elif self._typed.open and not self._suspending.in_background:
+            elif self._typed.open and not self._in_background:
                 wanted.append((self._typed.fd, select.POLLIN, self._typed.read))
         if self._child.fileno() >= 0:
             wanted.append((self._child.fileno(), select.POLLIN, self._look_at_child))
@@ -199,9 +217,10 @@ class Drive:
             left = turn if left is None else min(left, turn)
         if self._must_look:
             left = _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
-        if self._suspending.in_background:
+        if self._in_background:
             left = _BACKGROUND_LOOK_S if left is None else min(left, _BACKGROUND_LOOK_S)
-        dues = [self._suspending.due, *(each.due for each in self._beside)]
+        dues = [each.due for each in self._suspends.made]
+        dues += [each.due for each in self._beside]
         for due in [due for due in dues if due is not None]:
             left = due - now if left is None else min(left, due - now)
         return left
@@ -216,11 +235,11 @@ class Drive:
                 self._look_at_child()
                 self._tree.reap()
             elif number == signal.SIGWINCH:
-                self._suspending.resized()
+                self._suspends().resized()
             elif number == signal.SIGTSTP:
-                self._suspending.asked()
+                self._suspends().asked()
             elif number == signal.SIGCONT:
-                self._suspending.continued()
+                self._suspends().continued()
             elif number == STOP:
                 self.was_stopped = True
                 self._stop(signal.SIGTERM)
@@ -283,7 +302,7 @@ class Drive:
         self.status = self._child.poll()
         if self.status is None:
             if number := self._child.stopped():
-                self._suspending.command_stopped(number)
+                self._suspends().command_stopped(number)
             return
         self.ended_at = self._last_byte = time.monotonic()
         if self._watch is not None and self._ender is None:
@@ -298,9 +317,10 @@ class Drive:
 
     def _look_at_clock(self) -> None:
         now = time.monotonic()
-        self._suspending.look(now)
-        if self._suspending.in_background:
-            self._suspending.continued()  # not every shell's `fg` sends SIGCONT
+        for suspending in self._suspends.made:
+            suspending.look(now)
+            if suspending.in_background:
+                suspending.continued()  # not every shell's `fg` sends SIGCONT
         for each in self._looks if not (self._draining or self._ending) else ():
             each.look(now)
         if self._draining:

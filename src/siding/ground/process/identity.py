@@ -5,11 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-if sys.platform == "linux":
-    from siding.ground.process import procfs as processes
-else:
-    from siding.ground.process import ps as processes
-
+from siding.ground.process.command import ProcessStatus
 
 _LOOK_S = 0.01
 
@@ -24,13 +20,13 @@ def boot_id() -> str:
 
 def started_of(pid: int | None = None) -> int:
     """Return the start time of a living process, 0 if it is gone; of this process for None."""
-    status = processes.read_status(os.getpid() if pid is None else pid)
+    status = _status(os.getpid() if pid is None else pid)
     return 0 if status is None else status.started
 
 
 def name_of(pid: int) -> str:
     """Return a process as a person is told of it: its name and number."""
-    status = processes.read_status(pid)
+    status = _status(pid)
     return f"process {pid}" if status is None else f"{status.name} (process {pid})"
 
 
@@ -39,16 +35,20 @@ def signal_process(pid: int, started: int, number: int) -> bool:
 
     Returns whether the process lived and was signalled; False without the permission, too.
     """
-    status = processes.read_status(pid)
+    status = _status(pid)
     if status is None or status.started != started:
         return False
-    return processes.send_signal(status, number)
+    if sys.platform == "linux":
+        from siding.ground.process.procfs import send_signal
+    else:
+        from siding.ground.process.ps import send_signal
+    return send_signal(status, number)
 
 
 def await_end(pid: int, started: int, *, seconds: float) -> bool:
     """Wait until the process that has this number and start time ends; False after `seconds`."""
     end = time.monotonic() + seconds
-    while (status := processes.read_status(pid)) is not None and status.started == started:
+    while (status := _status(pid)) is not None and status.started == started:
         if time.monotonic() >= end:
             return False
         time.sleep(_LOOK_S)
@@ -62,3 +62,11 @@ def has_terminal() -> bool:
     except OSError:
         return False
     return True
+
+
+def _status(pid: int) -> ProcessStatus | None:
+    if sys.platform == "linux":
+        from siding.ground.process.procfs import read_status
+    else:
+        from siding.ground.process.ps import read_status
+    return read_status(pid)

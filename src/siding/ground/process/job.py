@@ -19,9 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.command import MARK_VARIABLE
+from siding.ground.process.command import MARK_VARIABLE, ProcessStatus
 from siding.ground.process.errors import CannotStart
-from siding.ground.process.status import ProcessStatus
 
 if sys.platform == "linux":
     from siding.ground.process import procfs as processes

@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.ground.process.command import is_marked, step_marks
-from siding.ground.process.status import ProcessStatus
+from siding.ground.process.command import ProcessStatus, is_marked, step_marks
 
 if TYPE_CHECKING:
     import ctypes

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from siding.ground.process.status import ProcessStatus
+from siding.ground.process.command import ProcessStatus
 
 _COLUMNS = "pid=,ppid=,pgid=,stat=,lstart=,comm="
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from siding.ground.process.command import StdinPlan
 from siding.ground.process.output.recording import OutputFiles
-from siding.ground.process.screen import ScreenWriter
+from siding.ground.process.streams import ScreenWriter
 
 if TYPE_CHECKING:
     from siding.ground.process.terminal import ScreenModes

@@ -35,8 +35,7 @@ else:
 TIMEOUT_EXIT_CODE = 124  # the one of timeout(1)
 if TYPE_CHECKING:
     from siding.ground.process.broker.door import Door
-    from siding.ground.process.keeper.child import Child
-    from siding.ground.process.sandboxed import Sandboxed
+    from siding.ground.process.ports import Child, Sandboxed
 
 _SANDBOX_TRIES = 3  # what a sandbox hides (sockets of others) can go while bwrap sets it up
 _WARDEN_S = 2.0  # the kernel kills a whole PID namespace at once, but swapped-out ones take time
@@ -109,7 +108,7 @@ def _run_once(run: Plan, program: lookup.Program) -> "Outcome | Sandboxed":
             timeout_s=run.timeout_s,
             grace_s=run.grace_s,
             typed=side.typed,
-            suspending=side.suspending(tree, may_stop=inbox.active, pause=run.pause),
+            suspends=side.suspends(tree, may_stop=inbox.active, pause=run.pause),
         )
         tree.watch(child)
         if watch is not None:

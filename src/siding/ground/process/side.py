@@ -9,27 +9,33 @@ from typing import TYPE_CHECKING
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process import lookup
-from siding.ground.process.command import Command, OutputScreen, StdinPlan, StreamPlan, WindowSize
+from siding.ground.process.command import (
+    Command,
+    OutputScreen,
+    SpawnPlan,
+    StdinPlan,
+    StreamPlan,
+    Survival,
+    WindowSize,
+)
 from siding.ground.process.descriptors import pipe_above_standard
+from siding.ground.process.drive import Suspends
 from siding.ground.process.limits import Limits
 from siding.ground.process.output.recording import OutputFiles
-from siding.ground.process.pausing.suspending import NoPause, Pause, Suspending
 from siding.ground.process.pump import Channel, TerminalInput
-from siding.ground.process.screen import ScreenWriter
 from siding.ground.process.spawn import spawn_piped
-from siding.ground.process.spawn_plan import SpawnPlan, Survival
+from siding.ground.process.streams import ScreenWriter
 from siding.ground.process.tree import TERM_GRACE_S, ProcessTree
 
 if TYPE_CHECKING:
     from siding.ground.process.broker.door import Door
     from siding.ground.process.control.control import Control
     from siding.ground.process.control.shared import SharedTerminal
+    from siding.ground.process.ctrl_z import Suspending
     from siding.ground.process.drive import Beside
-    from siding.ground.process.keeper.child import Child
     from siding.ground.process.limit_watch import LimitWatch
-    from siding.ground.process.looks import Looks
+    from siding.ground.process.ports import Child, Looks, Pause, Sandboxed
     from siding.ground.process.requests import Requests
-    from siding.ground.process.sandboxed import Sandboxed
     from siding.ground.process.terminal import RawMode
 
 _DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
@@ -85,7 +91,7 @@ class Plan(NamedTuple):
     on_started: "Callable[[Child], None] | None" = None
     grace_s: float = TERM_GRACE_S
     sandbox: RunSandbox | None = None
-    pause: Pause = NoPause()
+    pause: "Pause | None" = None
     control: "Control | None" = None
     requests: "Requests | None" = None
     door: "Callable[[], Door | None] | None" = None
@@ -135,9 +141,17 @@ class Side:
             self.shared.owner = self
             self.shared.look(self, seen)
 
-    def suspending(self, tree: ProcessTree, *, may_stop: bool, pause: Pause) -> Suspending:
+    def suspends(self, tree: ProcessTree, *, may_stop: bool, pause: "Pause | None") -> Suspends:
         """Return what suspends this run."""
-        suspending = Suspending(
+        suspends = Suspends(partial(self._suspending, tree, may_stop, pause))
+        if self.typed is not None:
+            self.typed.used = partial(self._used, suspends)
+        return suspends
+
+    def _suspending(self, tree: ProcessTree, may_stop: bool, pause: "Pause | None") -> "Suspending":
+        from siding.ground.process.ctrl_z import Suspending
+
+        return Suspending(
             tree,
             raw=self._raw,
             master=None if self.typed is None else self.typed.master,
@@ -145,14 +159,11 @@ class Side:
             may_stop=may_stop,
             pause=pause,
         )
-        if self.typed is not None:
-            self.typed.used = partial(self._used, suspending)
-        return suspending
 
-    def _used(self, suspending: Suspending, keys: bytes) -> None:
+    def _used(self, suspends: Suspends, keys: bytes) -> None:
         """The person types: the terminal has the size of their window, and Ctrl-Z is heeded."""
         self.resize()
-        suspending.typed(keys)
+        suspends().typed(keys)
 
     def restore_screen(self) -> None:
         for channel in self.channels:

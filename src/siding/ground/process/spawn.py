@@ -18,14 +18,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.command import Command
+from siding.ground.process.command import Command, SpawnPlan, Survival
 from siding.ground.process.descriptors import LAST_STANDARD, close_all_but, pipe_above_standard
 from siding.ground.process.keeper.forking import can_keep, fork_kept
 from siding.ground.process.lookup import Program, is_plain_script
-from siding.ground.process.spawn_plan import SpawnPlan, Survival
 
 if TYPE_CHECKING:
-    from siding.ground.process.keeper.child import Child
+    from siding.ground.process.ports import Child
 
 PIPE_BYTES = 1 << 20  # Linux allows a user this much (pipe-max-size); the default is 64 kB
 
@@ -119,7 +118,7 @@ def _forked(
         return fork_kept(
             become, failed=failed, terminal=terminal, guarded=guarded, survives=survives
         )
-    from siding.ground.process.keeper.child import Forked
+    from siding.ground.process.ports import Forked
 
     pid = os.fork()
     if pid == 0:

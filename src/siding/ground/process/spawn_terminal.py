@@ -6,15 +6,14 @@ import termios
 from typing import TYPE_CHECKING, Any
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.command import Command, WindowSize
+from siding.ground.process.command import Command, SpawnPlan, Survival, WindowSize
 from siding.ground.process.keeper.forking import can_keep
 from siding.ground.process.lookup import Program
 from siding.ground.process.spawn import fork_exec, surviving, take, take_pipes
-from siding.ground.process.spawn_plan import SpawnPlan, Survival
 from siding.ground.process.terminal import set_window_size
 
 if TYPE_CHECKING:
-    from siding.ground.process.keeper.child import Child
+    from siding.ground.process.ports import Child
 
 
 class InTerminal(NamedTuple):

@@ -21,8 +21,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.command import ProcessInfo
-from siding.ground.process.status import ProcessStatus
+from siding.ground.process.command import ProcessInfo, ProcessStatus
 
 if sys.platform == "linux":
     from siding.ground.process import procfs as processes
@@ -33,7 +32,7 @@ TERM_GRACE_S = 2.0
 _CHASE_S = 0.1
 
 if TYPE_CHECKING:
-    from siding.ground.process.keeper.child import Child
+    from siding.ground.process.ports import Child
 
 _watching: "set[ProcessTree]" = set()  # the trees of the commands that run now, in this process
 

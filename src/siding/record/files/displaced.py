@@ -19,10 +19,9 @@ from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
+from siding.ground.files.attributes import has_writer
 from siding.ground.files.durable import flush, flush_names, write_all
-from siding.ground.files.leases import has_writer
-from siding.ground.git.paths import parents, quote_path
-from siding.ground.git.tree_modes import REGULAR, SYMLINK
+from siding.ground.git.paths import REGULAR, SYMLINK, parents, quote_path
 from siding.ground.git.treewalk import OpenTree
 from siding.ground.hashing import new_digest
 from siding.ground.namedtuples import NamedTuple

@@ -8,8 +8,7 @@ names elsewhere.
 
 from collections.abc import Collection, Mapping, Sequence
 
-from siding.ground.git.paths import is_selected
-from siding.ground.git.tree_modes import EXECUTABLE, REGULAR
+from siding.ground.git.paths import EXECUTABLE, REGULAR, is_selected
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.files.plan import Restoration

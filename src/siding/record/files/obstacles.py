@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from siding.ground.files.attributes import Attributes, attributes_of, is_read_only
-from siding.ground.git.paths import join, parents, quote_path
+from siding.ground.git.paths import NOTHING, join, parents, quote_path
 from siding.ground.git.roots import WorktreeRoot
-from siding.ground.git.tree_modes import NOTHING
 from siding.ground.namedtuples import NamedTuple
 from siding.record.files.displaced import blob_at
 from siding.record.files.plan import Restoration

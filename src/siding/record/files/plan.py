@@ -15,9 +15,8 @@ import os
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 
-from siding.ground.git.paths import is_selected, join, parents
+from siding.ground.git.paths import GITLINK, NOTHING, is_selected, join, parents
 from siding.ground.git.roots import WorktreeRoot
-from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.namedtuples import NamedTuple
 from siding.record.snapshots.mode_changes import ModeChange
 from siding.record.snapshots.modes import Bare, Links, Modes

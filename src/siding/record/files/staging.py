@@ -14,9 +14,8 @@ from typing import BinaryIO
 from siding.ground.files import durable
 from siding.ground.files.exchange import NO_LINK, Entry
 from siding.ground.git.errors import GitError
-from siding.ground.git.paths import quote_path
+from siding.ground.git.paths import EXECUTABLE, SYMLINK, quote_path
 from siding.ground.git.roots import WorktreeRoot
-from siding.ground.git.tree_modes import EXECUTABLE, SYMLINK
 from siding.ground.git.treewalk import OpenTree
 from siding.record.files.displaced import CONTENTS, entry_name, remove_if_empty, write_names
 from siding.record.files.plan import Restoration

@@ -13,11 +13,10 @@ from siding.ground.files.regular import read_small
 from siding.ground.git.command import Place
 from siding.ground.git.errors import CommandFailed
 from siding.ground.git.index_file import exceptions_in
-from siding.ground.git.paths import join, parents
+from siding.ground.git.paths import GITLINK, NOTHING, join, parents
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings, filter_environment, settings_in
 from siding.ground.git.status import EntryKind, parse
-from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.model import CheckoutPlace, IndexLocked, Trees
 from siding.record.snapshots.patches import Change

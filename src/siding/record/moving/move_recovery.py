@@ -15,10 +15,9 @@ from pathlib import Path
 
 from siding.ground.git.command import Place
 from siding.ground.git.errors import CommandFailed, said_by
-from siding.ground.git.paths import join
+from siding.ground.git.paths import GITLINK, NOTHING, join
 from siding.ground.git.repository import Repository
 from siding.ground.git.settings import UserSettings, filter_environment
-from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.ids import Sha
 from siding.record.moving import checkout as checkouts
 from siding.record.moving.checkout import (

@@ -17,9 +17,8 @@ from pathlib import Path
 from siding.ground.files.durable import flush, flush_names, make_dirs
 from siding.ground.files.exchange import Entry, put, rename_new
 from siding.ground.files.regular import read_small
-from siding.ground.git.paths import join, parents
+from siding.ground.git.paths import GITLINK, NOTHING, join, parents
 from siding.ground.git.roots import recorded_root
-from siding.ground.git.tree_modes import GITLINK, NOTHING
 from siding.ground.git.treewalk import OpenTree
 from siding.ground.namedtuples import NamedTuple
 from siding.record.files.displaced import (
@@ -96,7 +95,7 @@ def stage(
     """
     tree = directory / TREE
     make_dirs(directory)
-    tree.mkdir(mode=0o700, exist_ok=True)  # it is gone before anything here has to last
+    tree.mkdir(mode=0o700, exist_ok=True)  # git's, and gone when the files are staged
     there = where._replace(place=where.place._replace(root=tree))
     _copy_untracked_attributes(where, index, tree, changes)
     read_trees(there, index, trees, keep_fds=keep_fds)

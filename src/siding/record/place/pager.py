@@ -1,5 +1,5 @@
 """The pager, exported for the command line, because front ends may import only from `app`."""
 
-from siding.ground.process.programs.pager import Pager, start_pager
+from siding.ground.process.attached import Pager, start_pager
 
 __all__ = ["Pager", "start_pager"]

@@ -22,9 +22,8 @@ from siding.ground.errors import UnreadableFile
 from siding.ground.files.regular import read_bytes, read_small
 from siding.ground.git.discovery import RepositoryPaths
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.documents import read_document_or_none
+from siding.ground.storage.documents import Migration, read_document_or_none
 from siding.ground.storage.layout import ProjectLayout
-from siding.ground.storage.versions import Migration
 from siding.record.place.wiring import App
 
 # 2: runs live beside each other, and the lock of a task is free meanwhile. An earlier version would

@@ -8,9 +8,9 @@ import re
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import StreamPlan, WindowSize
-from siding.ground.process.emulator.safe_points import ALTERNATE, from_line_start, since_safe_point
-from siding.ground.process.emulator.screen import TextScreen
+from siding.ground.process.emulator import TextScreen
 from siding.ground.process.output.reading import Output
+from siding.ground.process.terminal import ALTERNATE, from_line_start, since_safe_point
 from siding.record.ledger.step import Step
 
 _READ = 256 << 10  # bytes from the end, in which the beginning of the screen is looked for

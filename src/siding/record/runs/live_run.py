@@ -9,7 +9,7 @@ from typing import Self
 
 from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_small
-from siding.ground.process.spawn_plan import Survival
+from siding.ground.process.command import Survival
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.record.runs.file_names import RECORD, socket_of
 from siding.record.runs.records import (

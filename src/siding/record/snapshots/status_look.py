@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import Git, Place, output_of
 from siding.ground.git.errors import SnapshotDamaged
-from siding.ground.git.excludes import renewed
 from siding.ground.git.index_file import read_gitlinks, read_times
 from siding.ground.git.paths import join, parents
 from siding.ground.git.roots import WorktreeRoot, check_root
-from siding.ground.git.status import ARGUMENTS, StatusEntry, parse
+from siding.ground.git.status import ARGUMENTS, StatusEntry, parse, renewed_excludes
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import Completed
@@ -72,7 +71,7 @@ class TaskIndex:
     def renew_excludes(self) -> None:
         """Bring the patterns up to date with the files that they were copied from."""
         copy = read_small(self.task.excludes)
-        if copy is not None and (now := renewed(copy)) != copy:
+        if copy is not None and (now := renewed_excludes(copy)) != copy:
             from siding.ground.files.durable import replace_bytes
 
             replace_bytes(self.task.excludes, now)  # also beside another command

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.ground.files.mounts import mount_of
+from siding.ground.files.attributes import mount_of
 from siding.ground.ids import TaskId
 from siding.record.files.displaced import (
     drop_recorded,

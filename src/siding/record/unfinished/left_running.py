@@ -5,12 +5,11 @@ from shlex import join
 
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.command import ProcessInfo
+from siding.ground.process.command import ProcessInfo, ProcessStatus
+from siding.ground.process.ender import Key, LeftTree, age_s, may_signal
 from siding.ground.process.identity import boot_id
-from siding.ground.process.left import Key, LeftTree, age_s, may_signal
-from siding.ground.process.pausing.open_files import command_line
-from siding.ground.process.pausing.pauser import is_possible
-from siding.ground.process.status import ProcessStatus
+from siding.ground.process.pauser import is_possible
+from siding.ground.process.procfs_details import command_line
 from siding.ground.storage.layout import TaskLayout
 from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction

@@ -16,9 +16,14 @@ import stat
 from collections.abc import Mapping
 
 from siding.ground.files.durable import write_all
-from siding.ground.process.command import TOKEN_VARIABLE, Command, with_marks_alone
+from siding.ground.process.command import (
+    TOKEN_VARIABLE,
+    Command,
+    Enter,
+    SpawnPlan,
+    with_marks_alone,
+)
 from siding.ground.process.lookup import Program
-from siding.ground.process.spawn_plan import Enter, SpawnPlan
 from siding.sandbox.engines import handing_in, handing_out, kernel
 from siding.sandbox.engines.landlock import scope_only
 from siding.sandbox.engines.port import (

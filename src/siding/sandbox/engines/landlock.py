@@ -8,9 +8,8 @@ Parts of a writable tree cannot be protected at all; `NOT_COVERED` names these a
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from siding.ground.process.command import Command
+from siding.ground.process.command import Command, SpawnPlan
 from siding.ground.process.lookup import Program
-from siding.ground.process.spawn_plan import SpawnPlan
 from siding.sandbox.engines import kernel
 from siding.sandbox.engines.kernel import PathRules
 from siding.sandbox.engines.port import (

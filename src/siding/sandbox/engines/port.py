@@ -5,10 +5,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.command import Command
+from siding.ground.process.command import Command, SpawnPlan
 from siding.ground.process.identity import boot_id
 from siding.ground.process.lookup import Program
-from siding.ground.process.spawn_plan import SpawnPlan
 from siding.sandbox.engines.seccomp import Demand, compiled
 from siding.sandbox.engines.values import Engine, Launch, Network, View
 

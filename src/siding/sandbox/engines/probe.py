@@ -25,7 +25,7 @@ from siding.sandbox.engines.table import ENGINES
 from siding.sandbox.engines.values import Launch
 
 if TYPE_CHECKING:
-    from siding.ground.process.keeper.child import Child
+    from siding.ground.process.ports import Child
 
 PROBE_TIMEOUT_S = 10.0
 _UNIX_SOCKETS = "/proc/net/unix"

@@ -9,10 +9,8 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from siding.ground.process.command import Command
+from siding.ground.process.command import Command, Enter, ProcessStatus, SpawnPlan
 from siding.ground.process.lookup import Program
-from siding.ground.process.spawn_plan import Enter, SpawnPlan
-from siding.ground.process.status import ProcessStatus
 from siding.sandbox.engines.cgroup import RunGroup
 from siding.sandbox.engines.table import engine_of
 from siding.sandbox.engines.values import Launch

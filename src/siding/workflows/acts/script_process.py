@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import siding
-from siding.ground.process.programs.linked import LinkedProgram, start_linked
+from siding.ground.process.dialogue import LinkedProgram, start_linked
 from siding.record.place.project import Project
 from siding.sandbox.engines.bwrap import arguments
 from siding.sandbox.engines.values import BindMount, Engine, Kind, Network, View, is_within

@@ -7,8 +7,14 @@ from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, text, whole
 from siding.record.place.project import Project
-from siding.workflows.acts.run import folders
-from siding.workflows.acts.scripts import FoundScript, Origin, listed, predecessors
+from siding.workflows.acts.scripts import (
+    FoundScript,
+    Origin,
+    arguments_in,
+    listed,
+    named,
+    predecessors,
+)
 from siding.workflows.acts.trust import is_trusted
 from siding.workflows.display import (
     PhaseRow,
@@ -36,7 +42,7 @@ from siding.workflows.events import (
 )
 from siding.workflows.outcome import Dead, Done, Skipped
 from siding.workflows.state import AgentState, RunState, RunStatus
-from siding.workflows.store import RunFolder, RunRecord, is_run_id
+from siding.workflows.store import RunFolder, RunFolders, RunRecord, is_run_id
 
 __all__ = [
     "AgentDone",
@@ -107,6 +113,15 @@ class RunView(NamedTuple):
         return self.state.can_resume
 
 
+def arguments_read(project: Project, name: str) -> tuple[str, ...]:
+    """Return the names of the arguments that a workflow's script reads, in the order of its text.
+
+    They are the texts by which it looks something up in `args`, or in a name that stands for it.
+    Raises WorkflowNotFound, ScriptError.
+    """
+    return arguments_in(named(project, name).source)
+
+
 def workflow_views(project: Project) -> list[WorkflowView]:
     """Return all workflows that have a name, and those of the predecessor, by name."""
     found = [_view(project, each) for each in listed(project)]
@@ -145,7 +160,7 @@ def _view(project: Project, found: FoundScript) -> WorkflowView:
 def run_views(project: Project, *, limit: int = 0) -> list[RunView]:
     """Return the runs, the one that changed last first; at most `limit` if that is not 0."""
     found = []
-    for folder, state in folders(project).states():
+    for folder, state in RunFolders.of(project).states():
         found.append(_with_record(folder, state))
         if len(found) == limit:
             break
@@ -154,7 +169,7 @@ def run_views(project: Project, *, limit: int = 0) -> list[RunView]:
 
 def run_view(project: Project, named: str) -> RunView:
     """Return a run by its id, the beginning of one, or "last". Raises WorkflowNotFound."""
-    folder = folders(project).find(named)
+    folder = RunFolders.of(project).find(named)
     state = folder.known_state()
     if state is None:
         raise WorkflowNotFound(f"there is no run {named!r}")

@@ -14,8 +14,7 @@ from siding.running.hosting import Printed, RunEvent
 from siding.running.request import RunRequest
 from siding.sandbox.request import SandboxRequest
 from siding.workflows.agents.hop import hosted
-from siding.workflows.calls import CommandCall
-from siding.workflows.engine.ports import Refused
+from siding.workflows.engine.ports import CommandCall, Refused
 
 _KEPT = 20_000  # characters of the end of what a command prints
 

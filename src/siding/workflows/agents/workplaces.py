@@ -31,8 +31,7 @@ from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.scratch import scratch
 from siding.record.tasks.names import name_after_command
 from siding.workflows.agents.hop import in_thread
-from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.ports import AgentUnavailable
+from siding.workflows.engine.ports import AgentCall, AgentUnavailable, Attempt
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome
 
 KNOWN = ("", "turn", "read", "worktree")

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from siding.ground.files import exchange, mounts
+from siding.ground.files import attributes, exchange
+from siding.ground.files.attributes import CANNOT_EXCHANGE, file_system_of, has_writer, mount_of
 from siding.ground.files.exchange import Entry, put, rename_new
-from siding.ground.files.leases import has_writer
-from siding.ground.files.mounts import CANNOT_EXCHANGE, file_system_of, mount_of
 
 Directory = Callable[[str], Entry]
 
@@ -282,13 +281,13 @@ def test_a_directory_is_found_in_the_table_of_mounts(
     def read(path: Path) -> bytes:
         return mountinfo if path.name == "mountinfo" else b"pos:\t0\nmnt_id:\t42\nino:\t9\n"
 
-    monkeypatch.setattr(mounts, "read_small", read)
+    monkeypatch.setattr(attributes, "read_small", read)
     assert mount_of(tmp_path) == "42"
     assert file_system_of(tmp_path) == "nfs4"
 
 
 def test_where_there_is_no_table_of_mounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mounts, "read_small", lambda _path: None)
+    monkeypatch.setattr(attributes, "read_small", lambda _path: None)
     assert (mount_of(tmp_path), file_system_of(tmp_path)) == ("", "")
 
 
@@ -352,7 +351,7 @@ def test_a_writer_that_comes_meanwhile_does_not_end_us(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"data")
     asks = (
-        "import os, sys; from siding.ground.files.leases import has_writer\n"
+        "import os, sys; from siding.ground.files.attributes import has_writer\n"
         "fd = os.open(sys.argv[1], os.O_RDONLY)\n"
         "print(sum(has_writer(fd) is True for _ in range(20000)))"
     )

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from siding.ground.process.command import StreamPlan
-from siding.ground.process.output.digest import BUFFER_SIZE, FIRST_SIZE
 from siding.ground.process.output.files import PTY_HEADER, marker_path, settle_output, stderr_path
 from siding.ground.process.output.reading import (
     Output,
@@ -18,7 +17,7 @@ from siding.ground.process.output.reading import (
     read_output,
     recover_output,
 )
-from siding.ground.process.output.recording import OutputFiles, Recorded
+from siding.ground.process.output.recording import BUFFER_SIZE, FIRST_SIZE, OutputFiles, Recorded
 
 STREAMS = st.one_of(
     st.binary(max_size=200),

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from siding.ground.process import procfs
+from siding.ground.process import pauser as pausing
+from siding.ground.process import procfs, procfs_details
 from siding.ground.process.ender import end_token
 from siding.ground.process.identity import started_of
-from siding.ground.process.pausing import pauser as pausing
-from siding.ground.process.pausing import threads
-from siding.ground.process.pausing.pauser import (
+from siding.ground.process.pauser import (
     CannotPause,
     Mark,
     Pauser,
@@ -74,7 +73,7 @@ def started(folder: Path, *argv: str) -> Iterator[Started]:
 
 
 def is_halted(pid: int) -> bool:
-    return threads.HALTED.issuperset(threads.thread_states(pid))
+    return procfs_details.HALTED.issuperset(procfs_details.thread_states(pid))
 
 
 def test_all_processes_halt_and_go_on(tmp_path: Path) -> None:
@@ -257,7 +256,7 @@ def test_an_interactive_shell_does_not_notice(tmp_path: Path) -> None:
         os.write(ours, b"sleep 300 &\necho $! >job; sleep 299\n")
         path = tmp_path / "job"
         wait_until(lambda: path.exists() and path.read_text().strip() != "")
-        wait_until(lambda: len(threads.children_of(shell.pid)) == 2)
+        wait_until(lambda: len(procfs_details.children_of(shell.pid)) == 2)
         pauser = Pauser(
             Trees((), (), (Mark(shell.pid, started_of(shell.pid)),), (token,)),
             note=lambda _mark: None,
@@ -267,7 +266,9 @@ def test_an_interactive_shell_does_not_notice(tmp_path: Path) -> None:
             time.sleep(0.02)
             pauser.go_on()
             time.sleep(0.02)
-        foreground = [pid for pid in threads.children_of(shell.pid) if pid != int(path.read_text())]
+        foreground = [
+            pid for pid in procfs_details.children_of(shell.pid) if pid != int(path.read_text())
+        ]
         os.kill(foreground[0], signal.SIGKILL)
         os.write(ours, b"jobs; echo reached >end\n")
         wait_until((tmp_path / "end").exists)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from siding.ground.process.command import Command, Ending, OutputScreen, StdinPlan, StreamPlan
-from siding.ground.process.keeper.child import Child
 from siding.ground.process.output.recording import OutputFiles
+from siding.ground.process.ports import Child
 from siding.ground.process.record import run_recorded
 from siding.ground.process.side import Plan
 

@@ -19,9 +19,9 @@ from siding.ground.process.command import (
     WindowSize,
 )
 from siding.ground.process.ender import end_token
-from siding.ground.process.keeper.child import Child
 from siding.ground.process.output.reading import Output, read_output
 from siding.ground.process.output.recording import OutputFiles
+from siding.ground.process.ports import Child
 from siding.ground.process.record import run_recorded
 from siding.ground.process.side import Plan, RunSandbox
 from siding.ground.process.tree import ProcessTree

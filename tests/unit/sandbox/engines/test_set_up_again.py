@@ -5,11 +5,10 @@ from shutil import which
 
 import pytest
 
-from siding.ground.process.command import Command, Ending
-from siding.ground.process.keeper.child import Child
+from siding.ground.process.command import Command, Ending, SpawnPlan
 from siding.ground.process.lookup import Program
+from siding.ground.process.ports import Child
 from siding.ground.process.side import RunSandbox
-from siding.ground.process.spawn_plan import SpawnPlan
 from siding.sandbox.engines.start import Sandboxed
 from siding.sandbox.engines.values import BindMount, Engine, Kind, Launch, Network, View
 from unit.ground.process.world import Place

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from siding.assistant.tools.files.paths import Opened, PathRefused
+from siding.ground.files.attributes import has_writer
 from siding.ground.files.durable import TEMPORARY_PREFIX, flush, write_all
 from siding.ground.files.exchange import Entry, put, rename_new
-from siding.ground.files.leases import has_writer
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 

@@ -8,17 +8,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_task_word
 from siding.faces.cli.screen.words import ago, counted
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
 
 if TYPE_CHECKING:
-    from siding.feed.tasks import TaskRow
+    from siding.feed.board import TaskRow
     from siding.record.place.project import Project
 
 
 def _switch_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", metavar="TASK", help="id or name; - for the one before")
+    add_task_word(parser, "id or name; - for the one before")
     parser.add_argument("--force", action="store_true", help="even if another task blocks it")
 
 
@@ -49,8 +50,8 @@ is the task that this terminal was about before.
 
 def _picked(project: Project, context: Context) -> str:
     """Return the id of the task that the person chooses."""
-    from siding.faces.cli.screen.pick import pick_one
-    from siding.feed.tasks import listed
+    from siding.faces.cli.screen.questions import pick_one
+    from siding.feed.board import listed
 
     rows = sorted(
         listed(project, include_closed=False).rows, key=lambda row: row.updated_at, reverse=True
@@ -66,7 +67,7 @@ def _switch_line(row: TaskRow) -> str:
 
 
 def _open_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", metavar="TASK", help="id or name (default: the active)")
+    add_task_word(parser, "id or name (default: the active)")
     parser.add_argument("--with", dest="editor", metavar="COMMAND", help="the editor to use")
 
 

@@ -30,7 +30,7 @@ def listed(ask: Ask) -> Page:
         "next": limit * 3,
         "problems": problems,
     }
-    return Page("asking/decisions.html", "Decisions", values)
+    return Page("decisions.html", "Decisions", values)
 
 
 def one(ask: Ask) -> Page:
@@ -41,7 +41,7 @@ def one(ask: Ask) -> Page:
         "items": [_item(ask, found, each) for each in found.items],
         "is_open": found.state == "open",
     }
-    return Page("asking/decision.html", found.title, values, watch=found.task_id or "*")
+    return Page("decision.html", found.title, values, watch=found.task_id or "*")
 
 
 def _coloured(source: QuotedSource) -> list[str]:

@@ -1,32 +1,35 @@
-"""Tell who is at the other end of the broker's socket, and whether it is of the run.
+"""Tell who is at the other end of the broker's socket, whether it is of the run; read its lines.
 
 The kernel knows the process that connected. It is of the run if it is the command or a descendant
 of the command's keeper, by whatever number it knows itself in a sandbox. A socket that is handed on
-keeps the identity of the one that connected.
+keeps the identity of the one that connected. It may send anything, so its lines are bounded in
+length and in time.
 """
 
 import os
 import select
 import struct
 import sys
+import time
+from _socket import SOL_SOCKET, socket
 from collections.abc import Callable
-from socket import SOL_SOCKET, socket
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.status import ProcessStatus
-
-if sys.platform == "linux":
-    from socket import SO_PEERCRED
-
-    from siding.ground.process import procfs as processes
-else:
-    from siding.ground.process import ps as processes
+from siding.ground.process.command import ProcessStatus
 
 _SO_PEERPIDFD = 77  # Linux 6.5; `socket` has no name for it
 _SOL_LOCAL, _LOCAL_PEERPID = 0, 2  # macOS
 _MOST_ANCESTORS = 1000
-
 Reader = Callable[[int], ProcessStatus | None]
+_READ = 64 << 10
+
+
+if sys.platform == "linux":
+    from _socket import SO_PEERCRED
+
+    from siding.ground.process import procfs as processes
+else:
+    from siding.ground.process import ps as processes
 
 
 class Top(NamedTuple):
@@ -102,3 +105,46 @@ def _has_ended(pidfd: int) -> bool:
     poller = select.poll()
     poller.register(pidfd, select.POLLIN)
     return bool(poller.poll(0))
+
+
+class LineTooLong(ValueError):
+    """The peer sends a line that is longer than any request."""
+
+
+class Lines:
+    """The lines that a peer sends. None of them is longer than `longest` bytes."""
+
+    def __init__(self, connection: socket, *, longest: int) -> None:
+        self._connection = connection
+        self._longest = longest
+        self._received = bytearray()
+        self._searched = 0  # bytes in which there is no newline
+
+    def next(self, seconds: float) -> bytes | None:
+        """Return the next line without its newline; None when the peer is gone.
+
+        Raises TimeoutError if there is no whole line after `seconds`, LineTooLong, and
+        ConnectionError if the peer is gone and has not read all that was sent. A line without a
+        newline at the end of all is no request: it was cut off.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            at = self._received.find(b"\n", self._searched)
+            if at >= 0:
+                line = bytes(self._received[:at])
+                del self._received[: at + 1]
+                self._searched = 0
+                if len(line) > self._longest:
+                    raise LineTooLong
+                return line
+            self._searched = len(self._received)
+            if self._searched > self._longest:
+                raise LineTooLong
+            left = end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._connection.settimeout(left)
+            data = self._connection.recv(_READ)
+            if not data:
+                return None
+            self._received += data

@@ -6,8 +6,7 @@ from pathlib import Path
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import WindowSize
 from siding.ground.process.control import frames
-from siding.ground.process.control.address import connect_to
-from siding.ground.process.control.frames import BadFrame, Frame
+from siding.ground.process.control.frames import BadFrame, Frame, connect_to
 
 _READ = 256 << 10
 _MOST_CELLS = 10_000

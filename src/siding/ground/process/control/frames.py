@@ -1,13 +1,28 @@
-"""The messages on a run's control socket, as bytes. `runs/FORMAT.md` describes them.
+"""A run's control socket: its file, and the messages on it. `runs/FORMAT.md` describes them.
+
+The host makes the file, viewers find it. `_socket` is what `socket` is built on; the latter takes
+ten milliseconds to load, and each run that lives for a moment would pay for it.
 
 A message is one byte for its kind, four for the length of what follows (big-endian), and that.
 """
 
 import json
+import os
 import struct
+import sys
+from _socket import AF_UNIX, SOCK_STREAM, SOL_SOCKET, socket
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from siding.ground.namedtuples import NamedTuple
+
+if sys.platform == "linux":
+    from _socket import SO_PEERCRED
+
+_LONGEST = 107 if sys.platform == "linux" else 103  # bytes of a path in a socket's address
+_WAITING = 8  # connections that the kernel keeps for us
+_PATIENCE_S = 10.0  # how long a host that does not answer is waited for
 
 VERSION = 1
 LONGEST = 64 << 10  # bytes of one message, without its head
@@ -24,6 +39,85 @@ SKIPPED = b"k"  # {"bytes"}: the viewer was too slow; this much was not sent, th
 TYPED = b"a"  # {"bytes"}: how many of this viewer's bytes the program's terminal has taken
 ENDED = b"e"  # {"exit_code", "ending"}
 REFUSED = b"x"  # {"reason"}
+
+
+def listen_at(path: Path) -> socket:
+    """Return a socket that listens at this path, for this user only. Raises OSError."""
+    path.unlink(missing_ok=True)
+    listener = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        with _short(path) as address:
+            listener.bind(address)
+        path.chmod(0o600)
+        listener.listen(_WAITING)
+        listener.setblocking(False)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def connect_to(path: Path) -> socket:
+    """Return a socket that is connected to the host which listens at this path. Raises OSError."""
+    connected = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        with _short(path) as address:
+            connected.connect(address)
+        connected.settimeout(_PATIENCE_S)
+    except BaseException:
+        connected.close()
+        raise
+    return connected
+
+
+def accept_from(listener: socket) -> socket | None:
+    """Return the next connection; None if it is not one of this user outside of a sandbox.
+
+    Raises OSError if there is none.
+    """
+    fd, _address = listener._accept()  # type: ignore[attr-defined]  # accept() is Python, in `socket`
+    peer = socket(fileno=fd)
+    peer.setblocking(False)
+    if _may_connect(peer):
+        return peer
+    peer.close()
+    return None
+
+
+def _may_connect(peer: socket) -> bool:
+    """Tell whether a peer is a process of this user that has no sandbox around it.
+
+    A sandbox hides the socket. Where it cannot (Landlock does not govern connecting) the peer is
+    known by its no_new_privs, which a sandboxed process cannot lose.
+    """
+    if sys.platform != "linux":
+        return True  # the file's permissions decide
+    pid, uid, _gid = struct.unpack("3i", peer.getsockopt(SOL_SOCKET, SO_PEERCRED, 12))
+    if uid != os.getuid():
+        return False
+    return not _is_confined(pid) or _is_confined(os.getpid())
+
+
+def _is_confined(pid: int) -> bool:
+    """Tell whether a process has no_new_privs set; True if that cannot be read."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_bytes()
+    except OSError:
+        return True
+    return b"\nNoNewPrivs:\t0" not in status
+
+
+@contextmanager
+def _short(path: Path) -> Iterator[str]:
+    """Yield a name of the path that fits into an address."""
+    if len(os.fsencode(path)) <= _LONGEST or sys.platform != "linux":
+        yield str(path)
+        return
+    fd = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{fd}/{path.name}"
+    finally:
+        os.close(fd)
 
 
 class BadFrame(ValueError):

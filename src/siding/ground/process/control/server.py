@@ -3,8 +3,17 @@
 Nothing here waits for a viewer. One that does not read what it is sent is skipped forward: it is
 told how much it missed and gets the present screen. One that sends what is no message is dropped.
 What is kept for each one is bounded, and so is their number.
+
+Whoever begins to watch gets the output from the last safe point on. No terminal is emulated. What a
+program does not draw again by itself is there only as far as these bytes reach.
+
+What the terminal would answer is taken out of the output. A question is answered by typing. If
+several people watch a run, only one terminal may answer; and what a program asked an hour ago must
+not be answered by a terminal that shows it now: the answer would be typed into whatever reads the
+keys by then.
 """
 
+import re
 import select
 import time
 from _socket import socket
@@ -15,21 +24,81 @@ from pathlib import Path
 
 from siding.ground.process.command import WindowSize
 from siding.ground.process.control import frames
-from siding.ground.process.control.address import accept_from, listen_at
-from siding.ground.process.control.frames import BadFrame, Frame
-from siding.ground.process.control.queries import WholeSequences, without_queries
+from siding.ground.process.control.frames import BadFrame, Frame, accept_from, listen_at
 from siding.ground.process.control.recent import Recent
-from siding.ground.process.control.replay import replay
 from siding.ground.process.control.shared import SharedTerminal
+from siding.ground.process.terminal import (
+    ALTERNATE,
+    ALTERNATE_SCREENS,
+    from_line_start,
+    since_safe_point,
+)
 
+_LONGEST = 128  # bytes; a longer unfinished sequence is no question
+_STRING_END = rb"(?:\x07|\x1b\\)"
+_QUERY = re.compile(
+    rb"\x05"  # ENQ
+    rb"|\x1bZ"  # DECID
+    rb"|\x1b\[[>=]?[0-9;]{0,8}c"  # DA: which terminal are you
+    rb"|\x1b\[\??[0-9;]{1,8}n"  # DSR: status, place of the cursor
+    rb"|\x1b\[\??[0-9;]{1,8}\$p"  # DECRQM: state of a mode
+    rb"|\x1b\[>[0-9;]{0,4}q"  # XTVERSION
+    rb"|\x1b\[\?u"  # kitty: state of the keyboard
+    rb"|\x1b\[\?[0-9;]{0,8}g"  # XTQMODKEYS as some send it
+    rb"|\x1b\[\?4m"  # XTQMODKEYS
+    rb"|\x1b\[(?:1[1345689]|2[01])(?:;[0-9]{1,4})?t"  # size and title of the window
+    rb"|\x1b\[[01]?x"  # DECREQTPARM
+    rb"|\x1b\[[0-9;]{1,20}\*y"  # DECRQCRA
+    rb"|\x1b\][0-9]{1,4};[0-9;a-z]{0,8}\?"
+    + _STRING_END  # colours, the clipboard
+    + rb"|\x1bP(?:\$q|\+q)[^\x07\x1b]{0,100}"
+    + _STRING_END  # DECRQSS, XTGETTCAP
+    + rb"|\x1b_G[^\x07\x1b]{0,100}a=q[^\x07\x1b]{0,100}\x1b\\\\"  # kitty: can you show pictures
+)
+_UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]*\x1b?|[P_][^\x07\x1b]*\x1b?)?\Z")
+# Attributes, scrolling region, insert mode and character set back to normal; nothing is erased.
+SOFT_RESET = b"\x1b[!p\x1b[0m\x1b(B\x0f"
 MOST_VIEWERS = 16
 _MOST_WAITING = 512 << 10  # bytes for one viewer; more than a replay has
 _READ = 64 << 10
 _DEAF_S = 1.0  # a pause when no connection can be taken, for want of descriptors say
 _LONGEST_GOODBYE_S = 0.5
 _MOST_CELLS = 5000
-
 Wanted = list[tuple[int, int, Callable[[], object]]]
+
+
+def without_queries(data: bytes) -> bytes:
+    """Return the output without the questions in it."""
+    return _QUERY.sub(b"", data)
+
+
+class WholeSequences:
+    """Passes output on in pieces that do not end in the middle of a sequence."""
+
+    def __init__(self) -> None:
+        self._carry = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """Return what can be passed on; the beginning of a sequence is kept for the next call."""
+        data, self._carry = self._carry + data, b""
+        cut = _UNFINISHED.search(data, max(0, len(data) - _LONGEST))
+        if cut is not None:
+            data, self._carry = data[: cut.start()], data[cut.start() :]
+        return data
+
+
+def replay(recent: Recent) -> bytes:
+    """Return bytes that bring a terminal to about what is on the run's screen now."""
+    data = bytes(recent.data)
+    if recent.is_cut:
+        data = from_line_start(data)
+    if not recent.is_terminal:
+        return data
+    data = since_safe_point(data)
+    enter = b""
+    if recent.modes.switched & ALTERNATE_SCREENS and ALTERNATE.search(data) is None:
+        enter = b"\x1b[?1049h\x1b[2J\x1b[H"
+    return SOFT_RESET + enter + data + recent.modes.again()
 
 
 class Peer:

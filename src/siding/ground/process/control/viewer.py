@@ -1,6 +1,7 @@
-"""Watch a run's terminal in ours, and type into it."""
+"""Watch a run's terminal in ours, and type into it; keys by their names."""
 
 import os
+import re
 import select
 import signal
 import termios
@@ -13,14 +14,128 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.process import terminal
 from siding.ground.process.control import frames
 from siding.ground.process.control.client import Connection, HostGone, Refused, RunEnd, end_of
-from siding.ground.process.control.prefix import Prefix
 from siding.ground.process.signals import ENDING, SignalInbox
-from siding.ground.process.terminal import ScreenModes
+from siding.ground.process.terminal import APPLICATION_CURSOR, BRACKETED_PASTE, ScreenModes
 
+_PLAIN = {
+    "enter": b"\r",
+    "tab": b"\t",
+    "escape": b"\x1b",
+    "space": b" ",
+    "backspace": b"\x7f",
+    "shift-tab": b"\x1b[Z",
+    "insert": b"\x1b[2~",
+    "delete": b"\x1b[3~",
+    "page-up": b"\x1b[5~",
+    "page-down": b"\x1b[6~",
+    "f1": b"\x1bOP",
+    "f2": b"\x1bOQ",
+    "f3": b"\x1bOR",
+    "f4": b"\x1bOS",
+    "f5": b"\x1b[15~",
+    "f6": b"\x1b[17~",
+    "f7": b"\x1b[18~",
+    "f8": b"\x1b[19~",
+    "f9": b"\x1b[20~",
+    "f10": b"\x1b[21~",
+    "f11": b"\x1b[23~",
+    "f12": b"\x1b[24~",
+}
+# In the application mode of the cursor keys these begin with SS3, else with CSI.
+_CURSOR = {"up": b"A", "down": b"B", "right": b"C", "left": b"D", "home": b"H", "end": b"F"}
+_OTHER_NAMES = {"esc": "escape", "return": "enter", "pageup": "page-up", "pagedown": "page-down"}
+_CONTROL = re.compile(r"(?:ctrl-|c-|\^)(.|space)", re.IGNORECASE)
+_META = re.compile(r"(?:alt-|meta-|m-)(.+)", re.IGNORECASE)
+NAMES = (*_PLAIN, *_CURSOR)
+# Ctrl-] as keyboards send it that a program has switched to another encoding.
+_ENCODED = rb"\x1b\[%d;5u|\x1b\[27;5;%d~"
 _TYPED_SIZE = 4096
 _INTERRUPT = b"\x03"
 _USUAL_REGION = b"\x1b[r"
 _BOTTOM = b"\x1b[9999;1H"
+
+
+class UnknownKey(ValueError):
+    """No key has this name."""
+
+
+def key_bytes(name: str, modes: frozenset[int] = frozenset()) -> bytes:
+    """Return what a key sends in a terminal with these modes; raise UnknownKey.
+
+    A name is one character, ``enter``, ``up``, ``f1``, ``ctrl-c``, ``alt-x`` and the like.
+    """
+    if len(name) == 1:
+        return name.encode()
+    plain = _OTHER_NAMES.get(name.lower(), name.lower())
+    if plain in _PLAIN:
+        return _PLAIN[plain]
+    if plain in _CURSOR:
+        return (b"\x1bO" if APPLICATION_CURSOR in modes else b"\x1b[") + _CURSOR[plain]
+    if found := _CONTROL.fullmatch(name):
+        return _control(found[1])
+    if found := _META.fullmatch(name):
+        return b"\x1b" + key_bytes(found[1], modes)
+    raise UnknownKey(name)
+
+
+def _control(character: str) -> bytes:
+    if character == "?":
+        return b"\x7f"
+    code = ord("@" if character.lower() in (" ", "space") else character.upper())
+    if not 0x40 <= code <= 0x5F:
+        raise UnknownKey(f"ctrl-{character}")
+    return bytes([code & 0x1F])
+
+
+def text_bytes(text: str, modes: frozenset[int]) -> bytes:
+    """Return what a terminal sends when a text is pasted; several lines are marked as pasted, if
+    the program asked for that."""
+    data = text.encode("utf-8", "surrogateescape").replace(b"\n", b"\r")
+    if b"\r" in data and BRACKETED_PASTE in modes:
+        return b"\x1b[200~" + data.replace(b"\x1b", b"") + b"\x1b[201~"
+    return data
+
+
+class Keys(NamedTuple):
+    """Keys for the program, and whether the viewer is to be left after them."""
+
+    typed: bytes
+    leaves: bool
+
+
+class Prefix:
+    """The prefix is one control character. With `d` behind it the viewer is left; twice, it goes to
+    the program once; anything else behind it goes there with it."""
+
+    def __init__(self, key: bytes) -> None:
+        assert len(key) == 1
+        self._key = key
+        code = key[0] | 0x40
+        codes = sorted({code, code | 0x20})
+        other = b"|".join(_ENCODED % (each, each) for each in codes)
+        self._pattern = re.compile(re.escape(key) + b"|" + other)
+        self._held = b""  # the prefix as it came, while the key behind it is waited for
+
+    def feed(self, data: bytes) -> Keys:
+        """Take keys; return those for the program."""
+        typed = b""
+        while data:
+            if self._held:
+                held, self._held = self._held, b""
+                again = self._pattern.match(data)
+                if again is not None:
+                    typed, data = typed + again[0], data[again.end() :]
+                elif data[:1] in (b"d", b"D", b"\x04"):
+                    return Keys(typed, leaves=True)
+                else:
+                    typed, data = typed + held + data[:1], data[1:]
+                continue
+            found = self._pattern.search(data)
+            if found is None:
+                return Keys(typed + data, leaves=False)
+            typed += data[: found.start()]
+            self._held, data = found[0], data[found.end() :]
+        return Keys(typed, leaves=False)
 
 
 class Left(StrEnum):

@@ -17,7 +17,10 @@ Rules:
 - With a filter, only the filter's output reaches the disk; counts and SHA-256 are of that output.
   A `kill -9` loses the bytes that the filter holds back and, of a stream of more than 8 MB, up to
   four pieces of 256 kB that wait for the disk.
-- The SHA-256 is always the one of the joined form, also before the files are joined.
+- The SHA-256 is always the one of the joined form, also before the files are joined. It is made in
+  step with the stream. A digest costs about as much as writing the bytes. After the first megabytes
+  it therefore moves to a thread (hashlib lets go of the interpreter lock), and the buffers it has
+  not finished with are what bounds the memory. A short run never starts the thread.
 
 `output.reading` reads artifacts and recovers those of a run that was cut off.
 """
@@ -30,9 +33,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from siding.ground.files.durable import flush, flush_dir
+from siding.ground.hashing import Sha256
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import StreamPlan
-from siding.ground.process.output.digest import FIRST_SIZE, StreamDigest, grown
 from siding.ground.process.output.files import (
     PTY_HEADER,
     STDOUT_HEADER,
@@ -44,11 +47,71 @@ from siding.ground.process.output.files import (
 )
 
 if TYPE_CHECKING:
-    from siding.ground.process.output.behind import Behind
+    from siding.ground.process.output.behind import Behind, DigestWorker
 
+BUFFER_SIZE = 1 << 20
+FIRST_SIZE = 1 << 16  # of the first buffer: most commands print little, and a large one costs zeros
+_INLINE_BYTES = 8 << 20
 _PIECE = 1 << 18  # bytes that are filtered at once
 _PRIMED = 8 << 20
 _MUCH = 8 << 20  # bytes of a stream after which a second thread writes
+
+
+def grown(buffer: bytearray, size: int) -> bytearray:
+    """Return the buffer after one with ``size`` bytes in it: a large one if that was full."""
+    return bytearray(BUFFER_SIZE) if size == len(buffer) < BUFFER_SIZE else buffer
+
+
+class StreamDigest:
+    """Digests buffers in the order they are given back.
+
+    The caller borrows a buffer with `lend`, fills it and gives it back with `take`. It may read
+    it until it borrows the next one. Or it has bytes of its own and only uses `feed`.
+    """
+
+    def __init__(self) -> None:
+        self._hash = Sha256()
+        self._inline = 0
+        self._buffer = bytearray(FIRST_SIZE)
+        self._worker: DigestWorker | None = None
+
+    def add(self, data: bytes) -> None:
+        """Digest a few bytes at once; only before the first `take`."""
+        self._hash.update(data)
+
+    def lend(self) -> bytearray:
+        """Return a buffer to be filled; waits while all are being digested."""
+        return self._buffer if self._worker is None else self._worker.free.get()
+
+    def take(self, buffer: bytearray, size: int) -> None:
+        """Take a buffer back whose first ``size`` bytes belong to the stream."""
+        if self._worker is not None:
+            self._worker.filled.put((buffer, size, buffer))
+            return
+        self._buffer = grown(buffer, size)
+        self._at_once(memoryview(buffer)[:size], self._buffer)
+
+    def feed(self, data: bytes) -> None:
+        """Digest bytes that are in none of our buffers; waits while there are too many of them."""
+        if self._worker is not None:
+            self._worker.filled.put((data, len(data), self._worker.free.get()))
+            return
+        self._at_once(memoryview(data), self._buffer)
+
+    def _at_once(self, data: memoryview, buffer: bytearray) -> None:
+        self._hash.update(data)
+        self._inline += len(data)
+        if self._inline >= _INLINE_BYTES:
+            from siding.ground.process.output.behind import DigestWorker
+
+            self._worker = DigestWorker(self._hash, buffer, BUFFER_SIZE)
+
+    def result(self) -> Sha256:
+        """Wait for the thread and return the digest, to which more may be added."""
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
+        return self._hash
 
 
 class Recorded(NamedTuple):

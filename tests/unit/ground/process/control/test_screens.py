@@ -4,11 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.ground.process.control.queries import WholeSequences, without_queries
 from siding.ground.process.control.recent import KEPT, Recent
-from siding.ground.process.control.replay import SOFT_RESET, replay
-from siding.ground.process.emulator.safe_points import since_safe_point
-from siding.ground.process.terminal import ScreenModes
+from siding.ground.process.control.server import SOFT_RESET, WholeSequences, replay, without_queries
+from siding.ground.process.terminal import ScreenModes, since_safe_point
 
 PIECES = st.lists(
     st.sampled_from(

@@ -1,1 +1,0 @@
-"""Stop processes for a moment, seen stopped, and let them go on."""
