@@ -14,17 +14,17 @@ from tools.house.scratch import Scratch, scratch
 import siding
 
 TODAY = {
-    "run -- true": Limit(222, 2_180, git=3, fsyncs=13, patterns=16),
-    "apply --no-close": Limit(213, 2_400, others=65, git=12, fsyncs=35),
-    "undo": Limit(199, 2_070, git=7, fsyncs=30, patterns=16),
-    "rollback --step 1": Limit(195, 2_015, git=7, fsyncs=30, patterns=16),
-    "status": Limit(95, 850, git=1, patterns=4),
-    "log": Limit(76, 640, patterns=3),
-    "diff --stat": Limit(85, 857, git=2, patterns=4),
-    "task list": Limit(57, 445, patterns=2),
+    "run -- true": Limit(192, 2_080, git=3, fsyncs=13, patterns=16),
+    "apply --no-close": Limit(187, 2_290, others=65, git=12, fsyncs=34),
+    "undo": Limit(173, 1_945, git=7, fsyncs=30, patterns=16),
+    "rollback --step 1": Limit(171, 1_925, git=7, fsyncs=30, patterns=16),
+    "status": Limit(86, 805, git=1, patterns=4),
+    "log": Limit(66, 595, patterns=3),
+    "diff --stat": Limit(81, 845, git=2, patterns=4),
+    "task list": Limit(53, 435, patterns=2),
     "run --help": Limit(20, 126, others=38, patterns=0),
-    "undo --help": Limit(21, 119, others=38, patterns=0),
-    "undo --no-such-option": Limit(21, 119, others=38, patterns=0),
+    "undo --help": Limit(21, 106, others=38, patterns=0),
+    "undo --no-such-option": Limit(21, 106, others=38, patterns=0),
 }
 PARSED = {"status": 201, "log": 300}  # lines of a ledger of 1,000
 
