@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from siding.feed.short import ShortStatus
     from siding.record.place.project import Project
     from siding.record.recording.status import TaskStatus
+    from siding.record.recording.steps import Step
     from siding.record.unfinished.live_workflows import LiveWorkflow
 
 
@@ -172,8 +173,19 @@ def _lines(found: TaskStatus, root: str) -> list[tuple[str, str]]:
                 f"{duration(last.duration_ms)}, {ago(last.ended_at)}",
             )
         )
+        lines += _conflicts(last)
     lines += _now(found)
     return lines + [("damaged", problem) for problem in found.problems]
+
+
+def _conflicts(last: Step) -> list[tuple[str, str]]:
+    """Return the line about conflicts that the newest step left in the workspace."""
+    if last.merged is None or not last.merged.conflicts:
+        return []
+    names = [each.name for each in last.merged.conflicts]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    what = f"{last.merged.branch} is merged, to be resolved: {', '.join(names[:3])}{more}"
+    return [("conflict", f"{what}; `siding undo` takes it back")]
 
 
 def _base(found: TaskStatus) -> str:
