@@ -37,9 +37,9 @@ from siding.record.place.project import Project, require_project
 from siding.record.place.selection import select
 from siding.record.place.wiring import open_app
 from siding.record.snapshots.capture import CaptureWork
-from siding.record.snapshots.heads import MovedHeads
-from siding.record.snapshots.private_index import PrivateIndex
+from siding.record.snapshots.git_state import MovedHeads
 from siding.record.snapshots.status_look import STATUS
+from siding.record.snapshots.tree_look import PrivateIndex
 from siding.record.tasks.task import Task
 from siding.running.checkpoint import checkpoint
 

@@ -7,7 +7,8 @@
     .venv/bin/python -m tools.mutate --one-in 3 MODULE    a third of the changes, always the same
     .venv/bin/python -m tools.mutate --again LOG MODULE   those that a run survived, by its output
     .venv/bin/python -m tools.mutate --list MODULE        the changes, without running anything
-    .venv/bin/python -m tools.mutate --drawn 40 --seed 7  changes from the whole house (`drawn.py`)
+    .venv/bin/python -m tools.mutate --drawn 40 --seed 7  changes from the whole house (`drawn.py`);
+                                                          with names, those of them in these modules
 
 A developer's tool: run it after work on such a module, and read what survived. Each survivor is a
 missing test, code that nobody needs, or a change that makes no difference. The last kind goes into
@@ -25,6 +26,7 @@ What is changed is in `mutations.py`. Texts are not: no test should repeat each 
 
 import argparse
 import compileall
+import json
 import os
 import shutil
 import subprocess
@@ -33,21 +35,23 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import pytest
 
-from tools.drawn import draw
+from tools.drawn import Drawn, Key, draw
 from tools.mutations import Mutation, mutations_of
 from tools.trial import CHECKOUT, FAILED, OPTIONS, STOPPED, SURVIVED, Trial
 
 TOOLS = Path(__file__).resolve().parent
 EQUIVALENT = TOOLS / "mutants-equivalent.txt"
+_ALL_LINES = range(1, 100_001)
 _SCRATCH = "MUTANTS_SCRATCH"  # the directory of the copy, for ourselves started again
 
 
@@ -170,41 +174,93 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="show the changes, run nothing")
     parser.add_argument("--drawn", type=int, metavar="N", help="so many from the whole house")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=240,
+        metavar="SECONDS",
+        help="with a folder of what is drawn",
+    )
     chosen = parser.parse_args()
     first, _, last = chosen.lines.partition("-")
     again = survivors(chosen.again.read_text("utf-8")) if chosen.again else None
     changes = Chosen(range(int(first), int(last or first) + 1), chosen.one_in, again)
+    work = [(group.modules, changes) for group in groups(chosen.modules)]
+    drawn: list[Drawn] = []
     if chosen.drawn:
-        work = list(drawn_work(chosen.drawn, chosen.seed))
-    else:
-        work = [(group, changes) for group in groups(chosen.modules)]
+        found = draw(chosen.drawn, chosen.seed, equivalents())
+        drawn = [each for each in (it.only(chosen.modules) for it in found) if each.changes]
+        work = [(each.modules, Chosen(_ALL_LINES, 1, each.changes)) for each in drawn]
     if chosen.list:
         _list(work)
         return
     if _SCRATCH not in os.environ:
         with scratch_copy() as scratch:
             sys.exit(_started_again(scratch))
+    scratch = Path(os.environ[_SCRATCH])
+    if drawn:
+        _try_drawn(scratch, drawn, chosen.most, chosen.patience)
+        return
     rows = []
-    for group, changes in work:
-        rows += _try_group(Path(os.environ[_SCRATCH]), group, changes, chosen.most)
+    for group in groups(chosen.modules):
+        rows += _try_group(scratch, group, changes, chosen.most)
     print(HEAD, *rows, sep="\n")
 
 
-def drawn_work(count: int, seed: int) -> Iterator[tuple[Group, Chosen]]:
-    """Yield what is drawn from the whole house, each with the tests of its folder."""
-    for drawn in draw(count, seed, equivalents()):
-        yield (
-            Group(drawn.modules, list(drawn.folder.tests)),
-            Chosen(range(1, 100_001), 1, drawn.changes),
-        )
-
-
-def _list(work: Sequence[tuple[Group, Chosen]]) -> None:
-    for group, chosen in work:
-        for module in group.modules:
+def _list(work: Sequence[tuple[Sequence[str], Chosen]]) -> None:
+    for modules, chosen in work:
+        for module in modules:
             for each in mutations_of((CHECKOUT / "src/siding" / module).read_bytes()):
                 if chosen.has(each, _key(module, each)):
                     print(f"{module}:{each.line}: {each.change}")
+
+
+def _try_drawn(scratch: Path, drawn: Sequence[Drawn], most_s: float, patience_s: float) -> None:
+    """Show each change to the tests of its folder; print which file of them noticed it first."""
+    survived = 0
+    for each in drawn:
+        left, until = each, time.monotonic() + patience_s
+        # What the suite leaves to `run.py prove` comes last.
+        for proves, files in (("", each.files()), ("left", list(each.folder.tests))):
+            if left.changes and time.monotonic() < until:
+                os.environ["SIDING_PROVE"] = proves
+                work = partial(_by_file, drawn=left, until=until)
+                found = _in_session(scratch, each.modules, files, most_s, work)
+                if found is not None:
+                    left = each._replace(changes=frozenset(tuple(key) for key in found))
+        for key in sorted(left.changes):
+            survived += 1
+            print("survived", *key, "", sep="\n", flush=True)
+    print(f"{survived} survived")
+
+
+def _by_file(trial: Trial, drawn: Drawn, until: float) -> list[Key]:
+    """Ask one file of tests after the other; return the changes that all of them passed."""
+    left = set(drawn.changes)
+    files = trial.files()
+    for number, (file, tests) in enumerate(files.items()):
+        if not left:
+            break
+        if time.monotonic() > until:
+            print(f"not asked any more: {len(files) - number} of {len(files)} files", flush=True)
+            break
+        trial.note(tests)
+        for module in drawn.modules:
+            for each in mutations_of(trial.path(module).read_bytes()):
+                key = _key(module, each)
+                if key not in left:
+                    continue
+                verdict = trial.verdict(module, each)
+                if verdict.outcome != SURVIVED:
+                    left.remove(key)
+                    print(
+                        f"{verdict.outcome} by {verdict.test or file}",
+                        *key,
+                        "",
+                        sep="\n",
+                        flush=True,
+                    )
+    return sorted(left)
 
 
 def _key(module: str, mutation: Mutation) -> tuple[str, str, str]:
@@ -222,28 +278,42 @@ def _started_again(scratch: Path) -> int:
 
 
 def _try_group(scratch: Path, group: Group, changes: Chosen, most_s: float) -> list[str]:
-    """Try the changes of a group's modules in a fork, as a session of pytest leaves traces."""
-    rows: list[str] = []
+    def work(trial: Trial) -> list[str]:
+        trial.note(trial.items)
+        return [try_module(trial, each, changes) for each in group.modules]
+
+    return _in_session(scratch, group.modules, group.tests, most_s, work) or []
+
+
+def _in_session(
+    scratch: Path,
+    modules: Sequence[str],
+    tests: Sequence[str],
+    most_s: float,
+    work: Callable[[Trial], list[Any]],
+) -> list[Any] | None:
+    """Return what the work told; None if pytest could not begin it.
+
+    It is done in a fork, as a session of pytest leaves traces.
+    """
+    told: list[Any] = []
     pid = os.fork()
     if pid == 0:
         os.chdir(CHECKOUT)
         sys.path.append(str(CHECKOUT / "tests"))
-        for module in group.modules:
+        for module in modules:
             _forget_compiled(scratch / "src/siding" / module)
-        trial = Trial(
-            scratch,
-            group.modules,
-            most_s,
-            lambda trial: rows.extend(try_module(trial, each, changes) for each in group.modules),
-        )
-        status = int(pytest.main([*OPTIONS, *group.tests], plugins=[trial]))
-        (scratch / "rows").write_text("\n".join(rows), "utf-8")
+        trial = Trial(scratch, modules, most_s, lambda trial: told.extend(work(trial)))
+        status = pytest.main([*OPTIONS, *tests], plugins=[trial])
+        (scratch / "result").write_text(json.dumps(told), "utf-8")
         sys.stdout.flush()
-        os._exit(status)
+        os._exit(int(status))
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if status:
-        return [f"{group.modules[0]} and its group: pytest ended with {status}"]
-    return (scratch / "rows").read_text("utf-8").splitlines()
+        print(f"{modules[0]} and its group: pytest ended with {status}", flush=True)
+        return None
+    found: list[Any] = json.loads((scratch / "result").read_text("utf-8"))
+    return found
 
 
 def _forget_compiled(path: Path) -> None:

@@ -1,8 +1,8 @@
 """The tests as one session of pytest that is forked for each change: nothing is loaded again.
 
-A plugin takes the place of pytest's loop. First all tests run once, in a fork, and it is noted how
-long each took and which lines of the chosen modules it ran, in whatever process. Then each change
-is tried in a fork of its own by the tests that ran its line: those that found the latest changes
+A plugin takes the place of pytest's loop. First tests run once, in a fork, and it is noted how long
+each took and which lines of the chosen modules it ran, in whatever process. Then each change is
+tried in a fork of its own by the tests that ran its line: those that found the latest changes
 first, then the fastest, until one fails. A fork has the change by `site/sitecustomize.py`, and so
 have the commands that the tests fork and start.
 """
@@ -79,18 +79,27 @@ class Trial:
             return False  # some could not be loaded
         self.items = {item.nodeid: item for item in session.items}
         forked.start()  # once, and without a change
-        self._note()
         self.work(self)
         return True
 
     def path(self, module: str) -> Path:
         return self.scratch / "src/siding" / module
 
-    def _note(self) -> None:
-        """Run all tests once; what fails without a change is named and not asked."""
+    def files(self) -> dict[str, list[str]]:
+        """Return the tests by their files, in the order in which pytest has them."""
+        found: dict[str, list[str]] = {}
+        for test in self.items:
+            found.setdefault(test.partition("::")[0], []).append(test)
+        return found
+
+    def note(self, tests: Iterable[str]) -> None:
+        """Run these tests once: they are asked from here on, but for those that fail now."""
+        self.took_s.clear()
+        self.lines.clear()
         (self.scratch / "noting").write_text("\n".join(str(self.path(m)) for m in self.modules))
         told = self.scratch / "told"
-        _, status = self._forked(lambda: self._run_noted(told))
+        items = [self.items[test] for test in tests]
+        _, status = self._forked(lambda: self._run_noted(items, told))
         (self.scratch / "noting").unlink()
         assert status == 0, (self.scratch / "out").read_text(errors="replace")[-3000:]
         for line in told.read_text("utf-8").splitlines():
@@ -101,12 +110,12 @@ class Trial:
             self.took_s[test] = took_s
             self.lines[test] = {(path, int(number)) for number, path in places}
 
-    def _run_noted(self, told: Path) -> int:
+    def _run_noted(self, items: Sequence[pytest.Item], told: Path) -> int:
         sitecustomize = import_module("sitecustomize")  # of `site/`: loaded at Python's start
         lines = self.scratch / "lines"
         lines.touch()
         with told.open("w", encoding="utf-8") as out:
-            for item, following in _each_with_next(list(self.items.values())):
+            for item, following in _each_with_next(items):
                 os.truncate(lines, 0)
                 sitecustomize.begin()  # again: an error while a line was noted ends it
                 began = time.monotonic()

@@ -301,3 +301,95 @@ def test_where_there_is_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
     put(tmp_path / "elsewhere/.tasks/task_1.json", task(1, "Other", "pending"))
     sandbox.siding("import", str(tmp_path / "elsewhere" / ".tasks"))
     assert "Other" in tasks(sandbox)
+
+
+def flow(sandbox: Sandbox, steps: int, name: str = "flow-status.json") -> None:
+    """Write an aide task that has gone this many steps, in the first of its own phases."""
+    entry = {"timestamp": "2025-01-15T10:30:00+08:00", "phase": "design", "summary": "log in"}
+    document = {
+        "task_id": "2025-01-15T10-30-00",
+        "current_phase": "design",
+        "current_step": steps,
+        "started_at": "2025-01-15T10:30:00+08:00",
+        "history": [
+            {**entry, "action": "start" if step == 1 else "next-step", "step": step}
+            for step in range(1, steps + 1)
+        ],
+    }
+    put(sandbox.repo / ".aide" / name, document)
+    put(sandbox.repo / ".aide/config.toml", '[flow]\nphases = ["design", "impl", "finish"]\n')
+
+
+def test_an_imported_task_keeps_its_own_phases_through_every_move(sandbox: Sandbox) -> None:
+    flow(sandbox, 1)
+    (item,) = sandbox.json("import", "--format", "json")["items"]
+    sandbox.siding("worktree", "add", item["id"])
+    there = sandbox.workspace(item["id"])
+    sandbox.siding("phase", "next-step", "designed", cwd=there)
+    sandbox.siding("phase", "next-part", "impl", "go", cwd=there)
+    assert b"design > [impl] > finish" in sandbox.siding("phase", "status", cwd=there).stdout
+    said = sandbox.siding("phase", "next-part", "docs", "no", cwd=there, status=1).stderr
+    assert b"the phases are design, impl, finish" in said
+    sandbox.siding("phase", "next-part", "finish", "done", cwd=there)
+    # The pass has ended: the next one goes through the phases of the project.
+    said = sandbox.siding("phase", "start", "design", "again", cwd=there, status=1).stderr
+    assert b"there is no phase 'design'" in said
+    sandbox.siding("phase", "start", "flow-design", "again", cwd=there)
+    assert sandbox.json("phase", "show", item["id"], "--json")["phases"][0] == "task-optimize"
+
+
+def test_an_import_takes_along_how_far_the_phases_have_gone(sandbox: Sandbox) -> None:
+    flow(sandbox, 1)
+    (item,) = sandbox.json("import", "--format", "json")["items"]
+    flow(sandbox, 3)
+    said = sandbox.siding("import", "--dry-run").stderr.decode()
+    assert "moved on      phases" in said
+    assert "(phase design, step 3)" in said
+    assert sandbox.json("phase", "show", item["id"], "--json")["current_step"] == 1
+    assert sandbox.json("import", "--format", "json")["items"][0]["fate"] == "moved on"
+    assert sandbox.json("phase", "show", item["id"], "--json")["current_step"] == 3
+    assert sandbox.json("import", "--format", "json")["items"][0]["fate"] == "there"
+    flow(sandbox, 2)  # an older copy of the folder takes nothing back
+    assert sandbox.json("import", "--format", "json")["items"][0]["fate"] == "there"
+    assert sandbox.json("phase", "show", item["id"], "--json")["current_step"] == 3
+
+
+def test_phases_that_went_on_here_and_there_stay_as_they_are_here(sandbox: Sandbox) -> None:
+    flow(sandbox, 1)
+    (item,) = sandbox.json("import", "--format", "json")["items"]
+    sandbox.siding("worktree", "add", item["id"])
+    sandbox.siding("phase", "next-part", "impl", "go", cwd=sandbox.workspace(item["id"]))
+    flow(sandbox, 2)
+    said = sandbox.siding("import").stderr.decode()
+    assert "it went on here and there; as it is here: phase impl, step 2" in said
+    assert sandbox.json("phase", "show", item["id"], "--json")["current_phase"] == "impl"
+
+
+def test_a_task_that_was_finished_there_is_closed_here(sandbox: Sandbox) -> None:
+    flow(sandbox, 1)
+    (item,) = sandbox.json("import", "--format", "json")["items"]
+    (sandbox.repo / ".aide/flow-status.json").unlink()
+    flow(sandbox, 2, "logs/flow-status.2025-01-15T10-30-00.json")
+    sandbox.siding("import")
+    assert sandbox.json("task", "show", item["id"], "--format", "json")["status"] == "closed"
+    assert sandbox.json("phase", "show", item["id"], "--json")["current_step"] == 2
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_the_question_put_last_needs_no_name(sandbox: Sandbox, answered: bool) -> None:
+    root = sandbox.repo / ".aide/decisions"
+    put(root / "pending.json", {**QUESTION, "_meta": ASKED})
+    if answered:
+        put(root / "2025-01-15T10-30-00.json", RECORD)
+    sandbox.siding("import")
+    if not answered:
+        sandbox.siding("decide", "answer", "2025-01-15T10-30-00", "--choose", "1=jwt")
+    told = json.loads(sandbox.siding("decide", "result").stdout)
+    assert [each["chosen"] for each in told["decisions"]] == ["jwt"]
+
+
+def test_an_older_question_does_not_hide_one_of_ours(sandbox: Sandbox) -> None:
+    sandbox.siding("decide", json.dumps({**QUESTION, "task": "ours"}), "--no-wait")
+    put(sandbox.repo / ".aide/decisions/pending.json", {**QUESTION, "_meta": ASKED})
+    sandbox.siding("import")
+    assert b"ours" in sandbox.siding("decide", "show").stdout

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -292,3 +293,67 @@ def test_a_word_that_is_no_such_id_is_an_option_as_ever(dashed: Sandbox) -> None
     assert b"unrecognized" in dashed.siding("task", "show", "-b_C123b", status=2).stderr
     dashed.siding("task", "switch", DASHED)
     dashed.siding("log", "-n100000")
+
+
+def append(old: Sandbox, *lines: dict[str, Any]) -> None:
+    with (old.project / "tasks" / "a-b_C123" / "ledger.jsonl").open("a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+
+
+def test_a_step_without_its_duration_took_as_long_as_its_times_say(old: Sandbox) -> None:
+    assert b"exit 0, after 30s" in old.siding("show", "1").stdout
+    assert b"30s" in old.siding("log").stdout.splitlines()[1]
+
+
+def test_where_a_branch_was_before_an_apply_of_the_other_tool_is_not_made_up(old: Sandbox) -> None:
+    append(
+        old,
+        {
+            "step_id": "0004",
+            "kind": "apply",
+            "mode": "commit",
+            "target_branch": "main",
+            "commit_sha": "abc1234",
+            "started_at": "2024-01-15T10:06:00Z",
+            "ended_at": "2024-01-15T10:06:02Z",
+        },
+    )
+    assert b"branch    main, to abc1234\n" in old.siding("show", "4").stdout
+
+
+def test_steps_that_share_a_number_are_all_counted_and_shown(old: Sandbox) -> None:
+    append(old, {**LEDGER[0], "step_id": "0002", "cmd": ["claude", "again"]})
+    assert old.json("status", "--format", "json")["steps"] == 4
+    newest = old.siding("show", "2")
+    assert b"claude again" in newest.stdout
+    assert b"the others are 2@2" in newest.stderr
+    older = old.siding("show", "2@2")
+    assert b"claude 'fix it'" in older.stdout
+    assert b"Warning" in older.stdout
+    assert b"others" not in older.stderr
+    assert b"has no step '2@3'" in old.siding("show", "2@3", status=1).stderr
+    assert b"is not a step" in old.siding("show", "2@x", status=2).stderr
+
+
+def test_the_workspaces_of_the_other_tool_are_listed(old: Sandbox) -> None:
+    (found,) = old.json("worktree", "list", "--format", "json")
+    assert (found["task_id"], found["branch"]) == ("a-b_C123", "bar/fix-a-b_C123")
+
+
+def test_a_task_whose_directory_is_gone_goes_on_from_its_branch(old: Sandbox) -> None:
+    there = old.project / "workspaces" / "a-b_C123"
+    old.git("add", "-A", cwd=there)
+    old.git("commit", "-qm", "by the agent", cwd=there)
+    tip = old.git("rev-parse", "bar/fix-a-b_C123").strip()
+    shutil.rmtree(there)
+    said = old.siding("run", "--no-tty", "--", "true", status=1).stderr
+    assert b"siding worktree add a-b_C123" in said
+    said = old.siding("worktree", "add", "a-b_C123").stderr
+    assert b"bar/fix-a-b_C123-2" in said
+    assert old.git("rev-parse", "bar/fix-a-b_C123").strip() == tip
+    assert (there / "a.py").read_text() == "by the agent\n"
+    old.siding("run", "--no-tty", "--", "sh", "-c", "echo more >more.txt")
+    assert set(old.json("diff", "--format", "json")["file_list"]) == {"a.py", "more.txt"}
+    old.siding("verify")
+    old.siding("apply")
+    assert (old.repo / "a.py").read_text() == "by the agent\n"

@@ -52,7 +52,7 @@ from siding.record.recording.recorder import Recorder
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.runs.store import Runs
 from siding.record.snapshots.patches import DiffStat
-from siding.record.snapshots.room import place_for
+from siding.record.snapshots.scratch import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task

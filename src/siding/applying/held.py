@@ -10,8 +10,7 @@ from siding.record.moving.bench import Bench
 from siding.record.place.project import Project
 from siding.record.recording.held_traps import TrapsUnseen, holds, not_seen, see, trap_reference
 from siding.record.tasks.task import Task
-from siding.record.traps.finding import find_traps, reader_of
-from siding.record.traps.settings import trap_settings
+from siding.record.traps.traps import find_traps, reader_of, trap_settings
 
 
 def with_traps(sources: Sources, plan: ApplyPlan) -> ApplyPlan:

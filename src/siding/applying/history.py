@@ -22,7 +22,7 @@ from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.details.rollback import MergedBranch
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.moving.model import CheckoutPlace
-from siding.record.moving.unfinished import Unfinished, unfinished_in, unfinished_then
+from siding.record.moving.move import Unfinished, unfinished_in, unfinished_then
 from siding.record.place.project import Project
 from siding.record.recording.line_base import still_has
 from siding.record.snapshots.patches import diff_trees

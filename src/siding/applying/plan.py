@@ -39,8 +39,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.reports import Trap
 from siding.record.moving.bench import Bench
 from siding.record.moving.model import CheckoutPlace, Overlaps
-from siding.record.moving.move import counted_paths, overlaps
-from siding.record.moving.unfinished import Unfinished
+from siding.record.moving.move import Unfinished, counted_paths, overlaps
 from siding.record.recording.line_base import line_base
 from siding.record.snapshots.patches import Change, DiffStat
 

@@ -23,7 +23,7 @@ from siding.record.ledger.left_behind import (
 )
 from siding.record.ledger.step import Step
 from siding.record.moving.bench import Bench
-from siding.record.snapshots.heads import head_in
+from siding.record.snapshots.git_state import head_in
 
 _NAMED = 5
 

@@ -6,7 +6,7 @@ can ask again with the same key: it gets the same question, or its answer.
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,16 @@ def read_text(raw: bytes, where: str) -> object:
         return parse_object(raw)
     except NotJson as error:
         raise NotARequest(f"{where} cannot be read: {error}", hint=_hint(raw)) from None
+
+
+def plain_question(text: str, options: Sequence[str]) -> object:
+    """Return the request with one question: to choose one of the options, or to write an answer."""
+    item: dict[str, object] = {"id": 1, "title": text}
+    if options:
+        item["options"] = [{"value": each, "label": each} for each in options]
+    else:
+        item["kind"] = "text"
+    return {"task": "A question", "source": "siding decide", "items": [item]}
 
 
 def read_file(path: Path) -> object:

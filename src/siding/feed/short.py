@@ -1,14 +1,16 @@
 """The state of a task in a few figures, for the prompt of a shell. Starts no process."""
 
-from siding.feed.unapplied import unapplied
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.intent_files import intent_paths
+from siding.record.ledger.unapplied import LOOKED_AT, unapplied
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.logged import has_failed
 from siding.record.runs.store import Runs
+
+MOST_COUNTED = LOOKED_AT - 1  # steps that are not applied; there may be more
 
 
 class ShortStatus(NamedTuple):

@@ -14,13 +14,13 @@ from siding.asking.entries import InboxEntry, Waits, moment_iso
 from siding.feed.board import TaskRow, rows
 from siding.feed.inbox import moment_of, waiting_in
 from siding.feed.running import A_SCREEN, LeftRow, RunningRow, left_running, running
-from siding.feed.unapplied import Unapplied, unapplied
 from siding.ground.errors import SidingError
 from siding.ground.git.discovery import find_repository
 from siding.ground.git.errors import NotARepository
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.intents import Intents
+from siding.record.ledger.unapplied import Unapplied, unapplied
 from siding.record.place.lost_projects import all_places
 from siding.record.place.project import Project
 from siding.record.place.projects import known_projects

@@ -10,12 +10,10 @@ from siding.ground.git import objects
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.bench import Bench
-from siding.record.restoring.git_plan import state_at
-from siding.record.snapshots.bare import Bare
-from siding.record.snapshots.mode_changes import mode_changes
-from siding.record.snapshots.modes import EXECUTABLE, Modes, named_in
+from siding.record.restoring.survey import state_at
+from siding.record.snapshots.mode_changes import TreeState, mode_changes, modes_of
+from siding.record.snapshots.modes import EXECUTABLE, Bare, Modes, named_in
 from siding.record.snapshots.patches import Change, parse_raw
-from siding.record.snapshots.recorded_modes import TreeState, modes_of
 from siding.record.snapshots.store import SnapshotStore
 
 

@@ -33,8 +33,8 @@ from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import Slot, SlotBooks, new_slot_name
 from siding.record.tasks.states import WorkspaceState
-from siding.record.worktrees.detached import fill_detached, register_detached
-from siding.record.worktrees.moving import detach_worktree, is_registered
+from siding.record.worktrees.linked import fill_detached, register_detached
+from siding.record.worktrees.registration import detach_worktree, is_registered
 
 _BETWEEN_TWO = 16  # as many may wait until the sweep that ends a group
 

@@ -21,7 +21,8 @@ from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.opening import open_recorder
 from siding.record.recording.recorder import Recorder
-from siding.record.snapshots.recorded_state import details_of, recorded_state
+from siding.record.snapshots.git_details import details_of
+from siding.record.snapshots.git_state import recorded_state
 from siding.record.tasks.moves import TaskMove, move_task
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import Slot, SlotBooks

@@ -15,7 +15,7 @@ from siding.record.recording.steps import step as find_step
 from siding.record.restoring.git_plan import under_way
 from siding.record.restoring.rollback import destination_of
 from siding.record.snapshots.git_details import parse
-from siding.record.snapshots.recorded_state import recorded_state
+from siding.record.snapshots.git_state import recorded_state
 from siding.record.tasks.task import Task
 
 

@@ -17,9 +17,12 @@ from siding.importing.tasks import (
     new_ids,
     save_new,
 )
+from siding.record.phases.status import FlowStatus
 from siding.record.phases.store import PhaseStore
 from siding.record.place.project import Project
 from siding.record.tasks.states import TaskState
+from siding.record.unfinished.phases import phase_lock
+from siding.tasks import close
 
 FORM = "aide"
 
@@ -62,21 +65,54 @@ def _task(
     *,
     dry_run: bool,
 ) -> Item:
-    status = task.status
-    note = f"phase {status.current_phase}, step {status.current_step}"
+    if project is not None and known is not None:
+        found = _again(project, task, known, dry_run=dry_run)
+        if found is not None:
+            return found
+    note = _standing(task.status)
     if project is None or dry_run:
-        fate = Fate.NEW if known is None else Fate.THERE
-        return Item("phases", task.name, fate, known or "", note)
+        return Item("phases", task.name, Fate.NEW, known or "", note)
     task_id = known
     if task_id is None:
         (task_id,) = new_ids(project, 1)
         save_new(project, task_id, _described(task, provenance))
-    store = PhaseStore(project.task_layout(task_id).root)
-    if known is not None and (store.earlier_ids() or store.load() is not None):
-        return Item("phases", task.name, Fate.THERE, task_id, note)
-    # The first import may have been cut off after it made the task.
-    store.bring_in(status._replace(task=task_id))
+    PhaseStore(project.task_layout(task_id).root).bring_in(task.status._replace(task=task_id))
     return Item("phases", task.name, Fate.NEW, task_id, note)
+
+
+def _again(project: Project, task: AideTask, known: TaskId, *, dry_run: bool) -> Item | None:
+    """Return what becomes of a task that was imported before; None if its phases never came: the
+    import was cut off after it made the task."""
+    store = PhaseStore(project.task_layout(known).root)
+    here = store.load()
+    if here is None:
+        return Item("phases", task.name, Fate.THERE, known) if store.earlier_ids() else None
+    theirs = task.status._replace(task=known)
+    if here.task_id != theirs.task_id or not _went_on(here, theirs):
+        both = here.task_id == theirs.task_id and not _went_on(theirs, here)
+        fate = Fate.LEFT if both else Fate.THERE
+        also = "it went on here and there; as it is here: " if both else ""
+        return Item("phases", task.name, fate, known, also + _standing(here))
+    there = project.tasks.load(known)
+    ends = there.status is TaskState.ACTIVE and not task.is_current and not there.workspace_path
+    if here == theirs and not ends:
+        return Item("phases", task.name, Fate.THERE, known, _standing(here))
+    if not dry_run:
+        with phase_lock(project, there, "importing its phases"):
+            if store.load() == here:
+                store.bring_in(theirs)
+        if ends:  # it was finished there, and nothing was done with it here
+            close.close_task(project, there, fate=close.Fate.USUAL, force=False)
+    return Item("phases", task.name, Fate.MOVED_ON, known, _standing(theirs))
+
+
+def _went_on(before: FlowStatus, after: FlowStatus) -> bool:
+    """Return whether `after` is the same pass, at the same point or later."""
+    return after.history[: len(before.history)] == before.history
+
+
+def _standing(status: FlowStatus) -> str:
+    return f"phase {status.current_phase}, step {status.current_step}"
 
 
 def _described(task: AideTask, provenance: Provenance) -> NewTask:

@@ -33,7 +33,8 @@ def read_source(place: Path) -> Source:
     if not any((root / each).is_dir() for each in (TASKS, WORKTREES, AIDE)):
         raise NotFound(
             f"there is nothing to import in {str(root)!r}",
-            hint=f"a board has the directories {TASKS} and {WORKTREES}; aide has {AIDE}",
+            hint=f"a board has the directories {TASKS} and {WORKTREES}; aide has {AIDE}; the home "
+            "of bar is not imported, but used as it is: SIDING_HOME=~/.bar",
         )
     files: dict[str, bytes] = {}
     unreadable: list[str] = []

@@ -9,11 +9,10 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.events import TaskChanged
 from siding.record.place.project import Project
+from siding.record.tasks.matching import IMPORTED
 from siding.record.tasks.states import TaskState
 from siding.record.tasks.task import Task
 from siding.tasks.start import default_base, fresh_id
-
-IMPORTED = "imported"  # in the metadata: {"from", "place", "id", and what Siding has no field for}
 
 
 class Provenance(NamedTuple):
@@ -95,6 +94,7 @@ class Fate(StrEnum):
     """What becomes of one thing of a source."""
 
     NEW = "new"
+    MOVED_ON = "moved on"  # it was there, and the source has more of it now
     THERE = "there"
     LEFT = "left"
 

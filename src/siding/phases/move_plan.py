@@ -20,7 +20,13 @@ from siding.record.ledger.left_behind import newest_clean
 from siding.record.moving.model import UNCHANGED, CheckoutPlace, Move
 from siding.record.moving.move import refuse_busy
 from siding.record.moving.worktree_commits import advance, agree_index
-from siding.record.phases.states import PhaseMove, PhasePosition, move_phase
+from siding.record.phases.states import (
+    PhaseMove,
+    PhasePosition,
+    Standing,
+    move_phase,
+    standing,
+)
 from siding.record.phases.status import (
     FlowStatus,
     HistoryEntry,
@@ -59,10 +65,11 @@ class PhaseRequest(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """Where the task is, the configured phases, and where a move leads."""
+    """Where the task is, where a move leads, and the phases of the pass that it is a move of."""
 
     there: FlowStatus | None
     plan: Configured
+    names: tuple[str, ...]
     position: PhasePosition
 
 
@@ -106,8 +113,16 @@ def crossing(project: Project, store: PhaseStore, request: PhaseRequest) -> Cros
     """Work out where a move leads; raises IllegalTransition."""
     there = _there(store, request)
     plan = configured(project)
-    at = None if there is None or request.again else there.position
-    return Crossing(there, plan, move_phase(plan.plan.names, at, request.move, request.target))
+    begins = request.move is PhaseMove.START
+    at = None if there is None or (begins and request.again) else there.position
+    names = plan.plan.names
+    if there is not None and at is not None:
+        own = plan.plan.names_from(at.phase, there.phases)
+        if begins and standing(own, at) is Standing.LAST:
+            at = None  # the new pass goes through the phases of the settings
+        else:
+            names = own
+    return Crossing(there, plan, names, move_phase(names, at, request.move, request.target))
 
 
 def _there(store: PhaseStore, request: PhaseRequest) -> FlowStatus | None:
@@ -262,7 +277,7 @@ def _after(
     project: Project, store: PhaseStore, crossed: Crossing, entry: HistoryEntry, task: Task
 ) -> FlowStatus:
     """Return the status after a move: a new pass if it starts one."""
-    there, names = crossed.there, crossed.plan.plan.names
+    there, names = crossed.there, crossed.names
     if there is not None and entry.action != PhaseMove.START:
         return moved(there, entry, phases=names)
     pass_id = _new_pass_id(project, store, there)

@@ -119,9 +119,14 @@ def _view(project: Project, task: Task, found: FlowStatus, *, current: bool) -> 
         pass_id=found.task_id,
         phase=found.current_phase,
         step=found.current_step,
-        phases=found.phases or configured(project).plan.names,
+        phases=_phases(project, found) if current or not found.phases else found.phases,
         started_at=found.started_at,
         history=found.history,
         current=current,
         record=document_of(found),
     )
+
+
+def _phases(project: Project, found: FlowStatus) -> tuple[str, ...]:
+    """Return the phases that the next move of a pass goes by."""
+    return configured(project).plan.names_from(found.current_phase, found.phases)

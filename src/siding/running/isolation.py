@@ -25,7 +25,14 @@ from siding.record.place.step_events import IsolationChanged
 from siding.record.place.trust import TRAPS, trust_json
 from siding.record.place.wiring import outside_home
 from siding.record.snapshots import fingerprint
-from siding.record.snapshots.fingerprint import Fingerprint, Mark, RefChange, mark_of
+from siding.record.snapshots.fingerprint import (
+    Fingerprint,
+    Mark,
+    OwnGitDir,
+    RefChange,
+    mark_of,
+    take_own,
+)
 from siding.record.snapshots.history_look import (
     ObjectsMark,
     damage,
@@ -33,7 +40,6 @@ from siding.record.snapshots.history_look import (
     take_objects,
     take_reflogs,
 )
-from siding.record.snapshots.own_git_dir import OwnGitDir, take_own
 from siding.running.home_look import take_home
 
 if TYPE_CHECKING:

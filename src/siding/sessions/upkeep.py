@@ -27,7 +27,7 @@ from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction
-from siding.record.snapshots.room import has_room
+from siding.record.snapshots.scratch import has_room
 from siding.sessions.masking import mask_line
 from siding.sessions.sessions import message_named, new_session_id, select, writer_of
 from siding.sessions.shelf import SessionPlace, Shelf, store_of

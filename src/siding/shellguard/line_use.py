@@ -179,7 +179,6 @@ def _literal(word: Word) -> str | None:
 _UNCLEAR = names("""
     not-whole odd-characters dynamic-command dynamic-value code-from-input code-unclear too-much
 """)
-_MOST = 2000  # commands, and files
 
 
 class LineCommand(NamedTuple):
@@ -314,8 +313,6 @@ class _Reader(Examiner):
             self._by, self._within, self._text = before
 
     def call(self, call: Call) -> PrintedText:
-        if len(self.commands) >= _MOST:
-            raise TooMuch(f"it runs more than {_MOST:,} commands")
         self.commands.append(
             LineCommand(
                 words=call.words,
@@ -368,8 +365,6 @@ class _Reader(Examiner):
     def _touch(
         self, effect: Effect, field: str, state: ShellState, *, is_deep: bool = False
     ) -> None:
-        if len(self.touches) >= _MOST:
-            raise TooMuch(f"it works on more than {_MOST:,} files")
         within = self._within if self._by is None else None
         for cwd in _cwds(state):
             path = absolute(field, cwd)

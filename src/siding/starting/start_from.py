@@ -16,10 +16,10 @@ from siding.ground.git.command import Place
 from siding.ground.ids import Sha
 from siding.ground.process.attached import run_attached
 from siding.record.ledger.kinds import BASE
-from siding.record.moving.objects import give_objects
 from siding.record.place.project import Project
 from siding.record.snapshots.coverage import Coverage
 from siding.record.workspaces.beginning import Beginning, StartPoint
+from siding.record.worktrees.keeping import give_objects
 from siding.starting.readings import CommitReading, PullReading, TaskReading, read
 from siding.starting.task_state import state_of_task, take_state
 from siding.tasks.start import Started, StartRequest, resolve_base, start

@@ -29,10 +29,9 @@ from siding.record.restoring.git_plan import GitRestoration, under_way
 from siding.record.restoring.rollback import destination_of
 from siding.record.restoring.survey import Destination, RestoreRequest
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.git_details import GitDetails
-from siding.record.snapshots.git_state import GitState
-from siding.record.snapshots.recorded_state import details_of, recorded_state
-from siding.record.snapshots.room import place_for
+from siding.record.snapshots.git_details import GitDetails, details_of
+from siding.record.snapshots.git_state import GitState, recorded_state
+from siding.record.snapshots.scratch import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task

@@ -12,9 +12,9 @@ from siding.record.moving.move import changed_paths
 from siding.record.moving.sparse import left_out
 from siding.record.snapshots.git_details import GitDetails
 from siding.record.snapshots.git_state import GitState
+from siding.record.snapshots.mode_changes import parse
 from siding.record.snapshots.modes import EXECUTABLE, named_in
 from siding.record.snapshots.patches import Change
-from siding.record.snapshots.recorded_modes import parse
 from siding.syncing.plan import SyncPlan
 
 _GITLINK = "160000"

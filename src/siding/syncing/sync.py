@@ -20,10 +20,9 @@ from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.line_base import no_base, note_sync
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.restoring.act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
-from siding.record.restoring.git_plan import state_at, state_now
-from siding.record.restoring.survey import Destination, RestoreRequest
-from siding.record.snapshots.recorded_state import details_of
-from siding.record.snapshots.room import place_for
+from siding.record.restoring.survey import Destination, RestoreRequest, state_at, state_now
+from siding.record.snapshots.git_details import details_of
+from siding.record.snapshots.scratch import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.task import Task
 from siding.syncing.plan import CannotSync, How, SyncPlan, SyncRequest, make_plan

@@ -27,8 +27,7 @@ from siding.record.place.terminal_task import make_current
 from siding.record.recording.inherited_mark import inherit_mark
 from siding.record.recording.opening import open_recorder
 from siding.record.recording.snapshots import TaskSnapshots
-from siding.record.snapshots.pins import pin
-from siding.record.snapshots.seeding import add_task, attributes_convert
+from siding.record.snapshots.seeding import add_task, attributes_convert, pin
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.store_upkeep import create_store
 from siding.record.tasks.moves import WorkspaceMove, move_workspace
@@ -40,7 +39,7 @@ from siding.record.workspaces.binding import bind
 from siding.record.workspaces.recovery import recover_cut_off, recover_if_cut_off
 from siding.record.workspaces.reserve import keep_reserve
 from siding.record.workspaces.workspaces import ADOPT, undo_adoption
-from siding.record.worktrees.filling import Checkout, write_files
+from siding.record.worktrees.linked import Checkout, write_files
 from siding.tasks.adoptable import FoundWorktree, base_of, find_worktree
 from siding.tasks.blockers import refuse_blocked
 from siding.tasks.start import StartRequest, check_name, put_on_board

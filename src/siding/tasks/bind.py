@@ -26,8 +26,7 @@ from siding.record.place.task_workspace import require_workspace
 from siding.record.place.terminal_task import make_current
 from siding.record.recording.line_base import line_base
 from siding.record.recording.opening import open_recorder
-from siding.record.snapshots.pins import pin
-from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.seeding import add_task, pin
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import Task
@@ -35,7 +34,7 @@ from siding.record.traps.marks import carry_mark
 from siding.record.workspaces.attempts import Attempt, payload_of
 from siding.record.workspaces.binding import BIND, carry_over, undo_binding
 from siding.record.workspaces.recovery import recover_cut_off, recover_if_cut_off
-from siding.record.worktrees.branching import begin_branch
+from siding.record.worktrees.branches import begin_branch
 from siding.tasks.adopt_worktree import base_snapshot_of
 from siding.tasks.blockers import refuse_blocked
 

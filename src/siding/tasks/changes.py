@@ -6,7 +6,7 @@ from siding.record.place.events import TaskChanged
 from siding.record.place.named_task import resolve
 from siding.record.place.project import Project
 from siding.record.place.selection import select, task_of_run
-from siding.record.place.terminal_task import make_current, task_before
+from siding.record.place.terminal_task import make_current
 from siding.record.tasks.states import TaskState
 from siding.record.tasks.task import Task
 from siding.record.workspaces.attempts import Attempt
@@ -29,16 +29,13 @@ class Switched(NamedTuple):
     is_bound: bool
 
 
-BEFORE = "-"  # named instead of a task: the one that this terminal was about before
-
-
 def switch(project: Project, named: str, *, force: bool = False) -> Switched:
     """Make a task the one that this terminal is about, and the active one.
 
     Raises UsageError for a closed task and inside a run, whose task it is, and TaskBlocked for a
     task that waits for another one, unless `force` is set.
     """
-    task = task_before(project) if named == BEFORE else resolve(project, named)
+    task = select(project, named)
     inside = task_of_run(project)
     if inside is not None and inside != task.id:
         raise UsageError(

@@ -8,7 +8,9 @@ from pathlib import Path
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import make_dirs, move_aside
 from siding.ground.git.errors import SnapshotDamaged
+from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
+from siding.record.ledger.unapplied import unapplied
 from siding.record.place.events import TaskChanged
 from siding.record.place.locks import Hold, TaskBusy, holding_task
 from siding.record.place.named_task import require_of_board
@@ -208,13 +210,34 @@ def _refuse_to_hide_work(project: Project, task: Task, hold: Hold, *, keeping: s
     recorder: Recorder = open_recorder(project, task, hold)
     recorder.settle()
     changed = recorder.changes_since_base()
-    if changed and not _is_as_started(recorder):
+    if not changed or _is_as_started(recorder):
+        return
+    applied = _on_a_branch(recorder)
+    if applied is not None:
+        changed = recorder.changes_since(applied)
+    if changed:
+        files = f"{changed} changed file{'s' if changed != 1 else ''}"
         raise NotSwitchedOver(
-            f"the work of task {task.name!r} is only in its workspace: {changed} changed "
-            f"file{'s' if changed != 1 else ''}",
+            f"the work of task {task.name!r} is only in its workspace: {files}"
+            if applied is None
+            else f"what changed in task {task.name!r} since it was applied is only in its "
+            f"workspace: {files}",
             hint=f"{keeping} leaves the workspace in place; --force moves it into the trash, from "
             "where it can be brought back",
         )
+
+
+def _on_a_branch(recorder: Recorder) -> str | None:
+    """Return the newest snapshot that was applied whole and whose commit is on its branch still."""
+    step = unapplied(recorder.ledger).applied
+    if step is None or step.detail.left_out or step.detail.gone_back:
+        return None
+    repository = recorder.project.repository
+    made, name = step.detail.commit_sha, step.detail.target_branch
+    tip = repository.branch(name) if name else None
+    if not made or tip is None or not repository.is_ancestor(Sha(made), tip):
+        return None
+    return step.snapshot
 
 
 def _is_as_started(recorder: Recorder) -> bool:

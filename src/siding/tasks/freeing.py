@@ -20,9 +20,8 @@ from siding.record.place.project import Project
 from siding.record.recording.beside import checkout_ids
 from siding.record.recording.freed import freed_journal
 from siding.record.snapshots.store import SnapshotStore
-from siding.record.snapshots.store_upkeep import store_size
+from siding.record.snapshots.store_upkeep import store_size, verify_snapshots
 from siding.record.snapshots.thinning import drop, sweep
-from siding.record.snapshots.verifying import verify_snapshots
 from siding.tasks.freed_patches import delete_freed_patches
 from siding.tasks.recorded_tasks import displaced_blobs
 from siding.tasks.reopen import deleted_tasks

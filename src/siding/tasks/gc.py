@@ -23,7 +23,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, LockBusy
 from siding.record.place.locks import TaskBusy, holding_git, holding_task
 from siding.record.place.project import Project
-from siding.record.snapshots.room import NO_ROOM
+from siding.record.snapshots.scratch import NO_ROOM
 from siding.record.snapshots.store_upkeep import repack, store_size
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import TaskState, WorkspaceState

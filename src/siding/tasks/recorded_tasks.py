@@ -28,7 +28,7 @@ from siding.record.recording.beside import (
     turns_in,
 )
 from siding.record.recording.verify_anchor import disagreement
-from siding.record.snapshots.lineage import base_snapshots
+from siding.record.snapshots.task_line import base_snapshots
 from siding.record.tasks.slots import is_slot
 from siding.record.tasks.states import TaskState
 from siding.record.tasks.views import is_view

@@ -236,11 +236,35 @@ def add_workspace(
         if not force:
             refuse_blocked(project, task, "starting it")
         base_ref, commit = _base(project, request)
+        left = _where_it_was_left(project, task, request, base_ref, commit)
         recover_cut_off(project)
         with holding_task(project, task.id, f"adding a workspace to {task.name}") as hold:
             recover_if_cut_off(project, task.id)
             request = request._replace(base=base_ref)
-            return furnish(project, task, hold, attempt, base=commit, request=request)
+            base = commit if left is None else left.base
+            return furnish(project, task, hold, attempt, base=base, request=request, beginning=left)
+
+
+def _where_it_was_left(
+    project: Project, task: Task, request: StartRequest, base_ref: str, base: Sha
+) -> Beginning | None:
+    """Return the branch that another tool made for a task, whose worktree is gone; else None."""
+    tip = project.repository.branch(task.branch) if task.branch and not task.worktree else None
+    if tip is None:
+        return None
+    if request.carry:
+        raise UsageError(
+            f"--carry takes the uncommitted changes of your checkout along, and task "
+            f"{task.name!r} goes on from its branch {task.branch!r}",
+            hint="leave --carry out",
+        )
+    common = project.repository.merge_base(base, tip)
+    if common is None:
+        raise UsageError(
+            f"branch {task.branch!r} and {base_ref} have no commit in common",
+            hint="--base names the branch that it belongs to",
+        )
+    return Beginning(StartPoint("branch", task.branch, tip), base_ref, common)
 
 
 def check_name(project: Project, name: str) -> str:

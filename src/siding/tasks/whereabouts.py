@@ -1,17 +1,29 @@
-"""The directories that a person changes into: a task's workspace, or their own checkout."""
+"""Where the work is done: the workspaces, and the directories that a person changes into."""
 
 from pathlib import Path
 
+from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project, require_project
 from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
 from siding.record.place.trash import InTrash
 from siding.record.place.wiring import App
+from siding.record.tasks.registry import Workspace
 
 
 def workspace_path(project: Project, named: str | None) -> Path:
     """Return the directory of a task's workspace; raise NoWorkspace if it does not exist."""
     return Path(require_workspace(project, select(project, named)).path)
+
+
+def workspaces(project: Project) -> list[Workspace]:
+    """Return all workspaces of the project, also removed ones, and those that another tool made."""
+    entered = project.registry.all()
+    known = {each.task_id for each in entered}
+    others = (
+        workspace_of(project, task) for task in project.tasks.readable() if task.id not in known
+    )
+    return [*entered, *(each for each in others if each is not None)]
 
 
 def main_path(app: App) -> Path:

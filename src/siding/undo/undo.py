@@ -26,12 +26,16 @@ from siding.record.place.selection import select
 from siding.record.place.terminal_task import ended_here
 from siding.record.recording.freed import refuse_freed
 from siding.record.restoring.act import Going, RestoreAct, Restored, rollback_to
-from siding.record.restoring.git_plan import PARTS, git_lines, plan_git, state_at
 from siding.record.restoring.refusal import Reason, Refusal
-from siding.record.restoring.survey import Destination, RestoreRequest
-from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
+from siding.record.restoring.survey import Destination, RestoreRequest, plan_git, state_at
+from siding.record.snapshots.mode_changes import (
+    TreeState,
+    bare_changes,
+    link_changes,
+    mode_changes,
+    state_of,
+)
 from siding.record.snapshots.patches import diff_trees
-from siding.record.snapshots.recorded_modes import TreeState, state_of
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
 
@@ -272,6 +276,10 @@ def _parts_newer(work: Work, snapshot: Sha) -> list[str]:
     project, workspace = work.project, work.recorder.workspace
     now = state_at(project, workspace, work.recorder.seen.snapshot)
     plan = plan_git(project, workspace, now, snapshot)
+    if plan is None:
+        return []
+    from siding.record.restoring.git_plan import PARTS, git_lines
+
     return list(dict.fromkeys(PARTS[part] for part, _text in git_lines(plan)))
 
 

@@ -23,10 +23,9 @@ from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record
 from siding.record.recording.opening import open_recorder
 from siding.record.runs.store import is_at_work
-from siding.record.snapshots.lineage import base_snapshot
-from siding.record.snapshots.pins import pin
-from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.seeding import add_task, pin
 from siding.record.snapshots.store_upkeep import clear_task, repair_store, set_damaged_objects_aside
+from siding.record.snapshots.task_line import base_snapshot
 from siding.record.tasks.registry import SNAPSHOTS_LOST, Workspace
 from siding.record.tasks.states import WorkspaceState
 from siding.record.tasks.task import Task

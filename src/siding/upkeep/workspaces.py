@@ -11,10 +11,10 @@ from siding.record.place.locks import holding_git, holding_task
 from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
 from siding.record.place.workspace_links import is_known
-from siding.record.quarantine.repair import Lacking, repair
 from siding.record.quarantine.run import REFUSED
+from siding.record.quarantine.takeover import Lacking, repair
 from siding.record.runs.store import is_at_work
-from siding.record.snapshots.own_git_dir import take_own
+from siding.record.snapshots.fingerprint import take_own
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.states import WorkspaceState
 from siding.record.unfinished.sandbox_commits import (
@@ -23,10 +23,8 @@ from siding.record.unfinished.sandbox_commits import (
 )
 from siding.record.workspaces.attempts import Attempt, naming
 from siding.record.workspaces.workspaces import remove
-from siding.record.worktrees.carrying import names_going
 from siding.record.worktrees.listing import worktrees
-from siding.record.worktrees.moving import detach_worktree
-from siding.record.worktrees.reattach import is_attached, reattach
+from siding.record.worktrees.registration import detach_worktree, is_attached, names_going, reattach
 from siding.upkeep.findings import Finding
 
 

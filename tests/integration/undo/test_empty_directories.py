@@ -16,7 +16,7 @@ from siding.record.files.plan import Restoration, Why
 from siding.record.files.restore import restore
 from siding.record.files.staging import Staged
 from siding.record.restoring import act as restore_act
-from siding.record.snapshots import bare
+from siding.record.snapshots import modes
 
 from .desk import Desk
 
@@ -190,7 +190,7 @@ def test_where_a_program_works_the_directory_stays(desk: Desk) -> None:
 def test_with_too_many_directories_none_is_taken_away(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bare, "MOST", 2)
+    monkeypatch.setattr(modes, "MOST", 2)
     step = desk.shell("mkdir one two three; echo 1 >f")
     assert step.coverage is not None
     assert step.coverage.notes == ("too many directories without files: none was recorded",)

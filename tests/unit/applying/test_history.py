@@ -19,7 +19,7 @@ from siding.ground.git.objects import write_object
 from siding.ground.ids import Sha
 from siding.record.ledger.details.rollback import ConflictedPath
 from siding.record.ledger.kinds import Reversal
-from siding.record.moving.unfinished import Unfinished
+from siding.record.moving.move import Unfinished
 from siding.record.snapshots.git_details import GitDetails, IndexEntry
 
 from .ledgers import Told, last_at

@@ -71,7 +71,7 @@ def take_back(
 
     Raises Overlapping if one of them was changed, staged or committed since.
     """
-    from siding.record.moving.settling import set_entries, unstaged_at
+    from siding.record.moving.move_recovery import set_entries, unstaged_at
 
     assert move.checkout is not None
     where = CheckoutGit(repository, user, move.checkout)

@@ -16,6 +16,7 @@ need none.
 
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 from siding.asking.decisions.record import (
@@ -91,8 +92,8 @@ class DecisionStore:
         """Store a decision of another program; return its id here, and whether it was there before.
 
         If another decision has the id, ``-2``, ``-3`` … is added. A question that was brought in
-        while it was open gets its answer. With `dry_run` nothing is written. The caller holds a
-        lock.
+        while it was open gets its answer. It becomes the newest one if it was put after the one
+        that is the newest. With `dry_run` nothing is written. The caller holds a lock.
         """
         for session_id in _names(decision.session_id):
             wanted = decision._replace(origin=decision.origin._replace(session_id=session_id))
@@ -102,11 +103,14 @@ class DecisionStore:
                     continue
                 was_open = there.state is DecisionState.OPEN
                 if wanted.state is DecisionState.OPEN or there.answers == wanted.answers:
+                    if not dry_run:
+                        self._make_newest(wanted)
                     return session_id, True
                 if not was_open or there.origin.key:  # a question with a key is one of our own
                     continue
             if not dry_run:
                 self._bring_in(wanted)
+                self._make_newest(wanted)
             return session_id, False
         raise AssertionError("unreachable")
 
@@ -117,6 +121,21 @@ class DecisionStore:
             create_bytes(path, encode_document(open_document(decision)))
         else:
             self.close(decision)
+
+    def _make_newest(self, decision: Decision) -> None:
+        """Name a decision in ``pending.json`` if it was put last, as its own program did."""
+        put = _moment(decision.origin.created_at)
+        if put is None:  # only the last question of the other program says when it was put
+            return
+        try:
+            newest = self.newest()
+        except NotFound:
+            newest = None
+        except UnreadableFile:
+            return  # it is reported, and may name a question that still waits
+        there = None if newest is None else _moment(newest.origin.created_at)
+        if newest is None or (there is not None and there < put):
+            write_document(self.directory / PENDING, open_document(decision))
 
     def _readable(self, session_id: str) -> Decision | None:
         try:
@@ -356,6 +375,14 @@ def _names(wanted: str) -> Iterator[str]:
     while True:
         yield f"{wanted}-{number}"
         number += 1
+
+
+def _moment(text: str) -> datetime | None:
+    """Return a time in ISO 8601, None if the text is none. Without an offset it is local time."""
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        return None
 
 
 def _stems(directory: Path) -> list[str]:

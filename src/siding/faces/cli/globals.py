@@ -99,6 +99,10 @@ def context_from(arguments: Namespace) -> Context:
         session=os.getsid(0),
         project=getattr(arguments, "project", ""),
     )
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        from siding.faces.cli.screen.pick import chooser
+
+        app = app._replace(choose=chooser(screen))
     return Context(app=app, screen=screen)
 
 

@@ -1,8 +1,7 @@
-"""Print the help: the overview, the page of a group, the page of a verb."""
+"""Format the help page of a verb."""
 
 import argparse
 from argparse import RawDescriptionHelpFormatter
-from collections.abc import Mapping
 
 from siding.faces.cli.screen.screen import terminal_columns
 
@@ -32,36 +31,3 @@ class HelpPage(RawDescriptionHelpFormatter):
 
         parts = text.split("\n\n")
         return "\n\n".join(part if "\n " in f"\n{part}" else fill(part, width) for part in parts)
-
-
-def print_overview(
-    verbs: Mapping[str, tuple[str, str]], groups: Mapping[str, tuple[str, Mapping[str, object]]]
-) -> None:
-    """Print the page behind ``siding --help``."""
-    print("Siding runs any coding agent on its own git worktree and records every step.\n")
-    print("usage: siding [-C DIR] [-q] [-v] COMMAND [OPTIONS]\n")
-    print("begin in any git repository:")
-    print("  siding run -- claude -p 'fix the parser'    in a workspace of its own")
-    print("  siding log                                  what was done")
-    print("  siding diff                                 what it changed\n")
-    print("commands:")
-    for verb, (_module, about) in verbs.items():
-        _entry(verb, about)
-    for group, (about, members) in groups.items():
-        _entry(group, f"{about}: {', '.join(members)}")
-    print("\n`siding COMMAND --help` tells more; `siding --version` prints the version.")
-
-
-def print_group(group: str, about: str, verbs: Mapping[str, tuple[str, str]]) -> None:
-    """Print the page behind ``siding task --help`` and its like."""
-    print(f"usage: siding {group} COMMAND [OPTIONS]\n\n{about}\n\ncommands:")
-    for verb, (_module, line) in verbs.items():
-        _entry(verb, line)
-
-
-def _entry(name: str, about: str) -> None:
-    """Print a command and what it does; further lines are indented to the first one's text."""
-    from textwrap import fill
-
-    width = min(WIDEST, max(40, terminal_columns()))
-    print(fill(about, width, initial_indent=f"  {name:<12} ", subsequent_indent=" " * 15))

@@ -135,7 +135,7 @@ def _workflow_or_unknown(
     from siding.faces.cli.workflows.scripts import is_workflow
 
     if not is_workflow(context_from(Namespace(**flags)), verb):
-        return _unknown("siding", verb, known)
+        return _meant_or_unknown("siding", verb, arguments, flags, known)
     found = GROUPS["workflow"][1]["run"]
     return _run_verb(f"siding {verb}", found, [verb, *arguments], flags)
 
@@ -148,17 +148,18 @@ def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:
     if group in BARE and not is_help and (not arguments or arguments[0].startswith("-")):
         return _run_verb(f"siding {group}", verbs[BARE[group]], arguments, flags)
     if not arguments or arguments[0] in _HELP:
-        from siding.faces.cli.help import print_group
+        from siding.faces.cli.overview import print_group
 
         print_group(group, about, verbs)
         return 0 if arguments else 2
     verb, *rest = arguments
     unnamed, beginnings = UNNAMED.get(group, ("", ()))
-    if unnamed and verb.lstrip().startswith(beginnings):
+    is_words = " " in verb.strip() or verb.endswith("?")
+    if unnamed and (is_words or verb.lstrip().startswith(beginnings)):
         return _run_verb(f"siding {group}", verbs[unnamed], arguments, flags)
     found = verbs.get(verb)
     if found is None:
-        return _unknown(f"siding {group}", verb, list(verbs))
+        return _meant_or_unknown(f"siding {group}", verb, rest, flags, list(verbs))
     return _run_verb(f"siding {group} {verb}", found, rest, flags)
 
 
@@ -211,21 +212,44 @@ def _parsed(
 
 
 def _help(words: list[str]) -> int:
-    from siding.faces.cli.table import BELOW, GROUPS, VERBS
+    from siding.faces.cli.table import BELOW, GROUPS
 
+    if words == ["all"]:
+        from siding.faces.cli.overview import print_all
+
+        print_all()
+        return 0
     if words:
         has_more = words[0] in GROUPS or set(words[1:2]) <= set(BELOW.get(words[0], ()))
         return _dispatch([*words[: 1 + has_more], "--help"])
-    from siding.faces.cli.help import print_overview
+    from siding.faces.cli.overview import print_overview
 
-    print_overview(VERBS, GROUPS)
+    print_overview()
     return 0
 
 
-def _unknown(program: str, verb: str, known: list[str]) -> int:
-    from difflib import get_close_matches
+def _meant_or_unknown(
+    program: str, verb: str, arguments: list[str], flags: dict[str, object], known: list[str]
+) -> int:
+    """Run the command that is meant by a word that people type by habit; else say what is there."""
+    from siding.faces.cli.habits import INSTEAD, MEANT
 
-    close = get_close_matches(verb, known, n=1)
-    hint = f"did you mean `{program} {close[0]}`?" if close else f"`{program} --help` lists them"
+    typed = f"{program} {verb}".removeprefix("siding ")
+    if typed in MEANT:
+        from siding.faces.cli.table import GROUPS, VERBS
+
+        first, _space, second = MEANT[typed].partition(" ")
+        if not second and first in GROUPS:
+            return _group(first, arguments, flags)
+        found = GROUPS[first][1][second] if second else VERBS[first]
+        return _run_verb(f"siding {MEANT[typed]}", found, arguments, flags)
+    if typed in INSTEAD:
+        hint = INSTEAD[typed]
+    else:
+        from difflib import get_close_matches
+
+        close = get_close_matches(verb, known, n=1)
+        all_of_them = f"{program} --help" if program != "siding" else "siding help all"
+        hint = f"did you mean `{program} {close[0]}`?" if close else f"`{all_of_them}` lists them"
     print(f"siding: error: {program} has no command {verb!r}\n  hint: {hint}", file=sys.stderr)
     return 2

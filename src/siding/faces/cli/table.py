@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-# verb -> (where its code is, see `load`; what it does). The help lists them in this order.
+# verb -> (where its code is, see `load`; what it does).
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("running.run", "run a command in the task's workspace and record it"),
     "agent": ("assistant.work", "work on a task with Siding's own agent"),
@@ -183,6 +183,30 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         },
     ),
 }
+
+# What `siding --help` shows first, and the rest by what a person wants: verbs and groups. Each has
+# one place, or is in `FOR_PROGRAMS`.
+EVERY_DAY = ("run", "status", "log", "show", "diff", "undo", "retry", "apply", "switch", "cd")
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "tasks": ("task", "worktree", "fork", "sync", "pr", "phase", "open", "path"),
+    "runs": ("runs", "output", "attach", "send", "stop", "agent", "session", "usage", "checkpoint"),
+    "going back": ("redo", "rollback", "rewind"),
+    "many agents": ("workflow", "race"),
+    "questions": ("today", "inbox", "decide", "devices"),
+    "limits": ("guard", "policy", "trust"),
+    "upkeep": (
+        "ui",
+        "projects",
+        "doctor",
+        "verify",
+        "gc",
+        "import",
+        "integrate",
+        "shell-init",
+        "completion",
+    ),
+}
+FOR_PROGRAMS = ("mcp", "note", "turns", "init")  # what agents and hooks call, or runs by itself
 
 # verb -> verbs below it. One is meant where its name is the first word behind the verb; any other
 # word is an argument of the verb itself, and so is each one behind `--`.

@@ -6,10 +6,9 @@ from siding.ground.files.durable import flush_dir
 from siding.ground.git import objects
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.snapshots.git_details import GitDetails
+from siding.record.snapshots.git_details import GitDetails, details_of
 from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.modes import named_in
-from siding.record.snapshots.recorded_state import details_of
 from siding.record.snapshots.store import SnapshotStore
 
 _REFLOG = Path("logs/HEAD")

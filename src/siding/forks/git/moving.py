@@ -15,20 +15,18 @@ from siding.ground.git.repository import Repository
 from siding.ground.git.roots import WorktreeRoot
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.files.directories import with_directories
 from siding.record.files.displaced import keep_unrecorded
 from siding.record.files.links import with_links
-from siding.record.files.plan import Restoration, plan_restoration
+from siding.record.files.plan import Restoration, plan_restoration, with_directories
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
 from siding.record.moving.model import CheckoutPlace
 from siding.record.restoring.git_plan import GitRestoration
 from siding.record.restoring.git_restore import GitWork, restoring_git
-from siding.record.snapshots.mode_changes import mode_changes
+from siding.record.snapshots.git_details import details_of
+from siding.record.snapshots.mode_changes import TreeState, mode_changes, modes_of
 from siding.record.snapshots.modes import named_in
 from siding.record.snapshots.patches import Change, diff_trees
-from siding.record.snapshots.recorded_modes import TreeState, modes_of
-from siding.record.snapshots.recorded_state import details_of
 from siding.record.snapshots.store import SnapshotStore, remove_tree
 
 _REASON = "siding: fork"

@@ -21,7 +21,6 @@ from siding.ground.files.exchange import Entry, put, rename_new
 from siding.ground.git.paths import parents
 from siding.ground.git.roots import WorktreeRoot, check_root
 from siding.ground.git.treewalk import OpenTree
-from siding.record.files.immovable import CannotMove, stuck_by_error
 from siding.record.files.plan import Restoration
 from siding.record.files.staging import Staged
 
@@ -135,6 +134,8 @@ def restore(
         try:
             _carry_out(tree, plan, staged, journal, durable=durable)
         except OSError as error:
+            from siding.record.files.obstacles import CannotMove, stuck_by_error
+
             stuck = stuck_by_error(root, journal.at, error)
             if takes_back and journal.take_back():
                 staged.displacing = False

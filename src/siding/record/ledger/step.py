@@ -300,6 +300,9 @@ Step = (
 )
 
 
+_TIMES = ("started_at", "ended_at")
+
+
 def step_from(line: Mapping[str, Any]) -> Step:
     """Return the step in a ledger line; raise ValueError if the line is not a step."""
     number, kind = number_of(line), str(line["kind"])
@@ -311,7 +314,7 @@ def step_from(line: Mapping[str, Any]) -> Step:
         status=str(line.get("status") or _status_of_old_line(exit_code)),
         started_at=text(line.get("started_at")),
         ended_at=text(line.get("ended_at")),
-        duration_ms=whole(line.get("duration_ms")),
+        duration_ms=_duration_of(line),
         exit_code=exit_code if isinstance(exit_code, int) else None,
         cmd=words(line.get("cmd")),
         message=str(line.get("message") or line.get("commit_message") or ""),
@@ -324,6 +327,19 @@ def step_from(line: Mapping[str, Any]) -> Step:
         complete=bool(mapping(line.get("coverage")).get("complete", True)),
         line=line,
     )
+
+
+def _duration_of(line: Mapping[str, Any]) -> int:
+    """Return how long a step took, in milliseconds; another tool may say only when it was."""
+    if "duration_ms" in line or not (line.get("started_at") and line.get("ended_at")):
+        return whole(line.get("duration_ms"))
+    from datetime import datetime
+
+    try:
+        began, ended = (datetime.fromisoformat(str(line[key])) for key in _TIMES)
+        return max(0, round((ended - began).total_seconds() * 1000))
+    except (TypeError, ValueError):  # one of them is no time, or only one has an offset
+        return 0
 
 
 def _class_of(kind: str, line: Mapping[str, Any]) -> type[Step]:

@@ -49,10 +49,23 @@ class PhaseGate(NamedTuple):
 
 
 class PhasePlan(NamedTuple):
-    """The names of the phases in order, and the gates by phase."""
+    """The names of the phases in order, and the gates by phase. `says_names`: the settings name
+    the phases; otherwise they are the usual ones."""
 
     names: tuple[str, ...] = DEFAULT_PHASES
     gates: Mapping[str, tuple[PhaseGate, ...]] = {}
+    says_names: bool = False
+
+    def names_from(self, phase: str, own: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the phases that a pass in `phase` goes through; `own` are those that it recorded.
+
+        They are those of the settings, if these name the phase. Otherwise the pass goes on through
+        its own: an imported one has other phases than the project, and settings may be taken out
+        while a pass is under way.
+        """
+        if phase in own and not (self.says_names and phase in self.names):
+            return own
+        return self.names
 
     def commands(self) -> dict[str, tuple[str, ...]]:
         """Return the commands of the gates, by phase."""
@@ -84,7 +97,7 @@ def plan_from(section: object) -> PhasePlan:
         if phase not in names:
             raise BadPlan(f"gates.{phase}", f"is not a phase: the phases are {', '.join(names)}")
         found[str(phase)] = tuple(_gates(f"gates.{phase}", listed))
-    return PhasePlan(names=names, gates=found)
+    return PhasePlan(names=names, gates=found, says_names=section.get("names") is not None)
 
 
 def _names(value: object) -> tuple[str, ...]:

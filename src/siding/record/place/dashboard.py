@@ -18,7 +18,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.record.place.project import Project
-from siding.record.snapshots.room import NO_ROOM
+from siding.record.snapshots.scratch import NO_ROOM
 
 DASHBOARD_VERSION = 1
 TICKET_S = 60

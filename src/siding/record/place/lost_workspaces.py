@@ -174,7 +174,7 @@ class LostWorkspaces:
 
     def _base_snapshot(self, task_id: TaskId) -> Sha:
         """Return the first snapshot of the task; "" if the store cannot be read."""
-        from siding.record.snapshots.lineage import base_snapshot
+        from siding.record.snapshots.task_line import base_snapshot
 
         try:
             return base_snapshot(self._snapshots(), task_id) or Sha("")

@@ -1,30 +1,48 @@
-"""The task that a person names, by its id, its name or the beginning of its id."""
+"""The task that a person names."""
 
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import TaskId, is_fork
 from siding.record.place.project import Project
+from siding.record.tasks.matching import Known, meant
 from siding.record.tasks.states import TaskState
 from siding.record.tasks.task import Task
 
+_MOST_LISTED = 8
+
+
+class SeveralTasks(UsageError):
+    """What was named could be any of several tasks."""
+
 
 def resolve(project: Project, named: str) -> Task:
-    """Return the task with this id, name or unique beginning of an id.
+    """Return the task that a person means: by its id, its name, or any part that fits no other.
 
-    If several tasks match, closed ones do not count. Raises NotFound or UsageError.
+    See `meant` for what counts first. If several tasks fit, closed ones do not count; if there are
+    still several, a person at a terminal chooses. Raises NotFound, SeveralTasks or UsageError.
     """
     if is_fork(named) or named in project.tasks.ids():
         return project.tasks.load(TaskId(named))
     tasks = list(project.tasks.readable())
-    found = [task for task in tasks if task.name == named] or [
-        task for task in tasks if task.id.startswith(named) and named
-    ]
+    names = {each.task_id: each.name for each in project.registry.all()}
+    found = meant(named, [Known(task, names.get(task.id, "")) for task in tasks])
     opened = [task for task in found if task.status is not TaskState.CLOSED] or found
     if not opened:
         raise NotFound(f"there is no task {named!r}", hint=_closest(named, tasks))
-    if len(opened) > 1:
-        ids = ", ".join(sorted(task.id for task in opened))
-        raise UsageError(f"{named!r} could be any of several tasks: {ids}", hint="use the id")
-    return opened[0]
+    return opened[0] if len(opened) == 1 else _chosen(project, named, opened)
+
+
+def _chosen(project: Project, named: str, tasks: list[Task]) -> Task:
+    """Let the person choose; raise SeveralTasks where nobody can be asked."""
+    tasks = sorted(tasks, key=lambda task: task.updated_at, reverse=True)
+    if project.app.choose is not None:
+        lines = [f"{task.name}  ({task.id})" for task in tasks]
+        return tasks[project.app.choose(f"which task is {named!r}", lines)]
+    listed = ", ".join(f"{task.name!r} ({task.id})" for task in tasks[:_MOST_LISTED])
+    more = f" and {len(tasks) - _MOST_LISTED} more" if len(tasks) > _MOST_LISTED else ""
+    raise SeveralTasks(
+        f"{named!r} could be any of several tasks: {listed}{more}",
+        hint="give more of the name, or the id",
+    )
 
 
 def require_of_board(task: Task, act: str) -> Task:

@@ -363,7 +363,8 @@ def require_project(app: App) -> Project:
     """
     if app.project:
         return named_project(app)
-    project, seen = project_of(app, _repository_around(app))
+    paths = _repository_around(app)
+    project, seen = project_of(app, paths)
     if project is None:
         if home_is_hidden(app):
             raise home_hidden()
@@ -377,7 +378,9 @@ def require_project(app: App) -> Project:
         if seen.how is Relation.NONE and seen.place is not None:
             what += f"; {seen.place.name} was the project of another one at this path"
             hint += f". If it is this one's, `siding doctor --adopt {seen.place.name}` takes it"
-        raise NotInitialised(what, hint=hint)
+        from siding.record.place.other_tools import left_by_another_tool
+
+        raise NotInitialised(what, hint=left_by_another_tool(app, paths.root) or hint)
     return project
 
 

@@ -8,6 +8,7 @@ from siding.record.tasks.states import TaskState
 from siding.record.tasks.task import Task
 from siding.record.tasks.terminals import Terminals, TerminalTask
 
+BEFORE = "-"  # named instead of a task: the one that this terminal was about before
 TASK_VARIABLE = "SIDING_TASK"
 NOTHING_ACTIVE = "no task is active here"
 NO_TASK_HINT = (
@@ -29,13 +30,14 @@ class Current(NamedTuple):
 def select(project: Project, named: str | None) -> Task:
     """Return the named task, else the current one (see `current`).
 
-    Raises NotFound for an unknown name, UsageError for a name of several open tasks, and
-    NoActiveTask if no task is named and none is current.
+    ``-`` names the one that this terminal was about before. Raises NotFound for an unknown name,
+    UsageError for a name of several open tasks, and NoActiveTask if no task is named and none is
+    current.
     """
     if named is not None:
         from siding.record.place.named_task import resolve
 
-        return resolve(project, named)
+        return task_before(project) if named == BEFORE else resolve(project, named)
     found = current(project)
     if found.task is None:
         raise NoActiveTask(found.passed_over or NOTHING_ACTIVE, hint=NO_TASK_HINT)
@@ -97,6 +99,17 @@ def bound_here(project: Project) -> TerminalTask | None:
     except SidingError as error:
         project.app.warn(f"which task this terminal is about is not known: {error.message}")
         return None
+
+
+def task_before(project: Project) -> Task:
+    """Return the task that this terminal was about before its present one; UsageError for none."""
+    bound = bound_here(project)
+    if bound is None or not bound.before:
+        raise UsageError(
+            "this terminal was about no other task before",
+            hint="`siding switch TASK` names one; `siding task list` shows them",
+        )
+    return project.tasks.load(TaskId(bound.before))
 
 
 def task_here(project: Project) -> tuple[TaskId | None, str]:

@@ -5,10 +5,9 @@ from pathlib import Path
 from siding.ground.ids import Sha
 from siding.record.place.base_seed import base_seed
 from siding.record.place.project import Project
-from siding.record.snapshots.lineage import base_snapshot
-from siding.record.snapshots.pins import pin
-from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.seeding import add_task, pin
 from siding.record.snapshots.store_upkeep import create_store
+from siding.record.snapshots.task_line import base_snapshot
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
 

@@ -1,11 +1,9 @@
 """Bind this terminal to a task; which task it is and was about."""
 
-from siding.ground.errors import UsageError
 from siding.ground.ids import TaskId
 from siding.ground.process.identity import has_terminal
 from siding.record.place.project import Project
 from siding.record.place.selection import bound_here, task_here, task_of_run
-from siding.record.tasks.task import Task
 from siding.record.tasks.terminals import Terminals, TerminalTask
 
 
@@ -29,14 +27,3 @@ def ended_here(project: Project) -> TaskId | None:
     """Return the task that this terminal is bound to, if it is closed or gone."""
     bound = bound_here(project)
     return None if bound is None or not task_here(project)[1] else bound.task
-
-
-def task_before(project: Project) -> Task:
-    """Return the task that this terminal was about before its present one; UsageError for none."""
-    bound = bound_here(project)
-    if bound is None or not bound.before:
-        raise UsageError(
-            "this terminal was about no other task before",
-            hint="`siding switch TASK` names one; `siding task list` shows them",
-        )
-    return project.tasks.load(TaskId(bound.before))

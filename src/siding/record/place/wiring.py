@@ -4,7 +4,7 @@ All other code receives the environment, the directory, the clock and randomness
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,6 +33,8 @@ class App(NamedTuple):
     listeners: Listeners
     tell: Callable[[str], None] = _tell_nobody  # show progress of long work; "" when it is done
     warn: Callable[[str], None] = _tell_nobody  # show a warning, as a sentence, to the person
+    # Let the person choose one of several lines, by its index; None where nobody can be asked.
+    choose: Callable[[str, Sequence[str]], int] | None = None
     project: str = ""  # the project that was named; "": that of `cwd`
     session: int | None = None  # the process that leads the caller's session; None: no caller
 

@@ -21,8 +21,7 @@ from siding.record.tasks.registry import Workspace
 from siding.record.tasks.registry_file import Registry
 from siding.record.tasks.slots import SlotBooks
 from siding.record.tasks.states import WorkspaceState
-from siding.record.worktrees.moving import repair_links
-from siding.record.worktrees.reattach import is_attached, reattach
+from siding.record.worktrees.registration import is_attached, reattach, repair_links
 
 Changing = Callable[[str], AbstractContextManager[None]]
 

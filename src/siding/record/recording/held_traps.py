@@ -16,9 +16,8 @@ from siding.record.snapshots.patches import diff_trees
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
-from siding.record.traps.finding import find_traps, reader_of
 from siding.record.traps.marks import mark_of
-from siding.record.traps.settings import Hold, trap_settings
+from siding.record.traps.traps import Hold, find_traps, reader_of, trap_settings
 
 NEEDS_A_PERSON = 5  # the exit status of what the policy would ask, and nobody could be asked
 

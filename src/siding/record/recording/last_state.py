@@ -5,8 +5,8 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.runs.store import Runs
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.git_details import GitDetails
-from siding.record.snapshots.recorded_state import details_of, recorded_state
+from siding.record.snapshots.git_details import GitDetails, details_of
+from siding.record.snapshots.git_state import recorded_state
 from siding.record.tasks.registry import Workspace
 
 

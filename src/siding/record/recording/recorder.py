@@ -233,13 +233,18 @@ class Recorder:
 
         Raises BaseUnknown if there is no base to compare with; that must not count as no change.
         """
-        tip = self.snapshots.tip()
         base = line_base(self.project, self.workspace).snapshot
-        if tip is None or not base:
+        if not base:
             raise BaseUnknown(self.task)
-        if tip == base:
-            return 0
-        return self.snapshots.diff_stat(base, tip).files
+        return self.changes_since(base)
+
+    def changes_since(self, snapshot: str) -> int:
+        """Return how many files differ from a snapshot; call `settle` first. Raises BaseUnknown
+        without a present one."""
+        tip = self.snapshots.tip()
+        if tip is None:
+            raise BaseUnknown(self.task)
+        return 0 if tip == snapshot else self.snapshots.diff_stat(snapshot, tip).files
 
     def checkpoint(
         self, message: str, *, origin: str = "asked", only_if_changed: bool = False
@@ -419,7 +424,7 @@ class Recorder:
         # An apply leaves nothing in the workspace.
         if stat is None or intent.draft.as_apply is not None:
             return ()
-        from siding.record.traps.finding import traps_of_step  # 5 ms, where something changed
+        from siding.record.traps.traps import traps_of_step  # 5 ms, where something changed
 
         return self._masked_traps(traps_of_step(self.project, stat))
 

@@ -114,8 +114,7 @@ class TaskSnapshots:
         new = Sha(after)
         if before == after:
             return []
-        from siding.record.snapshots.mode_changes import mode_changes
-        from siding.record.snapshots.recorded_modes import TreeState, state_of
+        from siding.record.snapshots.mode_changes import TreeState, mode_changes, state_of
 
         now = TreeState(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
         return mode_changes(self._store, state_of(self._store, Sha(before)), now)
@@ -129,8 +128,13 @@ class TaskSnapshots:
 
         if before == after:
             return ModeFigures()
-        from siding.record.snapshots.mode_changes import bare_changes, link_changes, mode_changes
-        from siding.record.snapshots.recorded_modes import TreeState, state_of
+        from siding.record.snapshots.mode_changes import (
+            TreeState,
+            bare_changes,
+            link_changes,
+            mode_changes,
+            state_of,
+        )
 
         new = Sha(after)
         now = TreeState(new, modes) if modes is not None else state_of(self._store, new)
@@ -147,8 +151,7 @@ class TaskSnapshots:
         """Return the files that are linked to others than before, with their group after it."""
         if before == after:
             return {}
-        from siding.record.snapshots.mode_changes import link_changes
-        from siding.record.snapshots.recorded_modes import state_of
+        from siding.record.snapshots.mode_changes import link_changes, state_of
 
         now = modes if modes is not None else state_of(self._store, Sha(after)).modes
         return link_changes(state_of(self._store, Sha(before)).modes, now)
@@ -193,8 +196,8 @@ class TaskSnapshots:
 
         `wanted` are the snapshots that the ledger names, `freed` those that were freed.
         """
-        from siding.record.snapshots.lineage import lineage
-        from siding.record.snapshots.verifying import verify_snapshots
+        from siding.record.snapshots.store_upkeep import verify_snapshots
+        from siding.record.snapshots.task_line import lineage
 
         task_id = self._workspace.task_id
         try:

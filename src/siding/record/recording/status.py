@@ -81,7 +81,7 @@ def status(project: Project, named: str | None) -> TaskStatus:
         base=base,
         is_behind=present and _has_moved(project, task, base),
         present=present,
-        steps=last.number if last else 0,
+        steps=_count(project, task, last),
         last=last,
         in_progress=tuple(in_progress(project, task)),
         unrecorded=unrecorded,
@@ -91,6 +91,15 @@ def status(project: Project, named: str | None) -> TaskStatus:
         left=tuple(_left_in(project, task)),
         untold=untold,
     )
+
+
+def _count(project: Project, task: Task, last: Step | None) -> int:
+    """Return how many steps a task has; another tool may have begun again with their numbers."""
+    if last is None:
+        return 0
+    if last.is_chained:
+        return last.number
+    return sum(1 for _step in project.ledger(task.id).steps())
 
 
 def _has_moved(project: Project, task: Task, base: Sha) -> bool:

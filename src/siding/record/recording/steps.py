@@ -19,6 +19,7 @@ from siding.record.ledger.step import (
     UndoStep,
     step_from,
 )
+from siding.record.ledger.store import Ledger
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.damaged_steps import damaged_steps
@@ -66,6 +67,7 @@ def log(project: Project, named: str | None, *, limit: int | None) -> tuple[Task
 def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
     """Return one step, named by its number, its run (``r7``) or ``last``.
 
+    Several steps of another tool can have one number: ``2@14`` is step 2 on line 14 of the ledger.
     Raises NotFound and DamagedStep.
     """
     task = select(project, named)
@@ -74,6 +76,8 @@ def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
         found = ledger.last()
     elif is_run_id(wanted):
         found = next((each for each in ledger.steps() if each.run == wanted), None)
+    elif "@" in wanted:
+        found = _at_line(ledger, wanted)
     else:
         found = ledger.find(_number(wanted))
     if found is None:
@@ -84,20 +88,28 @@ def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
     return task, found
 
 
+def _at_line(ledger: Ledger, wanted: str) -> Step | None:
+    """Return the step that ``NUMBER@LINE`` names, None if there is none."""
+    number, _at, line = wanted.partition("@")
+    if not line.isascii() or not line.isdigit():
+        _number(wanted)  # raises UsageError
+    return dict(ledger.numbered(_number(number))).get(int(line))
+
+
 def same_number(project: Project, task: Task, found: Step) -> str | None:
-    """Return a sentence if other steps have the number of `found`, which is the newest of them.
+    """Return a sentence if other steps have the number of `found`, and it is the newest of them.
 
     Steps that Siding recorded share no number; another tool begins again after 9999.
     """
     if found.is_chained:
         return None
-    lines = [line for line, _step in project.ledger(task.id).numbered(found.number)]
-    if len(lines) < 2:
+    numbered = project.ledger(task.id).numbered(found.number)
+    if len(numbered) < 2 or numbered[-1][1] != found:
         return None
-    others = ", ".join(map(str, lines[:-1]))
+    others = ", ".join(f"{found.number}@{line}" for line, _step in numbered[:-1])
     return (
-        f"{len(lines)} steps of another tool have the number {found.id}; this is the newest, on "
-        f"line {lines[-1]} of ledger.jsonl, and the others are on line {others}"
+        f"{len(numbered)} steps of another tool have the number {found.id}; this is the newest, on "
+        f"line {numbered[-1][0]} of ledger.jsonl, and by their lines the others are {others}"
     )
 
 

@@ -23,7 +23,7 @@ from siding.record.place.selection import select
 from siding.record.recording.freed import freed_record
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.recording.verify_anchor import RecordFinding, check_anchor
-from siding.record.snapshots.lineage import base_snapshots, step_snapshots
+from siding.record.snapshots.task_line import base_snapshots, step_snapshots
 from siding.record.tasks.task import Task
 
 JOURNAL = "freed.jsonl"  # the file, in findings

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.ground.git.errors import SnapshotDamaged, SnapshotFailed
 from siding.ground.git.paths import is_selected, quote_path
@@ -15,12 +16,10 @@ from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import Paused
 from siding.record.acts.skeleton import Act, Done, Ended, Result, Work
-from siding.record.files.directories import not_as_planned
 from siding.record.files.displaced import DISPLACED, KEPT, KeptFile, keep_unrecorded, names_of
-from siding.record.files.immovable import CannotMove
 from siding.record.files.index_entries import expect, let_go
-from siding.record.files.obstacles import changed_since
-from siding.record.files.plan import Why
+from siding.record.files.obstacles import CannotMove, changed_since
+from siding.record.files.plan import Why, not_as_planned
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
 from siding.record.ledger.details.rollback import LeftAlone, RollbackDetail
@@ -32,7 +31,6 @@ from siding.record.moving.model import UNCHANGED
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.recorder import Recorder
-from siding.record.restoring.git_plan import GitRestoration, place_of, plan_git, state_at, stay
 from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.restoring.survey import (
     ASIDE,
@@ -42,17 +40,22 @@ from siding.record.restoring.survey import (
     Survey,
     cannot_move,
     leave_out,
+    place_of,
+    plan_git,
     refuse,
     refuse_changing,
+    state_at,
     survey,
 )
 from siding.record.snapshots.expected_tree import ExpectedTree
 from siding.record.snapshots.git_state import GitState
-from siding.record.snapshots.mode_changes import link_changes, mode_changes
+from siding.record.snapshots.mode_changes import TreeState, link_changes, mode_changes, state_of
 from siding.record.snapshots.patches import diff_trees
-from siding.record.snapshots.recorded_modes import TreeState, state_of
 from siding.record.snapshots.store import remove_tree
 from siding.record.unfinished.displaced_files import spare_room
+
+if TYPE_CHECKING:
+    from siding.record.restoring.git_plan import GitRestoration
 
 _LARGEST_DOCUMENT = 16 << 20  # bytes
 
@@ -127,7 +130,7 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
     def restored(self, work: Work, restored: Restored) -> Result:
         """Return the result for the caller of `perform`."""
 
-    def git_part(self, work: Work, now: GitState, snapshot: Sha) -> GitRestoration | None:
+    def git_part(self, work: Work, now: GitState, snapshot: Sha) -> "GitRestoration | None":
         """Return what else than files has to change; None if nothing has to."""
         return plan_git(work.project, work.recorder.workspace, now, snapshot)
 
@@ -147,6 +150,8 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
             now = state_at(work.project, recorder.workspace, seen.snapshot)
             git = self.git_part(work, now, going.destination.snapshot)
             if found.off:
+                from siding.record.restoring.git_plan import stay
+
                 git = git or stay(snapshots.store, recorder.workspace.branch, now)
                 git = git._replace(off=tuple(change.path for change in found.off))
             found = found._replace(git=git)
@@ -278,7 +283,7 @@ def refuse_git_of_its_own(work: Work) -> None:
 
 
 @contextmanager
-def sandbox_following(work: Work, plan: GitRestoration | None) -> Iterator[None]:
+def sandbox_following(work: Work, plan: "GitRestoration | None") -> Iterator[None]:
     """After the block, bring the run's git directory to where the workspace's is."""
     layout = work.recorder.layout
     if plan is None or not layout.sandbox_lock.exists():
@@ -306,7 +311,7 @@ def sandbox_following(work: Work, plan: GitRestoration | None) -> Iterator[None]
 
 @contextmanager
 def restoring_state(
-    work: Work, plan: GitRestoration | None, *, token: str, reason: str
+    work: Work, plan: "GitRestoration | None", *, token: str, reason: str
 ) -> Iterator[None]:
     """Move HEAD and the task's branch, then let the block restore the files, then do the rest.
 
@@ -340,7 +345,7 @@ def restoring_state(
                 put_documents(work.recorder.layout.root, documents)
 
 
-def _documents(project: Project, plan: GitRestoration) -> dict[str, bytes] | None:
+def _documents(project: Project, plan: "GitRestoration") -> dict[str, bytes] | None:
     """Return the documents to write; None if they stay as they are."""
     if plan.present.documents == plan.wanted.documents:
         return None

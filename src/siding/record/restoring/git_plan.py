@@ -2,7 +2,8 @@
 
 HEAD goes onto the branch that it was on if that branch is at the recorded commit then; else it is
 detached there. Of all branches only the task's own is ever moved, and only if no other checkout has
-it. Branches are never removed.
+it. Branches are never removed. What only has to know whether anything is to be done asks `plan_git`
+(`survey.py`), which loads this where the two states differ.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,13 +15,9 @@ from siding.ground.files.regular import read_small
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.moving.model import CheckoutPlace
-from siding.record.place.project import Project
-from siding.record.snapshots.git_details import GitDetails
-from siding.record.snapshots.git_state import GitState, state_in
-from siding.record.snapshots.heads import head_now
-from siding.record.snapshots.recorded_state import details_of, recorded_state
+from siding.record.snapshots.git_details import GitDetails, details_of
+from siding.record.snapshots.git_state import GitState
 from siding.record.snapshots.store import SnapshotStore
-from siding.record.tasks.registry import Workspace
 
 if TYPE_CHECKING:
     from siding.ground.git.repository import Repository
@@ -103,51 +100,6 @@ def plan_git_restoration(
     return GitRestoration(now, then, task_branch, tip, branch, present, wanted, tuple(notes))
 
 
-def state_at(project: Project, workspace: Workspace, snapshot: Sha) -> GitState:
-    """Return the git state that a snapshot of the task stands for."""
-    return recorded_state(project.snapshots, workspace.task_id, workspace.branch, snapshot)
-
-
-def place_of(workspace: Workspace) -> CheckoutPlace:
-    """Return the workspace as git's commands take it."""
-    return CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir))
-
-
-def state_now(project: Project, workspace: Workspace, snapshot: Sha) -> GitState:
-    """Return where HEAD and the task's branch are now, and for the rest what `snapshot` says.
-
-    For a preview, which records nothing.
-    """
-    recorded = state_at(project, workspace, snapshot)
-    head = head_now(project.snapshots, Path(workspace.git_dir))
-    return recorded._replace(
-        head=head.sha, branch=head.branch, tip=project.repository.branch(workspace.branch)
-    )
-
-
-def plan_git(
-    project: Project, workspace: Workspace, now: GitState, snapshot: Sha
-) -> GitRestoration | None:
-    """Return what has to be done to come to the state of a snapshot; None if nothing has to."""
-    if not workspace.git_dir or not Path(workspace.git_dir).is_dir():
-        return None
-    store = project.snapshots
-    then = state_at(project, workspace, snapshot)
-    if now == then:
-        return None
-    # A snapshot of before says nothing of the phases. At the base there were none.
-    says_all = state_in(store.read_commit(snapshot)) is not None
-    return plan_git_restoration(
-        project.repository,
-        store,
-        place_of(workspace),
-        workspace.branch,
-        now=now,
-        then=then,
-        with_documents=says_all or snapshot == workspace.base_snapshot,
-    )
-
-
 def stay(store: SnapshotStore, task_branch: str, now: GitState) -> GitRestoration:
     """Return the return of a workspace whose HEAD, branch and index stay as they are."""
     present = details_of(store, now)
@@ -228,18 +180,14 @@ def _branches_elsewhere(repository: "Repository", git_dir: Path) -> Iterator[tup
                 yield text.removeprefix("refs/heads/"), info.path
 
 
-def git_lines(plan: GitRestoration | None) -> list[tuple[str, str]]:
-    """Return lines that say what changes, each with a word for its part."""
-    return [] if plan is None else list(_lines(plan))
-
-
 def under_way(names: Iterable[str]) -> list[str]:
     """Return the git commands that are unfinished, by the names of their small files."""
     tops = {name.partition("/")[0] for name in names}
     return sorted({word for name, word in _COMMANDS.items() if name in tops})
 
 
-def _lines(plan: GitRestoration) -> Iterator[tuple[str, str]]:
+def git_lines(plan: GitRestoration) -> Iterator[tuple[str, str]]:
+    """Yield lines that say what changes, each with a word for its part."""
     now, then = plan.now, plan.then
     if plan.moves_head:
         after = _at(plan.branch, then.head)

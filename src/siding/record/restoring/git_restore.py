@@ -1,7 +1,7 @@
 """Carry out a `GitRestoration`: refs first, then the caller's files, then the index.
 
 git's lock of the index is held all the while, so that no other git command works in the workspace.
-If this process dies, `record/unfinished/restorations.py` removes what it left; what it did so far
+If this process dies, `record/unfinished/moves.py` removes what it left; what it did so far
 is what is recorded next.
 """
 
@@ -25,14 +25,19 @@ from siding.record.moving.checkout import (
 from siding.record.moving.intended import add_intended
 from siding.record.moving.model import CheckoutPlace, Move
 from siding.record.moving.move import swap
-from siding.record.moving.objects import give_objects
 from siding.record.moving.sparse import apply_rules, is_sparse
 from siding.record.restoring.git_plan import GitRestoration
 from siding.record.restoring.refusal import Reason, Refusal
-from siding.record.snapshots.git_details import FLAGS, NOTHING, IndexEntry, commits_named_in
-from siding.record.snapshots.git_details_store import commits_among
+from siding.record.snapshots.git_details import (
+    FLAGS,
+    NOTHING,
+    IndexEntry,
+    commits_among,
+    commits_named_in,
+)
 from siding.record.snapshots.git_look import LARGEST_FILE
 from siding.record.snapshots.store import SnapshotStore
+from siding.record.worktrees.keeping import give_objects
 
 
 class GitWork(NamedTuple):

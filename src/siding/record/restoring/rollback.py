@@ -30,7 +30,7 @@ from siding.record.restoring.act import Going, RestoreAct, Restored, rollback_to
 from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.restoring.survey import Destination, RestoreRequest, Survey, previewed
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.heads import head_in
+from siding.record.snapshots.git_state import head_in
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
 

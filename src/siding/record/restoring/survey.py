@@ -8,31 +8,40 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.ground.git.command import Place
 from siding.ground.git.paths import GITLINK, NOTHING, is_selected, is_under, quote_path
 from siding.ground.git.roots import WorktreeRoot
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.files.directories import leaving, with_directories
-from siding.record.files.immovable import Stuck, immovable
 from siding.record.files.index_entries import ignored_now, ignored_there
-from siding.record.files.obstacles import obstacles, of_others
-from siding.record.files.plan import LeftPath, Restoration, Why, plan_restoration
+from siding.record.files.obstacles import Stuck, immovable, obstacles, of_others
+from siding.record.files.plan import (
+    LeftPath,
+    Restoration,
+    Why,
+    leaving,
+    plan_restoration,
+    with_directories,
+)
+from siding.record.moving.model import CheckoutPlace
 from siding.record.moving.sparse import has_rules, is_sparse, left_out
 from siding.record.place.project import Project
 from siding.record.recording.freed import refuse_freed
 from siding.record.recording.snapshots import TaskSnapshots
-from siding.record.restoring.git_plan import GitRestoration, plan_git, state_now
 from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.snapshots.coverage import Coverage
-from siding.record.snapshots.mode_changes import mode_changes
+from siding.record.snapshots.git_state import GitState, head_now, recorded_state, state_in
+from siding.record.snapshots.mode_changes import TreeState, mode_changes, modes_of
 from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import Change, diff_trees
-from siding.record.snapshots.recorded_modes import TreeState, modes_of
-from siding.record.snapshots.room import place_for
+from siding.record.snapshots.scratch import place_for
 from siding.record.snapshots.store import PEEKS, SnapshotStore
 from siding.record.tasks.registry import Workspace
+
+if TYPE_CHECKING:
+    from siding.record.restoring.git_plan import GitRestoration
 
 __all__ = [
     "Destination",
@@ -83,7 +92,7 @@ class Survey(NamedTuple):
     blocked: tuple[bytes, ...]  # paths that are in the way and in no snapshot
     lacks: str  # what the snapshot is incomplete in; "" if it is whole
     stuck: tuple[Stuck, ...] = ()  # what has to be moved and cannot be
-    git: GitRestoration | None = None  # what happens to HEAD, the branch, the index and the phases
+    git: "GitRestoration | None" = None  # of HEAD, the branch, the index and the phases
     differ: Sequence[Change] = ()  # how the trees of the two states differ
     off: tuple[Change, ...] = ()  # what a sparse checkout keeps off the disk in that state
 
@@ -92,6 +101,15 @@ class Survey(NamedTuple):
         """The reasons to ask a person first, a sentence each."""
         said = Reason.INCOMPLETE.words(state=self.destination.name, lacks=self.lacks)
         return (said,) if self.lacks else ()
+
+    @property
+    def git_lines(self) -> list[tuple[str, str]]:
+        """Lines that say what changes besides files, each with a word for its part."""
+        if self.git is None:
+            return []
+        from siding.record.restoring.git_plan import git_lines
+
+        return list(git_lines(self.git))
 
     @property
     def nothing_to_do(self) -> bool:
@@ -284,6 +302,53 @@ def previewed(
             git = plan_git(project, workspace, now, destination.snapshot)
             surveyed = surveyed._replace(git=git)
         yield surveyed
+
+
+def state_at(project: Project, workspace: Workspace, snapshot: Sha) -> GitState:
+    """Return the git state that a snapshot of the task stands for."""
+    return recorded_state(project.snapshots, workspace.task_id, workspace.branch, snapshot)
+
+
+def place_of(workspace: Workspace) -> CheckoutPlace:
+    """Return the workspace as git's commands take it."""
+    return CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir))
+
+
+def state_now(project: Project, workspace: Workspace, snapshot: Sha) -> GitState:
+    """Return where HEAD and the task's branch are now, and for the rest what `snapshot` says.
+
+    For a preview, which records nothing.
+    """
+    recorded = state_at(project, workspace, snapshot)
+    head = head_now(project.snapshots, Path(workspace.git_dir))
+    return recorded._replace(
+        head=head.sha, branch=head.branch, tip=project.repository.branch(workspace.branch)
+    )
+
+
+def plan_git(
+    project: Project, workspace: Workspace, now: GitState, snapshot: Sha
+) -> "GitRestoration | None":
+    """Return what has to be done to come to the state of a snapshot; None if nothing has to."""
+    if not workspace.git_dir or not Path(workspace.git_dir).is_dir():
+        return None
+    store = project.snapshots
+    then = state_at(project, workspace, snapshot)
+    if now == then:
+        return None
+    from siding.record.restoring.git_plan import plan_git_restoration
+
+    # A snapshot of before says nothing of the phases. At the base there were none.
+    says_all = state_in(store.read_commit(snapshot)) is not None
+    return plan_git_restoration(
+        project.repository,
+        store,
+        place_of(workspace),
+        workspace.branch,
+        now=now,
+        then=then,
+        with_documents=says_all or snapshot == workspace.base_snapshot,
+    )
 
 
 def kept_off(

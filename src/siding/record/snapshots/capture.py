@@ -17,8 +17,14 @@ from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.git_look import GitLook
-from siding.record.snapshots.git_state import GitState, state_in, state_of
-from siding.record.snapshots.heads import MovedHeads, heads_since, keep_commits
+from siding.record.snapshots.git_state import (
+    GitState,
+    MovedHeads,
+    heads_since,
+    keep_commits,
+    state_in,
+    state_of,
+)
 from siding.record.snapshots.mode_look import Memory, remember
 from siding.record.snapshots.modes import Modes, differ, named_in
 from siding.record.snapshots.status_look import CaptureRequest
@@ -78,7 +84,7 @@ def capture(store: SnapshotStore, request: CaptureRequest) -> Capture:
 
 
 def _what_to_do(store: SnapshotStore) -> str:
-    from siding.record.snapshots.room import has_room
+    from siding.record.snapshots.scratch import has_room
 
     if has_room(store.root):
         return "the last snapshot still stands"
@@ -156,7 +162,7 @@ class CaptureWork(TreeLook):
         if known is not None and known.tip == self.tip:
             before: Modes | None = known.modes
         else:
-            from siding.record.snapshots.recorded_modes import modes_of
+            from siding.record.snapshots.mode_changes import modes_of
 
             before = modes_of(self.store, self.tip)
         if named_in(self.last) is None and self.request.kind == "base":

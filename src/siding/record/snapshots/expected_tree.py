@@ -17,7 +17,7 @@ class ExpectedTree(NamedTuple):
     """The tree of a snapshot that has a name. `changes` lead to it from the tree `old`.
 
     So its objects are kept already: in the store, or with the task's base, which is pinned in the
-    repository (`pins.py`), as the unchanged files of every snapshot are.
+    repository (`pin`), as the unchanged files of every snapshot are.
     """
 
     old: Sha

@@ -5,6 +5,10 @@ data of the others. The index is opened but not read: git replaces it by a renam
 still leads to the old index, which is read only if there is a new one. One that is written over in
 its place is noticed, and not compared. Refs in another format than
 files (`reftable`) are not seen.
+
+Of a workspace's own git directory, `OwnGitDir` has the parts that decide what git does there next.
+Without a sandbox a run can write anything there. Most of it is git's ordinary work. These parts
+could make a later git command move another branch or run a program.
 """
 
 import os
@@ -29,8 +33,12 @@ _STEERING = (
 MOST_REFS = 200  # loose ones whose values are read; further ones are compared by their marks
 LARGEST_INDEX = 64 << 20  # bytes; a larger one is not compared
 LARGEST_PACKED = 32 << 20
-
 Mark = tuple[int, int, int, int]  # mode, inode, size, time of the last change in ns
+# Of this worktree alone: its settings, which repository it belongs to, what it leaves out.
+_STEERING_SETTINGS = ("config.worktree", "commondir", "gitdir", "info/sparse-checkout")
+_TODO = "rebase-merge/git-rebase-todo"
+_BRANCH = b"ref: refs/heads/"
+_COMMANDS = (b"exec ", b"x ")
 
 
 class LooseRef(NamedTuple):
@@ -300,3 +308,35 @@ def _lines(config: bytes) -> set[tuple[str, str]]:
             key = text.partition("=")[0].strip()
             found.add((f"{section}.{key}" if key.replace("-", "").isalnum() else section, text))
     return found
+
+
+class OwnGitDir(NamedTuple):
+    """``head`` is what HEAD holds, None when it cannot be read. ``todo`` are the lines that an
+    unfinished rebase still has to do, None when there is none."""
+
+    head: bytes | None
+    steering: Mapping[str, Mark | None]
+    todo: tuple[bytes, ...] | None
+
+    @property
+    def branch(self) -> str | None:
+        """Return the branch that HEAD names, None for a commit."""
+        head = (self.head or b"").strip()
+        if not head.startswith(_BRANCH):
+            return None
+        return head.removeprefix(_BRANCH).decode("utf-8", "surrogateescape")
+
+    @property
+    def commands(self) -> tuple[bytes, ...]:
+        """Return the commands that the rebase will run."""
+        return tuple(line for line in self.todo or () if line.startswith(_COMMANDS))
+
+
+def take_own(git_dir: Path) -> OwnGitDir:
+    """Return what a workspace's git directory is like now."""
+    todo = read_small(git_dir / _TODO)
+    return OwnGitDir(
+        head=read_small(git_dir / "HEAD", 4096),
+        steering={name: mark_of(git_dir / name) for name in _STEERING_SETTINGS},
+        todo=None if todo is None else tuple(line.strip() for line in todo.splitlines()),
+    )

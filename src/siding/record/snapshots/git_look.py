@@ -106,8 +106,7 @@ class GitLook:
             and known[1] in (None, before)
         ):
             return StoredDetails(None if known[1] is None else before)
-        from siding.record.snapshots.git_details import GitDetails
-        from siding.record.snapshots.git_details_store import GitDetailsStore
+        from siding.record.snapshots.git_details import GitDetails, GitDetailsStore
 
         writer = GitDetailsStore(self._store, self._place, self._git_dir, self._keep_fds)
         entries = None if mark is None else writer.entries(head)

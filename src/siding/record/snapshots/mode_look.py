@@ -26,9 +26,8 @@ from siding.ground.git.index_file import read_times
 from siding.ground.git.paths import is_under, join, parents
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.snapshots.bare import Bare
 from siding.record.snapshots.directory_scan import Scan
-from siding.record.snapshots.modes import Links, Modes, Usual
+from siding.record.snapshots.modes import Bare, Links, Modes, Usual
 from siding.record.snapshots.store import TaskDirectory
 
 _FORM = "modes-3"

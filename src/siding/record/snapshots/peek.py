@@ -17,8 +17,14 @@ from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.modes import Modes
-from siding.record.snapshots.room import NO_ROOM, elsewhere, has_room, nowhere, place_for
-from siding.record.snapshots.scratch import scratch
+from siding.record.snapshots.scratch import (
+    NO_ROOM,
+    elsewhere,
+    has_room,
+    nowhere,
+    place_for,
+    scratch,
+)
 from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import PEEKS, SnapshotStore, TaskDirectory
 from siding.record.snapshots.tree_look import TreeLook

@@ -5,6 +5,10 @@ then a first capture reads only what changed. That is right only if the bytes on
 blobs' bytes. Where a filter, line endings or an encoding may have changed them, the index is made
 from the base's tree instead, so that the first capture reads every file and records those that
 differ.
+
+The task's base commit is pinned in the user's repository: one ref per base commit,
+`refs/siding/base/<sha>`. It points at a commit of the user's own, so that `git log --all` shows
+nothing new by it, and a mirror push carries none of our snapshots.
 """
 
 import os
@@ -12,10 +16,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from siding.ground.files.durable import flush_dir, make_dirs, write_and_rename
+from siding.ground.files.durable import flush_dir, make_dirs, replace_by_lock, write_and_rename
 from siding.ground.files.regular import read_small
 from siding.ground.git import objects, refs
-from siding.ground.git.command import Place
+from siding.ground.git.command import Git, Place
+from siding.ground.git.discovery import RepositoryPaths
+from siding.ground.git.errors import UnknownRevision
 from siding.ground.git.index_file import read_facts
 from siding.ground.git.paths import join
 from siding.ground.ids import Sha, TaskId
@@ -26,6 +32,7 @@ from siding.record.snapshots.store import SnapshotStore, TaskDirectory
 # core.autocrlf or core.eol, which the caller knows of, git writes the blob as it is.
 CONVERTING = r"eol|ident|filter|encoding|crlf"
 _INDEX_LIMIT = 2 << 30
+_PREFIX = "refs/siding/base/"
 
 
 class Seed(NamedTuple):
@@ -231,3 +238,20 @@ def _read(path: Path) -> bytes:
     if data is None:
         raise FileNotFoundError(path)
     return data
+
+
+def pin(git: Git, repository: RepositoryPaths, sha: Sha) -> None:
+    """Keep the commit alive, durably; safe to repeat. The caller serialises per repository."""
+    name = _PREFIX + sha
+    place = Place(git_dir=repository.common_dir)
+    if refs.read_ref(repository.common_dir, name) == sha:
+        return
+    if git.attempt(place, ["cat-file", "-e", sha + "^{commit}"]).returncode:
+        raise UnknownRevision(f"the repository has no commit {sha!r}")
+    if repository.ref_format != "files":
+        git.run(place, ["update-ref", name, sha], doing=f"keeping commit {sha}")
+        return
+    path = repository.common_dir / name
+    make_dirs(path.parent)
+    # The name says what the ref holds: two writers write the same, and git packs it as any other.
+    replace_by_lock(path, sha.encode("ascii") + b"\n", mode=0o644)

@@ -16,7 +16,7 @@
       peeks/, applies/        directories of looks and applies under way (`scratch.py`)
 
 What a snapshot needs is in this store or reachable from its base commit in the user's
-repository, which one ref there keeps alive (`pins.py`). The user's other objects are only read,
+repository, which one ref there keeps alive (`seeding.py`). The user's other objects are only read,
 through the environment; nothing here depends on them, so that no `git gc` of the user's breaks a
 snapshot, and no ref of ours is seen, pushed or packed by the user's git.
 """

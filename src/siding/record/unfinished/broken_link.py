@@ -19,7 +19,7 @@ from siding.record.snapshots.git_state import state_in
 from siding.record.snapshots.seeding import left_out
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
-from siding.record.worktrees.reattach import reattach
+from siding.record.worktrees.registration import reattach
 
 
 class LinkBroken(SidingError):

@@ -31,15 +31,15 @@ def _finished(ground: Ground, intent: "Intent") -> "Draft":
             # version knows of, and these the recorder finds by itself.
             return intent.draft
         case StepKind.APPLY:
-            from siding.record.unfinished.applies import finish_apply
+            from siding.record.unfinished.moves import finish_apply
 
             return finish_apply(ground, intent)
         case StepKind.CHECKPOINT:
-            from siding.record.unfinished.restorations import finish_taking
+            from siding.record.unfinished.moves import finish_taking
 
             return finish_taking(ground, intent)
         case StepKind.ROLLBACK:
-            from siding.record.unfinished.restorations import finish_restoration
+            from siding.record.unfinished.moves import finish_restoration
 
             return finish_restoration(ground, intent)
         case StepKind.RUN:

@@ -16,7 +16,7 @@ from siding.record.files.displaced import (
 from siding.record.moving.model import Move
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
-from siding.record.snapshots.room import has_room
+from siding.record.snapshots.scratch import has_room
 
 if TYPE_CHECKING:
     from siding.record.ledger.details.apply import ApplyDetail

@@ -31,11 +31,11 @@ from siding.record.files.restore import restore
 from siding.record.files.staging import staged
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record
+from siding.record.snapshots.mode_changes import modes_of
 from siding.record.snapshots.modes import Modes, Usual
 from siding.record.snapshots.patches import Change, diff_trees
-from siding.record.snapshots.recorded_modes import modes_of
 from siding.record.snapshots.store import remove_tree
-from siding.record.snapshots.verifying import verify_snapshots
+from siding.record.snapshots.store_upkeep import verify_snapshots
 from siding.record.tasks.registry import Workspace
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from siding.record.tasks.registry import MOVED_TO, Workspace
 from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.task import Task
 from siding.record.workspaces.attempts import payload_of
-from siding.record.worktrees.branching import leave_branch
+from siding.record.worktrees.branches import leave_branch
 
 BIND = "bind"
 ENTER = "enter"  # the workspace is there, and is not in the task's document yet

@@ -21,7 +21,6 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.ledger.store import Ledger
-from siding.record.moving.objects import give_objects
 from siding.record.moving.ref_locks import sweep_locks
 from siding.record.place.project import Project
 from siding.record.place.take_over import TAKEN_OVER
@@ -36,7 +35,7 @@ from siding.record.worktrees.branches import (
     is_ours,
     make_branch,
 )
-from siding.record.worktrees.keeping import missing_objects
+from siding.record.worktrees.keeping import give_objects, missing_objects
 
 FATE = "branch_fate"  # a field of the workspace's entry in the registry
 

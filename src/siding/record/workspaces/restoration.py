@@ -22,8 +22,7 @@ from siding.record.workspaces.attempts import Attempt, naming, payload_of
 from siding.record.workspaces.branches import FATE, bring_branch_back
 from siding.record.worktrees.keeping import PACK_NAME, give_back, restore_branch
 from siding.record.worktrees.listing import admin_dir, worktrees
-from siding.record.worktrees.moving import attach_worktree, repair_links
-from siding.record.worktrees.reattach import reattach
+from siding.record.worktrees.registration import attach_worktree, reattach, repair_links
 
 RESTORE = "restore"
 _OF_THE_REMOVAL = ("archive", FATE, MOVED_TO)  # fields of an entry that end with the restoration

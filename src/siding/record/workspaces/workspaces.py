@@ -21,8 +21,7 @@ from siding.record.place.locks import Hold, holding_git
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.opening import take_base_snapshot
-from siding.record.snapshots.pins import pin
-from siding.record.snapshots.seeding import add_task
+from siding.record.snapshots.seeding import add_task, pin
 from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.moves import WorkspaceMove, move_workspace
 from siding.record.tasks.names import slug
@@ -37,7 +36,7 @@ from siding.record.workspaces.reserve import keep_reserve
 from siding.record.workspaces.restoration import RESTORE, finish_return
 from siding.record.worktrees.keeping import PACK_NAME, keep_private
 from siding.record.worktrees.linked import AddedWorktree, add_worktree, go_on_to, undo_add
-from siding.record.worktrees.moving import detach_worktree, is_registered
+from siding.record.worktrees.registration import detach_worktree, is_registered
 
 ADOPT = "adopt"
 
@@ -314,7 +313,7 @@ def _plan(project: Project, task: Task, base: Sha, start: Sha | None) -> Workspa
     return Workspace(
         name=f"{slug(task.name)}-{task.id}",
         path=str(project.layout.workspace(task.id)),
-        branch=task.branch or _branch_of(project, task),
+        branch=_branch_of(project, task),
         task_id=task.id,
         status=WorkspaceState.ABSENT,
         created_at=now,
@@ -346,7 +345,16 @@ def _refuse_removed(task: Task, old: Workspace | None) -> None:
 
 
 def _branch_of(project: Project, task: Task) -> str:
-    """Return the name of the branch that a task gets; say so if it is not the usual one."""
+    """Return the name of the branch that a task gets; say so if it is not the usual one.
+
+    A branch that another tool made for the task stays as it is: the new one begins there, under
+    the same name with a number.
+    """
+    if task.branch:
+        branch, number = task.branch, 2
+        while not task.worktree and project.repository.branch(branch) is not None:
+            branch, number = f"{task.branch}-{number}", number + 1
+        return branch
     branch, prefix = project.branch_for(task.name, task.id), project.settings.branch_prefix
     if not branch.startswith(prefix):
         project.app.warn(

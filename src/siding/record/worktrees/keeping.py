@@ -1,9 +1,10 @@
-"""Save the objects that only a removed worktree's git directory names.
+"""Save the objects that only a removed worktree's git directory names, and give objects back.
 
 A removed worktree has its HEAD, log and index in the trash, where the user's `git gc` does not
 look: it would prune commits that no branch has and content that was only staged. So these are saved
 in a pack beside them. When the worktree comes back, the pack is given to the repository if it lacks
-any of them.
+any of them. What the repository has collected of the snapshots' commits is given to it from our
+store (`give_objects`).
 """
 
 import os
@@ -14,15 +15,18 @@ from siding.ground.files.durable import flush, flush_dir
 from siding.ground.files.regular import read_small
 from siding.ground.git import refs
 from siding.ground.git.command import Place
-from siding.ground.git.errors import GitError
+from siding.ground.git.errors import GitError, SnapshotDamaged, said_by
 from siding.ground.git.packs import give_pack
 from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.record.snapshots.patches import parse_raw
+from siding.record.snapshots.scratch import scratch
+from siding.record.snapshots.store import APPLIES, SnapshotStore
 
 PACK_NAME = "objects.pack"
 _REFLOG_READ = 1 << 20
 _COMMIT = re.compile(rb"^[0-9a-f]+ ([0-9a-f]{40,64}) ", re.MULTILINE)
+_DOING = "giving the repository what it has lost since"
 
 
 def keep_private(repository: Repository, git_dir: Path, base: Sha, target: Path) -> bool:
@@ -119,3 +123,53 @@ def missing_objects(repository: Repository, shas: list[Sha]) -> set[str]:
     )
     lines = done.stdout.decode("ascii", "replace").splitlines()
     return {line.split(" ")[0] for line in lines if line.endswith(" missing")}
+
+
+def give_objects(repository: Repository, store: SnapshotStore, wanted: list[Sha]) -> None:
+    """Give the repository these objects with all that they need, as far as it lacks any of it.
+
+    Raises SnapshotDamaged if a part of it is nowhere any more. Refs are not changed.
+    """
+    if not wanted:
+        return
+    needed = _lost_commits(repository, store, wanted)
+    if not missing_objects(repository, needed):
+        return
+    with scratch(store.root / APPLIES / os.urandom(8).hex()) as directory:
+        pack = directory / "given.pack"
+        fd = os.open(pack, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            repository.git.run_to_fd(
+                _both(repository, store),
+                ["pack-objects", "-q", "--stdout"],
+                doing=_DOING,
+                stdout=fd,
+                stdin=_lines(needed),
+            )
+        finally:
+            os.close(fd)
+        give_pack(repository, pack, doing=_DOING)
+
+
+def _lost_commits(repository: Repository, store: SnapshotStore, wanted: list[Sha]) -> list[Sha]:
+    """Return the objects that `wanted` needs and that no ref of the repository leads to."""
+    # A partial clone rightly lacks objects that it was promised.
+    listing = ["rev-list", "--objects", "--no-object-names", "--missing=allow-promisor"]
+    listing += ["--stdin", "--not", "--all"]
+    done = repository.git.attempt(_both(repository, store), listing, stdin=_lines(wanted))
+    if done.returncode:
+        said = "; ".join(said_by(done.stderr)) or "git did not say which"
+        raise SnapshotDamaged(
+            f"commits of that state are lost: {said}",
+            hint="--files goes back with the files alone; nothing was changed",
+        )
+    return [Sha(sha) for sha in done.stdout.decode("ascii").split()]
+
+
+def _both(repository: Repository, store: SnapshotStore) -> Place:
+    """Return a place in which git reads the repository's objects and the store's."""
+    return Place(git_dir=repository.paths.common_dir, alternates=(store.objects,))
+
+
+def _lines(names: list[Sha]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode("ascii")

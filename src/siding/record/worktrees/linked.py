@@ -5,6 +5,9 @@ which `git fsck` fails. So the caller writes down what is to be made (path, bran
 calling `add_worktree`, and after a crash `undo_add` takes back exactly that. Nothing here deletes
 files: directories are renamed to where the caller says. `git worktree remove` is never used: it
 deletes ignored files without a word.
+
+The files of the commit are written with the user's filters and line endings. Worktrees of forks and
+views have no branch (`register_detached`).
 """
 
 import os
@@ -16,14 +19,13 @@ from pathlib import Path
 from siding.ground.files.durable import flush_dir, flush_file, flush_tree, make_dirs, move_aside
 from siding.ground.git import refs
 from siding.ground.git.command import EMAIL, IDENTITY, Place, output_of
-from siding.ground.git.errors import BranchExists, GitError
+from siding.ground.git.errors import BranchExists, CommandFailed, GitError
 from siding.ground.git.repository import Repository
-from siding.ground.git.settings import UserSettings
+from siding.ground.git.settings import UserSettings, filter_environment, settings_in
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.worktrees.carrying import carry_out, free_name, names_going
-from siding.record.worktrees.filling import Checkout, write_files
 from siding.record.worktrees.listing import admin_dir, made_for, registrations
+from siding.record.worktrees.registration import carry_out, free_name, names_going
 
 _ATTEMPTS = 5
 _PAUSE_S = 0.05
@@ -239,4 +241,85 @@ def _flush(repository: Repository, path: Path, git_dir: Path, branch: str) -> No
         if file.is_file():
             flush_file(file)
             flush_dir(file.parent)
+    flush_dir(path.parent)
+
+
+class Checkout(NamedTuple):
+    """Where the files of a commit are to be written, and how.
+
+    ``git_dir`` is that of a worktree, whose sparse checkout counts. ``index_file`` is another index
+    than the worktree's own, if it is not None.
+    """
+
+    repository: Repository
+    path: Path
+    git_dir: Path
+    index_file: Path | None
+    user: UserSettings
+    workers: int = 2
+
+
+def write_files(checkout: Checkout, *trees: str, keep_fds: Sequence[int] = ()) -> None:
+    """Write the files of the last tree as the user's git would; raises CommandFailed.
+
+    They are brought there from what the index holds, or from the tree before it if there are two.
+    """
+    repository, user = checkout.repository, checkout.user
+    place = Place(
+        git_dir=checkout.git_dir,
+        common_dir=repository.paths.common_dir,
+        work_tree=checkout.path,
+        index_file=checkout.index_file,
+        locks=True,
+        settings=(
+            *settings_in(repository.git, user, checkout.git_dir),
+            f"checkout.workers={max(2, checkout.workers)}",
+            "checkout.thresholdForParallelism=100",
+            "index.version=2",
+            "index.sparse=false",
+            # What a checkout writes can be had again from the commit.
+            "core.fsync=none",
+            "core.fsyncObjectFiles=false",
+        ),
+    )
+    env = filter_environment(repository.git, user)
+    done = repository.git.attempt(
+        place, ["read-tree", "-m", "-u", *trees], keep_fds=keep_fds, env=env
+    )
+    if done.returncode:
+        hint = None
+        if repository.is_partial():
+            hint = "this is a partial clone: `git checkout` the base once, so that its files come"
+        failed = CommandFailed("checking the files out", done.argv, done.returncode, done.stderr)
+        failed.hint = hint
+        raise failed
+
+
+def register_detached(repository: Repository, path: Path, commit: Sha, *, like: Path) -> Path:
+    """Let git make the directory and its record of a worktree, with no files yet.
+
+    It is as sparse as the worktree whose git directory is `like`.
+    Returns the worktree's git directory. The last part of `path` must be a name that no worktree
+    of the repository has. The caller serialises calls for one repository.
+    """
+    repository.git.run(
+        Place(git_dir=like, common_dir=repository.paths.common_dir),
+        ["worktree", "add", "-q", "--no-checkout", "--detach", "--", str(path), commit],
+        doing="making a worktree for a fork",
+    )
+    git_dir = repository.paths.common_dir / "worktrees" / path.name
+    if not (git_dir / "HEAD").is_file():
+        raise GitError(f"git made no worktree at {str(path)!r}")
+    return git_dir
+
+
+def fill_detached(
+    repository: Repository, path: Path, git_dir: Path, *, user: UserSettings, workers: int
+) -> None:
+    """Write the files of the commit, as the user's git would; make the record durable."""
+    write_files(Checkout(repository, path, git_dir, None, user, workers), "HEAD")
+    flush_tree(git_dir)
+    flush_dir(git_dir.parent)
+    flush_file(path / ".git")
+    flush_dir(path)
     flush_dir(path.parent)

@@ -9,7 +9,7 @@ passes, on port 80 nothing but requests for that name. What is inside of TLS nob
 import asyncio
 from urllib.parse import urlsplit
 
-from siding.record.wire.call import Ending, Kind, Passed
+from siding.record.wire.journal import Ending, Kind, Passed
 from siding.sandbox.wire.allowance import HTTP_PORT, Allowance, Asked, Refused, places_of
 from siding.sandbox.wire.ends import End
 from siding.sandbox.wire.heads import (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from siding.ground.hashing import new_digest
-from siding.record.wire.call import Ending, Kind, Passed, path_to_keep
+from siding.record.wire.journal import Ending, Kind, Passed, path_to_keep
 from siding.record.wire.tokens import Said
 from siding.sandbox.wire.answers import AnswerReader
 from siding.sandbox.wire.frames import FrameReader, MessageReader, NotFrames

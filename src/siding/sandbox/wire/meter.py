@@ -12,8 +12,7 @@ from collections.abc import Callable
 from hmac import compare_digest
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.wire.call import Ending, Passed
-from siding.record.wire.journal import WireJournal
+from siding.record.wire.journal import Ending, Passed, WireJournal
 from siding.sandbox.wire.ends import End
 from siding.sandbox.wire.exchange import Exchange, FailedBodies, SocketCalls
 from siding.sandbox.wire.heads import BadHead, RequestHead, RequestReader, plain_answer

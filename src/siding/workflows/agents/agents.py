@@ -17,7 +17,7 @@ from siding.ground.storage.fields import said
 from siding.guard.in_force import is_judged
 from siding.guard.ruling import Asker
 from siding.record.place.project import Project
-from siding.record.snapshots.room import has_room
+from siding.record.snapshots.scratch import has_room
 from siding.running.request import RunRequest, RunResult
 from siding.sandbox.sandbox import SandboxRequest
 from siding.workflows.agents.hop import Bell, hosted, in_thread

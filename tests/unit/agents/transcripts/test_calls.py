@@ -81,6 +81,7 @@ def test_a_page_has_diffs_and_images_and_nothing_else_that_is_loaded() -> None:
     assert 'src="data:image/png;base64,aGk="' in shown
     assert "<script>" not in shown
     assert shown.count("[image]") == 2
+    assert "<img" not in "".join(page("t", [answer({**image, "type": "document"})]))
     without = "".join(page("t", [answer(image)], images=False))
     assert "<img" not in without
     assert "[image]" in without

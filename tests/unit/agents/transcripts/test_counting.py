@@ -61,6 +61,14 @@ def test_the_lines_of_one_answer_count_once_and_the_larger_usage_wins(tmp_path: 
     assert (found.call.model, found.hidden, found.session) == ("claude-x", False, "s")
 
 
+def test_the_lines_of_each_answer_count_once_wherever_it_stands(tmp_path: Path) -> None:
+    lines = [("M", 5), ("N", 7), ("N", 70), ("N", 8), ("O", 3), ("O", 2)]
+    found = spent(tmp_path, s=[answer(f"u{n}", *line) for n, line in enumerate(lines)])
+    assert [each.call.tokens.input for each in found] == [5, 70, 3]
+    (read,) = read_file(alone("claude", tmp_path / "s.jsonl")).conversations
+    assert [call.tokens.input for call in read.calls] == [5, 70, 3]  # what is kept of it
+
+
 def test_copies_in_a_fork_count_for_the_conversation_they_were_made_in(tmp_path: Path) -> None:
     forked = answer("a", "M", 100, forkedFrom={"sessionId": "parent", "messageUuid": "a"})
     found = spent(tmp_path, fork=[forked, answer("b", "N", 7)], parent=[answer("a", "M", 100)])

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.assistant.loop.messages import Folding, Message
+from siding.assistant.loop.messages import Folding, Message, Usage
 
 NUMBERS = st.lists(st.tuples(st.integers(0, 30), st.lists(st.integers(0, 9), max_size=5)))
 
@@ -41,3 +41,11 @@ def test_what_was_there_is_not_gone_over_again() -> None:
     assert remembering.of(messages) == 101
     assert seen == messages[-3:]
     assert remembering.of([]) == 0
+
+
+def test_usage_is_added_field_by_field_and_the_parts_of_a_prompt_do_not_overlap() -> None:
+    used = Usage(input=1, output=20, cache_read=300, cache_write=4000)
+    assert used.prompt == 4301
+    assert used.plus(Usage()) == used
+    assert used.plus(Usage(output=5)) == used._replace(output=25)
+    assert Usage().prompt == 0

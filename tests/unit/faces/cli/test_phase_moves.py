@@ -84,3 +84,23 @@ def test_a_gate_that_does_not_hold_is_named_and_nothing_moves(
     desk.write("plan.md", "a plan\n")
     assert " held · " in siding("phase", "next-part", "build", "planned").err
     assert siding.json("phase", "status", "--json")["current_phase"] == "build"
+
+
+def test_commits_that_a_rollback_went_back_from_and_paths_that_are_left_out_are_named(
+    desk: Desk, phases: Path, siding: CommandLine
+) -> None:
+    siding("phase", "start", "plan", "begin")
+    desk.write("bad.txt", "bad\n")
+    desk.git("add", "bad.txt")
+    desk.git("commit", "-qm", "the wrong way")
+    sha = desk.git("rev-parse", "--short=10", "HEAD")
+    desk.checkpoint()
+    siding("rollback", "--files", "--step", "1")
+    said = siding("phase", "next-step", "another way").err
+    assert f"the branch no longer has commit {sha} the wrong way: a rollback went back" in said
+    assert "not in the commit" not in said
+    desk.git("init", "-q", "inner")
+    desk.git("-C", "inner", "commit", "--allow-empty", "-qm", "of its own")
+    said = siding("phase", "next-step", "with a repository in it").err
+    assert "1 path not in the commit:" in said
+    assert said.splitlines()[-1] == "siding:   | inner: it is a repository of its own"

@@ -1,6 +1,7 @@
 """Patches as git makes them, in windows: rows of any window are those of the whole."""
 
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,18 @@ def _large(factory: pytest.TempPathFactory) -> tuple[Span, FilePart]:
     found = _WHOLE["made"]
     assert isinstance(found, tuple)
     return found
+
+
+def test_marks_are_no_nearer_to_each_other_than_a_window(tmp_path: Path) -> None:
+    """Also where hunks are short and many: an index of them all would be as long as the patch."""
+    lines = [b"line %d\n" % number for number in range(6000)]
+    changed = [b"changed\n" if number % 20 == 0 else line for number, line in enumerate(lines)]
+    span = made(tmp_path, {"x.txt": b"".join(lines)}, {"x.txt": b"".join(changed)})
+    (part,) = parts_of(span)
+    rows = [mark.row for mark in part.marks]
+    assert rows[0] == 0
+    assert all(after - before >= MARK_EVERY for before, after in pairwise(rows))
+    assert len(rows) >= part.rows // (2 * MARK_EVERY)
 
 
 def test_line_numbers_are_those_of_the_files(

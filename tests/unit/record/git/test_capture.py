@@ -13,8 +13,7 @@ from siding.ground.git.command import Git, Place
 from siding.ground.git.errors import SnapshotDamaged, WorkspaceMissing, WorkspaceReplaced
 from siding.ground.process.capture import Running
 from siding.record.snapshots.coverage import Reason
-from siding.record.snapshots.store_upkeep import remove_task
-from siding.record.snapshots.verifying import verify_snapshots
+from siding.record.snapshots.store_upkeep import remove_task, verify_snapshots
 
 from .world import TASK, World, bytes_below, on_disk, write
 

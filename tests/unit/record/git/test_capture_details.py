@@ -9,16 +9,14 @@ import pytest
 from siding.ground.git import objects, refs
 from siding.ground.git.errors import CommandFailed, SnapshotFailed
 from siding.record.snapshots import mode_look
-from siding.record.snapshots.bare import Bare, bare_directories
 from siding.record.snapshots.capture import Capture, capture
 from siding.record.snapshots.changes import CaptureLimits
 from siding.record.snapshots.coverage import Reason, Skipped
 from siding.record.snapshots.git_state import state_in
-from siding.record.snapshots.mode_changes import bare_changes
-from siding.record.snapshots.modes import Modes, Usual, differ, named_in
-from siding.record.snapshots.private_index import PrivateIndex
-from siding.record.snapshots.recorded_modes import modes_of, parse
+from siding.record.snapshots.mode_changes import bare_changes, modes_of, parse
+from siding.record.snapshots.modes import Bare, Modes, Usual, bare_directories, differ, named_in
 from siding.record.snapshots.status_look import CaptureRequest
+from siding.record.snapshots.tree_look import PrivateIndex
 
 from .world import MEGABYTE, TASK, World, write
 
@@ -207,7 +205,7 @@ def test_a_capture_that_fails_says_what_to_do(
         raise CommandFailed("git broke", ["git"], 1, b"")
 
     monkeypatch.setattr(PrivateIndex, "record", fails)
-    monkeypatch.setattr("siding.record.snapshots.room.has_room", lambda _root: room)
+    monkeypatch.setattr("siding.record.snapshots.scratch.has_room", lambda _root: room)
     before = task.store.tip(TASK)
     write(task.worktree / "a.txt", "two\n")
     with pytest.raises(SnapshotFailed, match="git broke") as failed:

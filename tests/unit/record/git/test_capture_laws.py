@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from siding.record.snapshots.verifying import verify_snapshots
+from siding.record.snapshots.store_upkeep import verify_snapshots
 
 from .world import TASK, Tree, World, on_disk
 

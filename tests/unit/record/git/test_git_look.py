@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from siding.ground.ids import Sha
-from siding.record.snapshots import git_details_store, git_look
-from siding.record.snapshots.git_details import GitDetails, IndexEntry, parse
-from siding.record.snapshots.git_details_store import GitDetailsStore, commits_among
+from siding.record.snapshots import git_details, git_look
+from siding.record.snapshots.git_details import (
+    GitDetails,
+    GitDetailsStore,
+    IndexEntry,
+    commits_among,
+    parse,
+)
 from siding.record.snapshots.git_look import GitLook, StoredDetails
 from siding.record.snapshots.store import SnapshotStore
 
@@ -276,5 +281,5 @@ def test_an_index_that_goes_away_meanwhile_has_no_flags(
     here: Looked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here.world.user("update-index", "--assume-unchanged", "a.txt")
-    monkeypatch.setattr(git_details_store, "read_small", lambda *_: None)
+    monkeypatch.setattr(git_details, "read_small", lambda *_: None)
     assert here.look() == StoredDetails(None)

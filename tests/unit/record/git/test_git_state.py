@@ -11,8 +11,13 @@ from siding.ground.git.objects import Commit, loose_path
 from siding.ground.git.refs import write_ref
 from siding.ground.ids import Sha
 from siding.record.snapshots.capture import Capture
-from siding.record.snapshots.git_details import GitDetails, IndexEntry, commits_named_in, parse
-from siding.record.snapshots.git_details_store import GitDetailsStore
+from siding.record.snapshots.git_details import (
+    GitDetails,
+    GitDetailsStore,
+    IndexEntry,
+    commits_named_in,
+    parse,
+)
 from siding.record.snapshots.git_state import GitState, state_in, state_of
 
 from .world import TASK, World, write

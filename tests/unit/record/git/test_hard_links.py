@@ -13,9 +13,9 @@ from siding.record.files.plan import plan_restoration
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
 from siding.record.snapshots.capture import Capture
+from siding.record.snapshots.mode_changes import modes_of, parse
 from siding.record.snapshots.modes import Modes, Usual
 from siding.record.snapshots.patches import diff_trees
-from siding.record.snapshots.recorded_modes import modes_of, parse
 
 from .world import World, on_disk
 

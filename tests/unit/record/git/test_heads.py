@@ -8,8 +8,8 @@ import pytest
 from siding.ground.git import refs
 from siding.ground.git.objects import Commit
 from siding.ground.ids import Sha
-from siding.record.snapshots import heads
-from siding.record.snapshots.heads import MovedHeads, head_in, heads_since, keep_commits
+from siding.record.snapshots import git_state
+from siding.record.snapshots.git_state import MovedHeads, head_in, heads_since, keep_commits
 
 from .lines import Line
 from .world import TASK, World
@@ -87,7 +87,7 @@ def test_what_a_snapshot_keeps_already_is_not_named_again(moving: Moving) -> Non
 
 
 def test_of_very_many_the_newest_are_named(moving: Moving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heads, "_KEPT_AT_ONCE", 2)
+    monkeypatch.setattr(git_state, "_KEPT_AT_ONCE", 2)
     commits = [moving.made(str(number)) for number in range(4)]
     assert moving.since().heads == (commits[3], commits[2])
 
@@ -106,7 +106,7 @@ def test_a_log_is_read_from_where_it_was_read_to(
     assert lowest_free() == before
     # One that is shorter than what was read is another log: all of it is new.
     assert moving.since(f"\nReflog: {size + 1}").heads == tuple(reversed(commits))
-    monkeypatch.setattr(heads, "_REFLOG_READ", 2 * line)
+    monkeypatch.setattr(git_state, "_REFLOG_READ", 2 * line)
     found = moving.since()
     assert (found.heads, found.reflog) == ((commits[2], commits[1]), size)
 

@@ -13,17 +13,20 @@ import pytest
 from siding.ground.errors import SidingError
 from siding.record.snapshots.changes import CaptureLimits
 from siding.record.snapshots.ignored import ignored_matching
-from siding.record.snapshots.lineage import lineage
 from siding.record.snapshots.patches import DiffPart, diff_stat, diff_trees, write_patch
 from siding.record.snapshots.peek import peek
-from siding.record.snapshots.pins import pin
+from siding.record.snapshots.seeding import pin
 from siding.record.snapshots.status_look import CaptureRequest, changed_count
-from siding.record.snapshots.store_upkeep import repack
-from siding.record.snapshots.verifying import verify_snapshots
+from siding.record.snapshots.store_upkeep import repack, verify_snapshots
+from siding.record.snapshots.task_line import lineage
 from siding.record.worktrees.linked import add_worktree, undo_add
 from siding.record.worktrees.listing import worktrees
-from siding.record.worktrees.moving import attach_worktree, detach_worktree
-from siding.record.worktrees.reattach import is_attached, reattach
+from siding.record.worktrees.registration import (
+    attach_worktree,
+    detach_worktree,
+    is_attached,
+    reattach,
+)
 
 from .world import TASK, World, write
 

@@ -10,8 +10,7 @@ from siding.ground.git.command import Git, Place
 from siding.ground.git.errors import CommandFailed
 from siding.ground.process.capture import Completed, Running
 from siding.record.snapshots.coverage import Reason, Skipped
-from siding.record.snapshots.look_again import looked
-from siding.record.snapshots.status_look import STATUS, changed_count
+from siding.record.snapshots.status_look import STATUS, changed_count, looked
 
 from .test_peek import request, seen
 from .world import World, write

@@ -9,10 +9,9 @@ import pytest
 
 from siding.ground.ids import Sha
 from siding.record.snapshots import mode_look
-from siding.record.snapshots.bare import Bare
 from siding.record.snapshots.directory_scan import scan_tree
 from siding.record.snapshots.mode_look import Looked, Memory, ModeLook, recall, remember
-from siding.record.snapshots.modes import Modes, Usual
+from siding.record.snapshots.modes import Bare, Modes, Usual
 from siding.record.snapshots.store import TaskDirectory
 
 from .world import World, write

@@ -4,16 +4,26 @@ import pytest
 
 from siding.ground.git.objects import Commit, commit_body, write_object
 from siding.ground.ids import Sha
-from siding.record.snapshots.bare import MOST, Bare, bare_directories
 from siding.record.snapshots.mode_changes import (
     ModeChange,
+    TreeState,
     bare_changes,
     link_changes,
     mode_changes,
+    modes_of,
+    parse,
+    state_of,
 )
-from siding.record.snapshots.modes import Modes, Usual, differ, named_in
+from siding.record.snapshots.modes import (
+    MOST,
+    Bare,
+    Modes,
+    Usual,
+    bare_directories,
+    differ,
+    named_in,
+)
 from siding.record.snapshots.patches import diff_trees
-from siding.record.snapshots.recorded_modes import TreeState, modes_of, parse, state_of
 
 from .world import World
 

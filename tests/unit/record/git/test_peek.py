@@ -12,7 +12,7 @@ from siding.record.snapshots import peek as peeks
 from siding.record.snapshots.changes import CaptureLimits
 from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import diff_trees
-from siding.record.snapshots.room import NoRoom
+from siding.record.snapshots.scratch import NoRoom
 from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.tree_look import TreeLook
 

@@ -7,7 +7,7 @@ import pytest
 from siding.ground.git.command import Git, Place
 from siding.ground.git.errors import UnknownRevision
 from siding.ground.ids import Sha
-from siding.record.snapshots.pins import pin
+from siding.record.snapshots.seeding import pin
 
 from .world import World
 

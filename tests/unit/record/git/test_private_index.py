@@ -10,7 +10,7 @@ from siding.ground.git.errors import CommandFailed
 from siding.ground.ids import Sha
 from siding.record.snapshots.changes import IndexPlan
 from siding.record.snapshots.coverage import Reason, Skipped
-from siding.record.snapshots.private_index import PrivateIndex
+from siding.record.snapshots.tree_look import PrivateIndex
 
 from .world import TASK, World, write
 

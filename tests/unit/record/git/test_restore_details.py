@@ -15,7 +15,7 @@ from siding.ground.git.command import Git
 from siding.ground.git.errors import GitError
 from siding.ground.git.treewalk import OpenTree
 from siding.ground.ids import Sha
-from siding.record.files import directories as emptying
+from siding.record.files import plan as emptying
 from siding.record.files.displaced import (
     DISPLACED,
     KEPT,
@@ -28,9 +28,8 @@ from siding.record.files.obstacles import changed_since, obstacles, of_others
 from siding.record.files.plan import LeftPath, Restoration, Why, plan_restoration
 from siding.record.files.restore import Journal, _remove_empty, prune, restore
 from siding.record.files.staging import staged
-from siding.record.snapshots.bare import Bare
 from siding.record.snapshots.mode_changes import ModeChange
-from siding.record.snapshots.modes import Links, Modes, Usual
+from siding.record.snapshots.modes import Bare, Links, Modes, Usual
 from siding.record.snapshots.patches import Change, diff_trees
 
 from .world import World, write

@@ -10,9 +10,17 @@ from typing import Any
 
 import pytest
 
-from siding.record.snapshots import room
-from siding.record.snapshots.room import elsewhere, has_room, nowhere, place_for
-from siding.record.snapshots.scratch import abandoned, hold, scratch, sweep
+from siding.record.snapshots import scratch as directories
+from siding.record.snapshots.scratch import (
+    abandoned,
+    elsewhere,
+    has_room,
+    hold,
+    nowhere,
+    place_for,
+    scratch,
+    sweep,
+)
 
 MINE = f"siding-{os.geteuid()}-"
 MUCH = 1 << 40
@@ -124,7 +132,7 @@ def test_a_look_begins_beside_the_snapshots_and_else_outside(
 def test_outside_the_first_place_with_room_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "abandoned", lambda *_, **__: [])
+    monkeypatch.setattr(directories, "abandoned", lambda *_, **__: [])
     places = [tmp_path, Path("/tmp"), Path("/var/tmp"), Path("/dev/shm")]
     monkeypatch.setattr(os, "access", lambda *_: True)
     for number in range(len(places)):
@@ -140,7 +148,7 @@ def test_what_killed_looks_left_outside_is_swept(
 ) -> None:
     filled(monkeypatch, {tmp_path: MUCH})
     now = time.time()
-    monkeypatch.setattr(room, "time", SimpleNamespace(time=lambda: now))
+    monkeypatch.setattr(directories, "time", SimpleNamespace(time=lambda: now))
     ages = {
         f"{MINE}old": 60.5,
         f"{MINE}young": 59.5,

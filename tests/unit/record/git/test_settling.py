@@ -8,7 +8,7 @@ import pytest
 
 from siding.record.moving.checkout import CheckoutGit
 from siding.record.moving.model import Trees
-from siding.record.moving.settling import is_untouched, settle
+from siding.record.moving.move_recovery import is_untouched, settle
 
 from .moving import TOKEN, Ready
 from .world import on_disk, write

@@ -7,13 +7,16 @@ import pytest
 
 from siding.ground.git import refs
 from siding.ground.ids import TaskId
-from siding.record.snapshots.lineage import (
+from siding.record.snapshots.task_line import (
+    StoredSnapshot,
+    StoreElsewhere,
+    TaskLine,
     base_snapshot,
     base_snapshots,
     lineage,
+    read_line,
     step_snapshots,
 )
-from siding.record.snapshots.task_line import StoredSnapshot, StoreElsewhere, TaskLine, read_line
 
 from .lines import Line
 from .world import World

@@ -14,9 +14,8 @@ from siding.ground.ids import Sha
 from siding.ground.process.capture import Completed
 from siding.record.snapshots import thinning
 from siding.record.snapshots.store import SnapshotStore
-from siding.record.snapshots.store_upkeep import repack
+from siding.record.snapshots.store_upkeep import repack, verify_snapshots
 from siding.record.snapshots.thinning import drop, sizes, sweep, unneeded
-from siding.record.snapshots.verifying import verify_snapshots
 
 from .lines import Line
 from .world import TASK, World

@@ -7,9 +7,14 @@ import pytest
 
 from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.git.objects import parse_commit
-from siding.record.snapshots.pins import pin
-from siding.record.snapshots.store_upkeep import remove_task, repack, store_size, tidy
-from siding.record.snapshots.verifying import verify_snapshots
+from siding.record.snapshots.seeding import pin
+from siding.record.snapshots.store_upkeep import (
+    remove_task,
+    repack,
+    store_size,
+    tidy,
+    verify_snapshots,
+)
 
 from .world import TASK, World, bytes_below, on_disk, write
 

@@ -12,8 +12,12 @@ from siding.ground.git.errors import BranchExists, BranchInUse, GitError
 from siding.ground.git.repository import Repository
 from siding.record.worktrees.linked import add_worktree, undo_add
 from siding.record.worktrees.listing import admin_dir, git_dir_of, worktrees
-from siding.record.worktrees.moving import attach_worktree, detach_worktree
-from siding.record.worktrees.reattach import is_attached, reattach
+from siding.record.worktrees.registration import (
+    attach_worktree,
+    detach_worktree,
+    is_attached,
+    reattach,
+)
 
 from .world import World, bytes_below, on_disk, write
 

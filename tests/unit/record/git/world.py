@@ -15,8 +15,7 @@ from siding.ground.ids import Sha, TaskId
 from siding.record.snapshots.capture import Capture, capture
 from siding.record.snapshots.changes import CaptureLimits
 from siding.record.snapshots.expected_tree import ExpectedTree
-from siding.record.snapshots.pins import pin
-from siding.record.snapshots.seeding import Seed, add_task
+from siding.record.snapshots.seeding import Seed, add_task, pin
 from siding.record.snapshots.status_look import CaptureRequest
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.snapshots.store_upkeep import create_store

@@ -27,7 +27,6 @@ RAISED_FOR = {
     "undo/undo.py": {"undo", "redo"},
     "undo/preview.py": {"undo", "redo"},
     "undo/retry.py": {"retry"},
-    "undo/prompt_again.py": {"retry"},
     "undo/rewind.py": {"rewind"},
     "applying/reversal.py": {"undo", "redo"},
     "record/restoring/rollback.py": {"rollback", "rewind", "fork"},

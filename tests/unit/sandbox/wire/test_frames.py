@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from agents.sockets import frame, masked
-from siding.record.wire.call import Ending, Kind, Passed
+from siding.record.wire.journal import Ending, Kind, Passed
 from siding.sandbox.wire.exchange import SocketCalls
 from siding.sandbox.wire.frames import LONGEST, FrameReader, MessageReader, NotFrames
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.record.wire.call import Ending, Kind, Passed, path_to_keep
-from siding.record.wire.sums import sums_of
+from siding.record.wire.journal import Ending, Kind, Passed, path_to_keep
+from siding.record.wire.report import sums_of
 from siding.record.wire.tokens import Tokens
 
 COUNTS = st.integers(0, 10**9)

@@ -30,17 +30,17 @@ def ask_inside(
     for sentence in asked["ignored"]:
         screen.warn(inert(sentence))
     session = inert(asked["session"])
-    if asked["found"]:
-        screen.note(f"this question was put before; it is {inert(asked['state'])}")
-    if asked["state"] == "open":
-        if asked["page"]:
-            screen.note(f"to answer: {inert(asked['page'])}")
-        where = "or in a terminal" if asked["page"] else "to answer"
-        screen.note(f"{where}: siding decide answer {session}")
-    if arguments.no_wait:
-        print_json(screen, asked["decision"]) if arguments.json else screen.print(session)
-        return 0
-    try:
+    try:  # whoever reads how to answer may press Ctrl-C at once
+        if asked["found"]:
+            screen.note(f"this question was put before; it is {inert(asked['state'])}")
+        if asked["state"] == "open":
+            if asked["page"]:
+                screen.note(f"to answer: {inert(asked['page'])}")
+            where = "or in a terminal" if asked["page"] else "to answer"
+            screen.note(f"{where}: siding decide answer {session}")
+        if arguments.no_wait:
+            print_json(screen, asked["decision"]) if arguments.json else screen.print(session)
+            return 0
         answer = inside.ask("ask", session=asked["session"], timeout_s=timeout_s)
     except KeyboardInterrupt:
         screen.note("the question stays open; the same JSON finds it again")
@@ -81,7 +81,10 @@ LONGEST_INPUT = 1 << 20  # bytes
 
 
 def _submit_options(parser: ArgumentParser) -> None:
-    parser.add_argument("request", nargs="?", help="the question as JSON, or - for standard input")
+    parser.add_argument(
+        "request", nargs="?", help="the question: words, JSON, a file with JSON, or - for stdin"
+    )
+    parser.add_argument("options", nargs="*", metavar="OPTION", help="what can be chosen")
     parser.add_argument("--file", metavar="F", help="read the question from a file, or -")
     parser.add_argument("--key", metavar="K", help="a name that finds this question again, always")
     parser.add_argument("--no-wait", action="store_true", help="print the session and return")
@@ -106,12 +109,12 @@ def _submit(arguments: Namespace, context: Context) -> int:
     project = project_for_people(context.app, make=True)
     with Notifier(project) as notifier:
         asking = ask(project, value, key=arguments.key)
-    _say_submit(context, project, asking, notifier, open_page=arguments.open)
     decision = asking.decision
-    if arguments.no_wait:
-        _print_session(context, decision, as_json=arguments.json)
-        return 0
-    try:
+    try:  # whoever reads how to answer may press Ctrl-C at once
+        _say_submit(context, project, asking, notifier, open_page=arguments.open)
+        if arguments.no_wait:
+            _print_session(context, decision, as_json=arguments.json)
+            return 0
         decision = wait(project, decision.session_id, timeout_s=timeout_s)
     except KeyboardInterrupt:
         context.screen.note("the question stays open; the same JSON finds it again")
@@ -124,7 +127,10 @@ SUBMIT = Verb(
     """\
 Put a question to a person and wait for the answer, which is printed as one line of JSON.
 
-The request is JSON, as an argument, from standard input (-) or from a file:
+  siding decide 'Which database?' postgres sqlite
+  siding decide 'What shall the new command be called?'
+
+The request can also be JSON, as an argument, from standard input (-) or from a file:
 
   siding decide '{"task": "Log in", "source": "plan.md", "items": [{"id": 1,
     "title": "How?", "options": [{"value": "jwt", "label": "Tokens"},
@@ -140,7 +146,7 @@ command is ended: the same JSON, or the same --key, finds the same question agai
 
 
 def _submit_request(arguments: Namespace, context: Context) -> object:
-    from siding.asking.question import read_file, read_text
+    from siding.asking.question import plain_question, read_file, read_text
 
     given = [each for each in (arguments.request, arguments.file) if each is not None]
     if len(given) != 1:
@@ -148,12 +154,22 @@ def _submit_request(arguments: Namespace, context: Context) -> object:
             "one question is needed: as an argument, as - for standard input, or with --file",
             hint="`siding decide --help` shows one",
         )
+    if arguments.request and (arguments.options or _is_plain(arguments.request)):
+        return plain_question(arguments.request, arguments.options)
     if arguments.file not in (None, "-"):
         return read_file(context.app.cwd / arguments.file)
     if "-" in given:
         raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
         return read_text(raw, "standard input")
+    if not arguments.request.lstrip().startswith(("{", "[", '"')):
+        return read_file(context.app.cwd / arguments.request)  # as aide takes it
     return read_text(arguments.request.encode("utf-8", "surrogateescape"), "the argument")
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether an argument is a question in words: no JSON, and not the name of a file."""
+    is_json = text.lstrip().startswith(("{", "[", '"'))
+    return not is_json and (" " in text.strip() or text.endswith("?"))
 
 
 def _timeout(text: str | None) -> float | None:

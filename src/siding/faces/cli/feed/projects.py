@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import add_format, print_json
@@ -60,7 +60,8 @@ def _projects_cells(row: ProjectRow) -> tuple[str, ...]:
 
 
 def _init_options(parser: ArgumentParser) -> None:
-    del parser
+    # Other tools begin a project anew with it. Here it is the same again: nothing is lost.
+    parser.add_argument("--force", action="store_true", help=SUPPRESS)
 
 
 def _init(arguments: Namespace, context: Context) -> int:

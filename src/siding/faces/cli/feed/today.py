@@ -35,7 +35,7 @@ def print_today(screen: Screen, app: App, found: Today) -> None:
         screen.note("all quiet: nothing waits, runs, broke or is ready to apply")
         screen.note("  siding run -- COMMAND begins something; siding task list shows the tasks")
     else:
-        _welcome(screen)
+        _welcome(screen, app)
     _problems(screen, found.problems)
 
 
@@ -46,12 +46,25 @@ def _is_project(app: App) -> bool:
         return False
 
 
-def _welcome(screen: Screen) -> None:
+def _welcome(screen: Screen, app: App) -> None:
     screen.print("Siding runs any coding agent on its own git worktree and records every step.\n")
     screen.print("begin in any git repository:")
     screen.print("  siding run -- claude -p 'fix the parser'    in a workspace of its own")
     screen.print("  siding                                      what waits, runs, can be applied")
     screen.print("\n`siding --help` lists all commands.")
+    other = _other_tool(app)
+    if other:
+        screen.note(other)
+
+
+def _other_tool(app: App) -> str:
+    """Return what another task tool left of the repository here, "" for nothing."""
+    from siding.record.place.other_tools import left_here
+
+    try:
+        return left_here(app)
+    except (SidingError, OSError):
+        return ""
 
 
 def _problems(screen: Screen, problems: tuple[str, ...]) -> None:

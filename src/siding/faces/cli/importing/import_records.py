@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 KINDS = ("task", "worktree", "decision", "phases", "events")
-WORDS = {"new": "new", "there": "already there", "left": "left"}  # by `Fate`
+# By `Fate`.
+WORDS = {"new": "new", "moved on": "moved on", "there": "already there", "left": "left"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -64,7 +65,9 @@ def _say(screen: Screen, report: ImportReport, *, dry_run: bool) -> None:
         screen.warn(f"not imported: {problem}")
     new = ", ".join(_counted(report, kind) for kind in KINDS if report.count(Fate.NEW, kind))
     verb = "would import" if dry_run else "imported"
-    rest = [f"{report.count(fate)} {WORDS[fate]}" for fate in (Fate.THERE, Fate.LEFT)]
+    moved_on = report.count(Fate.MOVED_ON)
+    rest = [f"{moved_on} {WORDS[Fate.MOVED_ON]}"] if moved_on else []
+    rest += [f"{report.count(fate)} {WORDS[fate]}" for fate in (Fate.THERE, Fate.LEFT)]
     rest.append(f"{counted(len(report.problems), 'problem')}")
     screen.note(f"{verb} {new or 'nothing'}; {', '.join(rest)}")
 

@@ -80,7 +80,7 @@ def _say_nothing(sentence: str) -> None:
 
 def _line(screen: Screen, found: ShortStatus) -> str:
     """Return the line; in a prompt, whose shell reads it from a pipe, it has no colours."""
-    from siding.feed.unapplied import LOOKED_AT
+    from siding.feed.short import MOST_COUNTED
 
     parts = [task_name(found.task)]
     for mark, count, style in (
@@ -90,5 +90,5 @@ def _line(screen: Screen, found: ShortStatus) -> str:
         ("+", found.unapplied, "green"),
     ):
         if count:
-            parts.append(screen.style(f"{mark}{min(count, LOOKED_AT - 1)}", style))
+            parts.append(screen.style(f"{mark}{min(count, MOST_COUNTED)}", style))
     return " ".join(parts)

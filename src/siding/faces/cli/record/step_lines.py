@@ -116,8 +116,11 @@ def _applied(found: ApplyStep | ApplyUndoStep | ApplyRedoStep) -> Iterable[Line]
     if applied.mode:
         yield "mode", applied.mode
     if applied.target_branch and applied.commit_sha:
-        before, after = applied.target_before[:12] or "nothing", applied.commit_sha[:12]
-        yield "branch", f"{applied.target_branch}, from {before} to {after}"
+        # What another tool recorded does not say where the branch was.
+        nothing = "nothing" if found.is_chained else ""
+        before = applied.target_before[:12] or nothing
+        begun = f"from {before} " if before else ""
+        yield "branch", f"{applied.target_branch}, {begun}to {applied.commit_sha[:12]}"
     if applied.proven_by:
         yield "checked", f"`{applied.proven_by}` held"
 

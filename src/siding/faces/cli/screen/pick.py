@@ -1,11 +1,16 @@
 """Let a person choose from a numbered list; the answer is a line of standard input."""
 
-import sys
-from collections.abc import Sequence
+from __future__ import annotations
 
-from siding.applying.apply import DiffStat
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.ground.errors import UsageError
+
+if TYPE_CHECKING:
+    from siding.applying.apply import DiffStat
 
 
 def pick_paths(screen: Screen, stat: DiffStat) -> tuple[bytes, ...]:
@@ -31,15 +36,23 @@ def pick_paths(screen: Screen, stat: DiffStat) -> tuple[bytes, ...]:
     return tuple(paths)
 
 
-def pick_one(screen: Screen, lines: Sequence[str], question: str) -> int:
+def chooser(screen: Screen) -> Callable[[str, Sequence[str]], int]:
+    """Return what lets the person choose a line, also where the output goes to a program."""
+
+    def choose(question: str, lines: Sequence[str]) -> int:
+        return pick_one(screen.err, lines, question)
+
+    return choose
+
+
+def pick_one(out: TextIO, lines: Sequence[str], question: str) -> int:
     """Show the lines with numbers and return the index of the one that is chosen.
 
     Raises UsageError if the answer names none, or several.
     """
-    for number, line in enumerate(lines, start=1):
-        screen.print(f"{number:>4}  {inert(line)}")
-    screen.out.write(f"{question} (a number)? ")
-    screen.out.flush()
+    out.writelines(f"{number:>4}  {inert(line)}\n" for number, line in enumerate(lines, start=1))
+    out.write(f"{question} (a number)? ")
+    out.flush()
     chosen = numbers_in(sys.stdin.readline(), len(lines))
     if len(chosen) != 1:
         raise UsageError("nothing was chosen" if not chosen else "one of them, not several")

@@ -57,7 +57,7 @@ def _picked(project: Project, context: Context) -> str:
     )
     if not rows:
         raise NoActiveTask("no task is open here", hint="`siding task start NAME` makes one")
-    return rows[pick_one(context.screen, [_switch_line(row) for row in rows], "which task")].id
+    return rows[pick_one(context.screen.out, [_switch_line(row) for row in rows], "which task")].id
 
 
 def _switch_line(row: TaskRow) -> str:

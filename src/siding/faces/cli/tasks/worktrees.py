@@ -167,10 +167,11 @@ def _list_options(parser: ArgumentParser) -> None:
 
 def _list(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
+    from siding.tasks.whereabouts import workspaces
 
     found = [
         each
-        for each in require_project(context.app).registry.all()
+        for each in workspaces(require_project(context.app))
         if arguments.all or each.status.value != "removed"
     ]
     if arguments.format == "json":

@@ -7,7 +7,6 @@ from siding.faces.cli.screen.asking import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import changes_of, counted, task_step
 from siding.record.restoring.act import Restored, written_meanwhile
-from siding.record.restoring.git_plan import git_lines
 from siding.record.restoring.refusal import Refusal
 from siding.record.restoring.survey import Survey, quote_path
 
@@ -40,7 +39,7 @@ def survey_record(survey: Survey) -> dict[str, Any]:
             {"path": quote_path(each.path), "why": each.why, "way_out": each.way_out}
             for each in survey.stuck
         ],
-        "git": [{"part": part, "change": text} for part, text in git_lines(survey.git)],
+        "git": [{"part": part, "change": text} for part, text in survey.git_lines],
         "concerns": [*survey.concerns, *(survey.git.notes if survey.git else ())],
     }
 
@@ -58,7 +57,7 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.print(f"trash   {quote_path(path)}")
     for left in survey.plan.left:
         screen.print(f"leave   {quote_path(left.path)} ({left.why.value})")
-    for part, text in git_lines(survey.git):
+    for part, text in survey.git_lines:
         screen.print(f"{part:<7} {text}")
     for note in survey.git.notes if survey.git else ():
         screen.warn(note)
@@ -86,7 +85,7 @@ def tell_restored(
     step = done.step
     change = changes_of(step)
     screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
-    for part, text in git_lines(done.survey.git):
+    for part, text in done.survey.git_lines:
         if part in without:
             continue
         screen.note(f"  {part:<7} {text}")

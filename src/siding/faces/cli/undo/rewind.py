@@ -88,7 +88,7 @@ def _picked(screen: Screen, project: Project, found: Prompts) -> Prompt:
 
     offered = found.all[-_OFFERED:]
     lines = ["  ".join(_cells(project, found, each)) for each in offered]
-    return offered[pick_one(screen, lines, "go back to before which")]
+    return offered[pick_one(screen.out, lines, "go back to before which")]
 
 
 def _list(screen: Screen, project: Project, found: Prompts, *, as_json: bool) -> None:

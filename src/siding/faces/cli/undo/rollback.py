@@ -24,9 +24,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--files", action="store_true", help="files alone; HEAD, branch and index stay"
     )
     parser.add_argument("--hard", action="store_true", help="move ignored files into the trash")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument(
-        "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"
+        "-f", "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"
     )
     add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")

@@ -17,7 +17,6 @@ from siding.ground.errors import UsageError
 from siding.ground.ids import TaskId
 from siding.record.place.project import Project
 from siding.record.restoring import rollback as rolling
-from siding.record.restoring.git_plan import git_lines
 from siding.record.restoring.rollback import quote_path
 from siding.record.restoring.survey import Survey
 from siding.undo.preview import coming
@@ -53,7 +52,7 @@ def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: ActReq
                 for each in survey.plan.chmods
             ],
         ),
-        grouped(GIT_SIDE, "write", [": ".join(each) for each in git_lines(survey.git)]),
+        grouped(GIT_SIDE, "write", [": ".join(each) for each in survey.git_lines]),
         grouped("moved into the trash", "trash", [quote_path(path) for path in survey.aside]),
         grouped("in the way", "stop", blocked),
         grouped(

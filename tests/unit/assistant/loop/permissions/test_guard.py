@@ -352,7 +352,7 @@ def test_a_call_that_is_allowed_is_reported_with_what_it_does(tmp_path: Path) ->
         ({"ok": True, "result": {"output": "{}"}}, ""),
         ({"ok": True, "result": {"output": json.dumps({"deny": "no: policy"})}}, "no: policy"),
         ({"ok": False, "error": {"message": "too many"}}, "too many"),
-        ({"ok": False}, "verdict could not be had"),
+        ({"ok": False}, "verdict could not be had (the broker has refused)"),
         ({"ok": "yes", "result": {"output": ""}}, "verdict could not be had"),
         ({"ok": True}, "verdict could not be had"),
         ({"ok": True, "result": {}}, "verdict could not be had"),

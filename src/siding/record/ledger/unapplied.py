@@ -29,12 +29,17 @@ LOOKED_AT = 100  # steps: the answer costs the same however long a ledger is
 class Unapplied(NamedTuple):
     """How many steps changed something since the last apply of the whole change, or the base.
 
-    `since` is the snapshot that was applied then, "" for none; `last` the newest step.
+    `applied` is that apply, None for none; `last` the newest step.
     """
 
     steps: int
-    since: str = ""
+    applied: ApplyStep | None = None
     last: Step | None = None
+
+    @property
+    def since(self) -> str:
+        """The snapshot that was applied, "" for none."""
+        return (self.applied and self.applied.snapshot) or ""
 
 
 def unapplied(ledger: Ledger) -> Unapplied:
@@ -58,7 +63,7 @@ def unapplied_in(steps: Sequence[Step]) -> Unapplied:
                 stands.setdefault(undoes or redoes or "", redoes is not None)
             case ApplyStep():
                 if stands.get(step.id, True) and _took_all(step):
-                    return Unapplied(count, step.snapshot or "", last)
+                    return Unapplied(count, step, last)
             case RunStep() | TurnStep() | CheckpointStep() | PhaseStep() | ForeignStep():
                 count += _is_work(step, line)
             case RollbackStep() | UndoStep() | RedoStep() | MergeStep():

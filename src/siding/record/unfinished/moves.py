@@ -1,7 +1,11 @@
-"""Clean up after a rollback, an undo or a redo that was cut off.
+"""Finish an apply that was cut off; clean up after a rollback, an undo or a redo that was.
 
-What it did so far is recorded as its step, and the next undo leads to the state before it. So only
-the locks that it held in the user's repository have to go.
+The intent of an apply describes the whole move. The next command that works in the task, or `siding
+doctor`, finishes the move, or takes it back if the files in the person's checkout no longer allow
+it, so that the branch and the checkout agree again.
+
+What a rollback did so far is recorded as its step, and the next undo leads to the state before it.
+So only the locks that it held in the user's repository have to go.
 """
 
 from collections.abc import Sequence
@@ -12,15 +16,19 @@ from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.record.files.displaced import DISPLACED, keep_unrecorded, names_of
 from siding.record.files.small_files import TEMPORARY
+from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.details.rollback import RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
+from siding.record.ledger.kinds import StepStatus
 from siding.record.moving.checkout import discard_index, release_dead_lock
 from siding.record.moving.intended import discard_intended
-from siding.record.moving.model import CheckoutPlace
+from siding.record.moving.model import CheckoutPlace, move_from
+from siding.record.moving.move import RecoveredSide
+from siding.record.moving.move_recovery import recover
 from siding.record.moving.ref_locks import sweep_locks
-from siding.record.snapshots.git_state import GitState
-from siding.record.snapshots.recorded_state import recorded_state
+from siding.record.snapshots.git_state import GitState, recorded_state
+from siding.record.unfinished.displaced_files import told
 from siding.record.unfinished.ground import Ground
 
 
@@ -101,3 +109,23 @@ def sweep(
     written += [f"ref: refs/heads/{state.branch}" for state in states if state.branch]
     branch_lock = repository.paths.common_dir / f"refs/heads/{task_branch}.lock"
     sweep_locks([branch_lock, place.git_dir / "HEAD.lock"], written)
+
+
+def finish_apply(ground: Ground, intent: Intent) -> Draft:
+    """Finish or take back the move of an apply that was cut off; return the draft of its step."""
+    draft = intent.draft
+    if draft.status:  # the move had ended; only its step was not recorded
+        return draft
+    detail = draft.detail
+    assert isinstance(detail, ApplyDetail)
+    move = move_from(detail.move or {})
+    project = ground.project
+    side = recover(project.repository, project.user_settings, move, reason=detail.reflog)
+    detail = told(project, move, detail)
+    if side is RecoveredSide.DONE:
+        return draft._replace(detail=detail).completed()
+    return draft._replace(
+        detail=detail._replace(commit_sha=""),
+        status=StepStatus.INTERRUPTED.value,
+        reason="it was cut off before anything was changed, or taken back",
+    )
