@@ -190,9 +190,9 @@ DOORS = {
     "ground/process/ctrl_z.py": "the stopping of a tree, at Ctrl-Z without a terminal",
     "ground/prose.py": "the Markdown parser",
     "assistant/loop/context/instructions.py": "the same, for files that import others",
-    "ground/storage/documents.py": "durable writing, for commands that only read",
+    "ground/storage/documents.py": "what writes, for commands that only read",
     "ground/storage/locks.py": "durable writing, for commands that only read",
-    "ground/storage/journals.py": "durable writing and its lock, for commands that only read",
+    "ground/storage/journals.py": "what writes, for commands that only read",
     "faces/web/syntax.py": "the lexers",
 }
 

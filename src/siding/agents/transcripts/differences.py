@@ -11,7 +11,8 @@ from itertools import chain
 
 from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.kinds import ASSISTANT, FORMAT_VERSION
-from siding.ground.storage.codec import NotJson, encode_line
+from siding.ground.storage.codec import NotJson
+from siding.ground.storage.writes import encode_line
 
 _ANSWER = b'"assistant"'
 _TOMBSTONE = b'"tombstone"'

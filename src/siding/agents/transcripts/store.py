@@ -26,10 +26,11 @@ from siding.ground.errors import NotFound, UnreadableFile, UsageError
 from siding.ground.files.durable import create_bytes
 from siding.ground.files.regular import open_with_stat
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import NotJson, encode_line
+from siding.ground.storage.codec import NotJson
 from siding.ground.storage.documents import listed_ids
 from siding.ground.storage.lines import lines_backwards, lines_forwards
 from siding.ground.storage.locks import Holder
+from siding.ground.storage.writes import encode_line
 
 _MOST_UNREAD = 64 << 20  # bytes that a list may read of one file to find its title
 _CALLERS_LOOKED_AT = 64  # answers, from the end; enough, as a result comes right after its call

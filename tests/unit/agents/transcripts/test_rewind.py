@@ -7,7 +7,7 @@ import pytest
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.store import SessionStore, rewind_session
-from siding.ground.storage.codec import encode_line
+from siding.ground.storage.writes import encode_line
 
 from .building import SESSION, at, called, result, said, writer_of
 

@@ -11,8 +11,8 @@ from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.store import SessionStore, branch_session, listed_file
 from siding.agents.transcripts.writing.compaction import Making, full
 from siding.ground.errors import NotFound, UnreadableFile, UsageError
-from siding.ground.storage.codec import encode_line
 from siding.ground.storage.lines import MAX_LINE_BYTES
+from siding.ground.storage.writes import encode_line
 
 from .building import SESSION, at, line, said, writer_of, written
 

@@ -14,9 +14,10 @@ from siding.agents.transcripts.writing.appending import Appender, append_lines
 from siding.agents.transcripts.writing.compaction import Making, full
 from siding.agents.transcripts.writing.queue import WriteQueue
 from siding.agents.transcripts.writing.writer import WriterClosed
-from siding.ground.storage.codec import encode_line, parse_object
+from siding.ground.storage.codec import parse_object
 from siding.ground.storage.errors import NewerVersion
 from siding.ground.storage.locks import LockBusy
+from siding.ground.storage.writes import encode_line
 
 from .building import SESSION, at, called, line, result, said, writer_of
 
