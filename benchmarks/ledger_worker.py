@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 
-from siding.record.ledger.anchor import TaskIdentity
-from siding.record.ledger.anchor_keeper import AnchorKeeper
+from siding.record.ledger.anchor import AnchorKeeper, TaskIdentity
 from siding.record.ledger.store import Ledger
 
 RECORD = {

@@ -49,7 +49,7 @@ def whole(path: Path, _: str) -> None:
 def append(path: Path, count: str) -> None:
     """Add prompts, each stored before the next; prints how long the appends alone took."""
     from siding.agents.transcripts.store import SessionStore
-    from siding.agents.transcripts.writing.writer import Stamp
+    from siding.agents.transcripts.writer import Stamp
 
     numbers = iter(range(10**9))
     with SessionStore(path.parent).writer(

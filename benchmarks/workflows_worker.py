@@ -21,10 +21,9 @@ from typing import Any
 from siding.ground.process.dialogue import start_linked
 from siding.ground.storage.journals import Journal
 from siding.workflows.acts.script_process import SCRIPT_ENVIRONMENT, script_argv
-from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine
 from siding.workflows.engine.plan import Ports, RunPlan
-from siding.workflows.engine.ports import Report
+from siding.workflows.engine.ports import AgentCall, Attempt, CommandCall, Question, Report
 from siding.workflows.events import RunDone
 from siding.workflows.limits import Limits
 from siding.workflows.outcome import Done, Outcome

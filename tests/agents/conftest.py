@@ -27,7 +27,7 @@ class AgentAtWork:
     """An agent in a task, and the model that answers it."""
 
     name: str
-    package: str  # of npm
+    package: str  # of npm; an agent that is not there has a twin (`aider_twin.py`) in place of this
     needs_root = False  # to report
     has_transcript = True  # a file of each conversation
     names_calls = True  # its hook has the id that the call has in the transcript

@@ -8,8 +8,7 @@ Prints the number of lines once they are anchored.
 import sys
 from pathlib import Path
 
-from siding.record.ledger.anchor import TaskIdentity
-from siding.record.ledger.anchor_keeper import AnchorKeeper
+from siding.record.ledger.anchor import AnchorKeeper, TaskIdentity
 from siding.record.ledger.store import Ledger
 
 LEDGER, HEAD = Path("ledger.jsonl"), Path("store/ledger-head")

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from siding.forks.bring_back import bring_back
-from siding.forks.children import forks_of
 from siding.forks.forks import ForkRequest, drop, fork, reopened
+from siding.forks.parentage import forks_of
 from siding.forks.state import recorded
 from siding.forks.views import view
 from siding.ground.errors import SidingError

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from siding.ground.storage.errors import DamagedFile
-from siding.record.ledger import anchor_keeper
+from siding.record.ledger import anchor
 from siding.record.ledger.anchor import read_anchor
 from siding.record.ledger.store import Ledger
 from siding.record.place.project import Project, require_project
@@ -206,7 +206,7 @@ def test_an_act_whose_anchor_cannot_be_written_says_so(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patch:
-        patch.setattr(anchor_keeper, "write_anchor", fails)
+        patch.setattr(anchor, "write_anchor", fails)
         with pytest.raises(AnchorNotWritten) as raised:
             checkpoint(where, "alpha", "asked", wait=False)
     assert raised.value.message == (

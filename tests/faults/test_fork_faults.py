@@ -11,8 +11,8 @@ import pytest
 
 import installed
 from siding.forks.bring_back import BroughtBack, bring_back
-from siding.forks.children import forks_of
 from siding.forks.forks import drop, fork, reopened
+from siding.forks.parentage import forks_of
 from siding.forks.state import recorded
 from siding.forks.sweep import sweep as sweep_forks
 from siding.forks.views import view
@@ -20,7 +20,7 @@ from siding.ground.errors import SidingError
 from siding.record.place.project import require_project
 from siding.record.place.wiring import open_app
 from siding.record.recording.verify import verify
-from siding.record.tasks.states import TaskState
+from siding.record.tasks.task import TaskState
 
 from . import tracer
 from .arena import Check, Command, Setup

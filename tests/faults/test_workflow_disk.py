@@ -10,7 +10,7 @@ import pytest
 
 from siding.record.place.project import Project, require_project
 from siding.record.place.wiring import open_app
-from siding.workflows.acts.run import folders
+from siding.workflows.store import RunFolders
 
 from . import tracer, workflow_task_victim
 from .arena import Command, depth
@@ -57,7 +57,7 @@ def of_those_who_watch(call: str) -> bool:
 def it_goes_on(case: Path, promises: list[str]) -> None:
     """The run is resumed, to its right result; a second time it takes all from its record."""
     project = project_in(case)
-    (folder,) = folders(project).all()
+    (folder,) = RunFolders.of(project).all()
     goes_on(
         folder.journal,
         case,

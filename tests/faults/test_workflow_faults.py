@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from siding.workflows.journal.store import read_journal
+from siding.workflows.journal import read_journal
 
 from . import workflow_victim
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from siding.workflows.events import RunDone
-from siding.workflows.journal.store import read_journal
+from siding.workflows.journal import read_journal
 
 from . import tracer, workflow_victim
 from .arena import Command, GateFailed, depth

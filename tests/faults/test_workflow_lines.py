@@ -20,11 +20,16 @@ import counted
 from sandbox import Sandbox
 from siding.record.place.project import Project, require_project
 from siding.record.place.wiring import open_app
-from siding.workflows.acts.agents import make_agents
 from siding.workflows.acts.request import ResumeRequest, WorkflowOptions
-from siding.workflows.acts.run import WorkflowRequest, carry_out, prepare, prepare_again
+from siding.workflows.acts.run import (
+    WorkflowRequest,
+    carry_out,
+    make_agents,
+    prepare,
+    prepare_again,
+)
 from siding.workflows.acts.scripts import inline
-from siding.workflows.journal.store import read_journal
+from siding.workflows.journal import read_journal
 from siding.workflows.store import RunFolder
 
 from .arena import SEED

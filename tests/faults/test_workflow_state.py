@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.workflows.acts.run import folders
 from siding.workflows.state import RunState, RunStatus
+from siding.workflows.store import RunFolders
 
 from . import tracer
 from .arena import Command, GateFailed, depth
@@ -30,7 +30,7 @@ def of_the_state(call: str) -> bool:
 
 def shown(case: Path) -> RunState | None:
     """Return what is shown of the run: all of one moment; None if nothing was written yet."""
-    runs = folders(project_in(case))
+    runs = RunFolders.of(project_in(case))
     (folder,) = runs.all()
     state = folder.state()
     assert state is not None or not folder.state_json.exists(), folder.state_json.read_bytes()

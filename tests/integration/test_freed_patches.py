@@ -13,7 +13,7 @@ from integration.test_retention import AGE, record_of
 from prepared import prepared
 from sandbox import Sandbox
 from siding.record.ledger.anchor import Anchor
-from siding.record.ledger.chain import link
+from siding.record.ledger.store import link
 
 BINARY = "head -c 100000 /dev/urandom >big"
 FREED = "its patch was freed by `siding gc` on "

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox, alive
-from siding.record.place.listeners import Heard
 from siding.record.place.project import Project, require_project
 from siding.record.place.step_events import StepRecorded
-from siding.record.place.wiring import open_app
+from siding.record.place.wiring import Heard, open_app
 from siding.running.act import Cancelled
 from siding.running.hosting import (
     Began,

@@ -14,7 +14,7 @@ from prepared import prepared
 from sandbox import SIDING, Sandbox
 from siding.ground.storage.locks import FileLock
 from siding.record.ledger.anchor import Anchor
-from siding.record.ledger.chain import link
+from siding.record.ledger.store import link
 from siding.record.place.project import find_project
 from siding.record.place.wiring import open_app
 from siding.tasks.freeing import holding_everything

@@ -254,8 +254,8 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     # Answers are given to the script, and written down when all have been: whoever is killed at
     # that write has given every one, however busy the machine is.
     "write-answers-later": (
-        Replacement("siding.workflows.journal.store", "JournalWriter.write_encoded", _at_the_end),
-        Replacement("siding.workflows.journal.store", "JournalWriter.close", _with_what_waits),
+        Replacement("siding.workflows.journal", "JournalWriter.write_encoded", _at_the_end),
+        Replacement("siding.workflows.journal", "JournalWriter.close", _with_what_waits),
     ),
     # A phase is moved before its commit is made.
     "state-in-place": (

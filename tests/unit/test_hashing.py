@@ -64,4 +64,4 @@ def test_nothing_else_of_the_product_imports_hashlib() -> None:
     root = Path(siding.__file__).parent
     found = {path.name for path in root.rglob("*.py") if imports.search(path.read_text("utf-8"))}
     # One needs scrypt, to pair a device; the other is in a process that knows nothing else of ours.
-    assert found == {"offer.py", "past.py"} | {"hashing.py"}
+    assert found == {"device.py", "past.py"} | {"hashing.py"}

@@ -34,7 +34,11 @@ COMPUTED = {
     "siding.shellguard.programs",
 }
 # These import modules of others only.
-OTHERS = {"siding.ground.hashing", "siding.sandbox.wire.answers", "siding.workflows.child.modules"}
+OTHERS = {
+    "siding.ground.hashing",
+    "siding.sandbox.wire.exchange",
+    "siding.workflows.child.builtins",
+}
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from tools.house.source import Module, Package
 
 FEWEST = 3  # agents that make a table of agents
 # Here the words are families of models and those who offer them, and two are called as agents are.
-# So nothing in these places counts as a table of agents, or as code that names one.
+# So nothing in these places counts as a table of agents, or as a file that names one.
 OF_MODELS = ("assistant.models", "agents.own.providers")
 _LITTLE_WORDS = frozenset(
     "a an and are as at be by do for from has in is it its no not of on or other than that the"
@@ -28,14 +28,15 @@ class AgentTable(NamedTuple):
 def files_naming(package: Package, agent: str) -> list[Module]:
     """Return the modules that have the name of an agent as a word, in code, text or comment.
 
-    The agent's own folder is left out: the one of its name in the folder `agents` of the package.
+    Left out are the agent's own folder, the one of its name in the folder `agents` of the package,
+    and the places of models.
     """
     word = re.compile(rf"\b{re.escape(agent)}\b")
     own = f"{package.name}.agents.{agent}"
     return [
         module
         for name, module in package.modules.items()
-        if word.search(module.text) and not _is_in(name, own)
+        if word.search(module.text) and not _is_in(name, own) and not _is_of_models(package, name)
     ]
 
 

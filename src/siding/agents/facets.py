@@ -5,13 +5,13 @@ Each facet is declared beside its port, which says what its value has to be:
     places, with HOSTS      what of a home a run in a sandbox may have, and which hosts it needs
     hooks                   how it reports its turns, and its tools before they run
     settings                a person's own settings, in which it is told to report for good
-    headless                how it is given one prompt, and what its output says (`headless.port`)
-    again                   how it is given a prompt once more
-    wire                    how its requests are sent elsewhere (`wire.pointing`)
+    headless, with again    how it is given one prompt, and what its output says; how it is given a
+                            prompt once more (`headless.port`)
+    wire                    how its requests are sent elsewhere (`agents.wire`)
     home                    where it keeps its conversations (`transcripts.homes`)
     lines                   what their lines say (`transcripts.summaries`)
     interchange             how they are taken over and given out (`transcripts.interchange`)
-    counting                what they have used (`transcripts.counting.files`)
+    counting                what they have used (`transcripts.counting`)
 
 A module is loaded when its facet is asked for, and no sooner: to load all of them takes more time
 than most commands do. `tests/unit/agents/test_facets.py` holds each agent of the table to the

@@ -3,15 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from siding.agents.hooks import Answer, Moment, Past, Report, Shortened
+from siding.agents.hooks import Answer, Moment, Past, Report, Shortened, TypedMeanwhile
 from siding.agents.tool_words import NotUnderstood, ToolTable, command_of, unknown_tool
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, text
-
-if TYPE_CHECKING:
-    from siding.agents.transcripts.queued import TypedMeanwhile
 
 JUDGED, CALLED = "PreToolUse", "PostToolUse"
 _NOT_TYPED = "<task-notification>"  # a shell in the background has ended
@@ -68,7 +65,7 @@ class Hooked:
         denied = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         return Answer(_specific(self._words.judged, **denied))
 
-    def typed_in(self, _lines: Iterable[bytes], /) -> "TypedMeanwhile | None":
+    def typed_in(self, _lines: Iterable[bytes], /) -> TypedMeanwhile | None:
         return None
 
     def continues(self, argv: tuple[str, ...]) -> str | None:

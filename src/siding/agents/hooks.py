@@ -11,16 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from siding.agents.facets import Facet
 from siding.agents.table import ANY
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.shellguard.face import ToolUse
-
-if TYPE_CHECKING:
-    from siding.agents.transcripts.queued import TypedMeanwhile
 
 PERSON_S = 24 * 3600  # how long an agent waits for a person
 
@@ -161,6 +158,14 @@ def first_gone(gone: Sequence[bool]) -> int | None:
     return at if at < len(gone) else None
 
 
+class TypedMeanwhile(NamedTuple):
+    """What a person typed while a turn ran, as a transcript has it."""
+
+    taken: tuple[str, ...] = ()  # prompts that the model got in the turn
+    begun: tuple[str, ...] = ()  # prompts with which the agent has begun another turn since
+    waiting: tuple[str, ...] = ()  # prompts with which it will
+
+
 class Adapter(Protocol):
     """One agent."""
 
@@ -200,7 +205,7 @@ class Adapter(Protocol):
         """
         ...
 
-    def typed_in(self, lines: Iterable[bytes]) -> "TypedMeanwhile | None":
+    def typed_in(self, lines: Iterable[bytes]) -> TypedMeanwhile | None:
         """Return what a person typed while a turn ran; `lines` are the transcript's since it began.
 
         None: the transcript does not say more than the agent has reported.

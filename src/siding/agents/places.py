@@ -5,41 +5,17 @@ Settings, hooks, plugins and instructions are never writable: they would make th
 outside, do something.
 
 `places` in an agent's folder has its ``PLACES``, and the ``HOSTS`` that it needs for its model and
-to stay logged in: no telemetry, no updates.
+to stay logged in: no telemetry, no updates. Which hosts package managers need is here (`GROUPS`):
+names for a sandbox's list of hosts, which change when the programs do.
 """
+
+from collections.abc import Iterable, Mapping
 
 from siding.agents.facets import Facet
 from siding.agents.table import AGENTS, BY_NAME
 from siding.ground.namedtuples import NamedTuple
 
-
-class AgentPlaces(NamedTuple):
-    """What one agent keeps in a home, by what a run may do with it: paths relative to the home.
-
-    ``sessions`` are directories of conversations, writable, and made where they are missing: what
-    is said in an agent's first run must not go with its private home. ``private`` are directories
-    of settings that an agent also writes into, maybe when it starts (opencode 1.18 ends if it
-    cannot): it has one of its own, with copies of the files that are there, and their directories
-    to read. ``copied`` are files that an agent rewrites as a whole and that name programs to
-    start: it gets a copy of its own.
-    """
-
-    sessions: tuple[str, ...] = ()
-    writable: tuple[str, ...] = ()
-    readable: tuple[str, ...] = ()
-    private: tuple[str, ...] = ()
-    copied: tuple[str, ...] = ()
-
-
-PLACES: Facet[AgentPlaces] = Facet("places", "PLACES")
 HOSTS: Facet[tuple[str, ...]] = Facet("places", "HOSTS")
-
-
-def below(directory: str, *names: str) -> tuple[str, ...]:
-    """Return the paths of files or directories that lie in one directory."""
-    return tuple(f"{directory}/{name}" for name in names)
-
-
 # Where programs are kept below a home: read-only, in every profile. Never a directory that also
 # holds credentials (~/.cargo, ~/.config).
 TOOLS = (
@@ -65,6 +41,45 @@ APIS = (
     "generativelanguage.googleapis.com",
     "openrouter.ai",
 )
+# Names that stand for what a package manager needs.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "pip": ("pypi.org", "files.pythonhosted.org"),
+    "uv": ("pypi.org", "files.pythonhosted.org"),
+    "npm": ("registry.npmjs.org",),
+    "yarn": ("registry.yarnpkg.com", "registry.npmjs.org"),
+    "cargo": ("index.crates.io", "static.crates.io", "crates.io"),
+    "go": ("proxy.golang.org", "sum.golang.org"),
+    "maven": ("repo.maven.apache.org", "repo1.maven.org"),
+    "gem": ("rubygems.org", "index.rubygems.org"),
+    "debian": ("deb.debian.org", "security.debian.org"),
+    "ubuntu": ("*.archive.ubuntu.com", "archive.ubuntu.com", "security.ubuntu.com"),
+    "github": ("github.com", "api.github.com", "codeload.github.com", "*.githubusercontent.com"),
+}
+
+
+class AgentPlaces(NamedTuple):
+    """What one agent keeps in a home, by what a run may do with it: paths relative to the home.
+
+    ``sessions`` are directories of conversations, writable, and made where they are missing: what
+    is said in an agent's first run must not go with its private home. ``private`` are directories
+    of settings that an agent also writes into, maybe when it starts: it has one of its own, with
+    copies of the files that are there, and their directories to read. ``copied`` are files that an
+    agent rewrites as a whole and that name programs to start: it gets a copy of its own.
+    """
+
+    sessions: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
+
+
+PLACES: Facet[AgentPlaces] = Facet("places", "PLACES")
+
+
+def below(directory: str, *names: str) -> tuple[str, ...]:
+    """Return the paths of files or directories that lie in one directory."""
+    return tuple(f"{directory}/{name}" for name in names)
 
 
 def notes_of(name: str | None, workspace: str) -> tuple[str, ...]:
@@ -72,3 +87,9 @@ def notes_of(name: str | None, workspace: str) -> tuple[str, ...]:
     agent = BY_NAME.get(name or "")
     project = "".join(each if each.isascii() and each.isalnum() else "-" for each in workspace)
     return tuple(each.format(project=project) for each in agent.notes) if agent else ()
+
+
+def expanded(entries: Iterable[str]) -> tuple[str, ...]:
+    """Return the entries of a list with the names of groups replaced by what they stand for."""
+    found = (each for entry in entries for each in GROUPS.get(entry.strip(), (entry,)))
+    return tuple(dict.fromkeys(found))

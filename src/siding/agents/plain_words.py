@@ -10,9 +10,19 @@ The answer is nothing, or an object: `tell` is for the model, `deny` keeps a com
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from siding.agents.hooks import Adapter, Answer, Injection, Moment, Past, Reach, Report, Shortened
+from siding.agents.hooks import (
+    Adapter,
+    Answer,
+    Injection,
+    Moment,
+    Past,
+    Reach,
+    Report,
+    Shortened,
+    TypedMeanwhile,
+)
 from siding.agents.tool_words import (
     Field,
     NotUnderstood,
@@ -27,9 +37,6 @@ from siding.agents.tool_words import (
 )
 from siding.ground.storage.fields import text
 from siding.shellguard.face import ToolUse
-
-if TYPE_CHECKING:
-    from siding.agents.transcripts.queued import TypedMeanwhile
 
 _MOMENTS = {moment.value: moment for moment in Moment}
 
@@ -99,7 +106,7 @@ class Plain:
     def denied(self, reason: str) -> Answer:
         return Answer(json.dumps({"deny": reason}))
 
-    def typed_in(self, _lines: Iterable[bytes], /) -> "TypedMeanwhile | None":
+    def typed_in(self, _lines: Iterable[bytes], /) -> TypedMeanwhile | None:
         return None
 
     def continues(self, _argv: tuple[str, ...], /) -> str | None:

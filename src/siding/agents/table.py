@@ -20,7 +20,7 @@ class Agent(NamedTuple):
     facets: tuple[str, ...] = ()  # the modules in its folder, each a facet (`facets`)
     title: str = ""  # what people call it, where `traps` are known
     obeys: tuple[str, ...] = ()  # what in a project steers it; a directory ends with "/"
-    traps: str = ""  # patterns of files that it runs or goes by as it is started (`traps.matching`)
+    traps: str = ""  # patterns of files that it runs or goes by as it is started (`traps`)
     installed: tuple[str, ...] = ()  # where its programs are in a home, read-only for every run
     resumes: tuple[str, ...] = ()  # goes on with a conversation, whose id follows; () is not known
     # directories in a home in which its tools write for itself; {project} is a directory as it
@@ -43,7 +43,7 @@ AGENTS = (
         name=OWN,
         programs=("siding-agent",),
         folder="own",
-        facets=("places", "hooks", "headless", "again"),
+        facets=("places", "hooks", "headless"),
         no_screen=("-p", "--print"),
         resumes=("siding", "agent", "--resume"),
         # Its names of models begin with their provider.
@@ -58,7 +58,7 @@ AGENTS = (
         programs=("claude",),
         folder="claude",
         facets=(
-            *("places", "hooks", "settings", "headless", "again"),
+            *("places", "hooks", "settings", "headless"),
             *("home", "lines", "interchange", "counting"),
         ),
         obeys=(".claude/", "CLAUDE.md"),
@@ -77,7 +77,7 @@ AGENTS = (
         programs=("codex",),
         folder="codex",
         facets=(
-            *("places", "hooks", "settings", "headless", "again", "wire"),
+            *("places", "hooks", "settings", "headless", "wire"),
             *("home", "lines", "interchange", "counting"),
         ),
         obeys=(".codex/",),
@@ -95,7 +95,7 @@ AGENTS = (
         programs=("gemini",),
         folder="gemini",
         facets=(
-            *("places", "hooks", "settings", "headless", "again", "wire"),
+            *("places", "hooks", "settings", "headless", "wire"),
             *("home", "lines", "interchange", "counting"),
         ),
         obeys=(".gemini/", "GEMINI.md"),
@@ -131,7 +131,7 @@ AGENTS = (
         title="opencode",
         programs=("opencode",),
         folder="opencode",
-        facets=("places", "hooks", "headless", "again", "wire", "counting"),
+        facets=("places", "hooks", "headless", "wire", "counting"),
         obeys=(".opencode/",),
         traps=".opencode/ opencode.json{,c}",
         installed=(".opencode/bin",),

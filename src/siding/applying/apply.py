@@ -13,12 +13,20 @@ The next command finishes, or takes back, an apply that was cut off (`record/unf
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
+from siding.applying.branch_move import (
+    MoveAct,
+    MovePlan,
+    bench_root,
+    beside_of,
+    new_token,
+    sources_of,
+)
 from siding.applying.content import Sources, bench_for
 from siding.applying.git.commits import AskedPerson, RawCommit
 from siding.applying.git.merging import Conflict
-from siding.applying.held import require_seen, with_traps
 from siding.applying.plan import (
     ApplyPlan,
     ApplySelection,
@@ -29,7 +37,6 @@ from siding.applying.plan import (
     steps_text,
 )
 from siding.applying.rolled_back_commits import WouldPublish
-from siding.applying.steps import MoveAct, MovePlan, bench_root, beside_of, new_token, sources_of
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha, step_number
@@ -38,6 +45,7 @@ from siding.record.acts.skeleton import Work, perform
 from siding.record.ledger.details.apply import ApplyDetail, LeftCommit
 from siding.record.ledger.details.rollback import LeftAlone
 from siding.record.ledger.figures import DiffFigures
+from siding.record.ledger.reports import Trap
 from siding.record.ledger.step import Step
 from siding.record.moving.bench import Bench
 from siding.record.moving.model import CheckoutPlace, Move
@@ -46,6 +54,7 @@ from siding.record.place.named_task import require_of_board
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace
+from siding.record.recording.held_traps import TrapsUnseen, holds, not_seen, see, trap_reference
 from siding.record.recording.line_base import no_base
 from siding.record.recording.named_paths import named_paths, refuse_unknown
 from siding.record.recording.recorder import Recorder
@@ -56,9 +65,10 @@ from siding.record.snapshots.scratch import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
+from siding.record.traps.traps import find_traps, reader_of, trap_settings
 
 if TYPE_CHECKING:
-    from siding.applying.proof import Proof
+    from siding.applying.rehearsal import Proof
     from siding.tasks.close import Closed
 
 __all__ = [
@@ -160,7 +170,7 @@ def apply(project: Project, request: ApplyRequest) -> Applied:
 
 
 def _proof(project: Project, request: ApplyRequest, command: str) -> "Proof":
-    from siding.applying.proof import prove
+    from siding.applying.rehearsal import prove
 
     with preview(project, request) as (task, plan, bench):
         require_seen(project, task, plan, seen=request.seen)
@@ -216,7 +226,7 @@ def _move_plan(
     project, target = recorder.project, plan.target
     hooks: tuple[str, ...] = ()
     if request.hooks:
-        from siding.applying.hooks import with_hooks
+        from siding.applying.rehearsal import with_hooks
 
         plan, hooks = with_hooks(project, bench, plan)
     assert plan.new is not None
@@ -402,3 +412,45 @@ def _workspace(project: Project, task: Task) -> Workspace:
     if not workspace.base_snapshot:
         raise no_base(task)
     return workspace
+
+
+def with_traps(sources: Sources, plan: ApplyPlan) -> ApplyPlan:
+    """Return the plan with the traps in it that nobody has seen."""
+    if not plan.changes:
+        return plan
+    project = sources.project
+    found = not_seen(project, _traps_of(sources, plan))
+    return plan._replace(traps=found, holds=bool(found) and holds(project, sources.task.id))
+
+
+def require_seen(project: Project, task: Task, plan: ApplyPlan, *, seen: bool) -> None:
+    """Raise TrapsUnseen if the plan is held. With `seen`, record that a person has seen them."""
+    if not plan.holds:
+        return
+    if not seen:
+        raise TrapsUnseen(task, plan.traps, "nothing was applied")
+    see(project, plan.traps)
+
+
+def _traps_of(sources: Sources, plan: ApplyPlan) -> list[Trap]:
+    """Return the traps among what the plan changes on its target.
+
+    Their content is that of the workspace, and not what a merge or a filter makes of it: so what
+    was seen in the workspace has been seen. Of what is not there, such as an ignored file that was
+    committed all the same, it is what arrives.
+    """
+    project, store = sources.project, sources.bench.store
+    table = trap_settings(project).table
+    reference, state = trap_reference(project, sources.workspace, store), plan.wanted.snapshot
+    same = not reference or reference == state
+    changes = [] if same else sources.bench.changes_between(reference, state)
+    own = {each.path for each in changes}
+    arriving = {each.path: each for each in plan.changes if each.status != "D"}
+    there = find_traps(table, (c for c in changes if c.path in arriving), reader_of(store))
+    others = [change for path, change in arriving.items() if path not in own]
+    return [*there, *find_traps(table, others, partial(_read, sources.bench))]
+
+
+def _read(bench: Bench, shas: Sequence[str]) -> dict[str, bytes]:
+    found = zip(shas, bench.find(shas, kind=b"blob"), strict=True)
+    return {sha: body for sha, body in found if body is not None}

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from siding.applying.branch_move import bench_root, beside_of, sources_of
 from siding.applying.content import LeftOut, Side, Sources, bench_for, state_at, with_commits
 from siding.applying.git.commit_graph import commits_since
 from siding.applying.git.commits import (
@@ -27,7 +28,6 @@ from siding.applying.links import stray_links
 from siding.applying.person_git import environment_of, remote_of
 from siding.applying.pull_request_body import body_of
 from siding.applying.rolled_back_commits import WouldPublish, described, gone_back
-from siding.applying.steps import bench_root, beside_of, sources_of
 from siding.applying.task_title import title_of
 from siding.ground.errors import SidingError
 from siding.ground.git.command import Place, find_program

@@ -6,12 +6,12 @@ The target and the person's checkout are not changed.
 """
 
 from siding.applying.apply import Applied, ApplyRequest, Mode, apply, planned, target_for
+from siding.applying.branch_move import bench_root, sources_of
 from siding.applying.content import Sources, bench_for
 from siding.applying.git.conversion import smudged
 from siding.applying.history import newest_merge
 from siding.applying.markers import with_named_sides
 from siding.applying.plan import ApplyPlan
-from siding.applying.steps import bench_root, sources_of
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.git import objects
 from siding.ground.git.paths import quote_path

@@ -4,7 +4,7 @@ This is refused if it would cost anybody work: the branch must still be where th
 no remote-tracking branch may have the commits.
 """
 
-from siding.applying.steps import MoveAct, MovePlan, new_token
+from siding.applying.branch_move import MoveAct, MovePlan, new_token
 from siding.ground.git.command import Place
 from siding.ground.git.errors import CommandFailed
 from siding.record.acts.skeleton import Work

@@ -5,7 +5,6 @@ The first answer counts; a second one gets an error and changes nothing.
 
 from datetime import datetime
 
-from siding.asking.approvals import is_over
 from siding.asking.decisions.answers import Answer, check_answers
 from siding.asking.decisions.record import (
     AlreadyClosed,
@@ -17,7 +16,7 @@ from siding.asking.decisions.record import (
     move_decision,
 )
 from siding.asking.decisions.store import DecisionStore
-from siding.asking.gates import GateKeys
+from siding.asking.kinds import GateKeys, is_over
 from siding.asking.lookup import decision_store, view
 from siding.asking.origin import holding_decisions
 from siding.asking.views import DecisionView

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from siding.asking.approvals import is_over
 from siding.asking.decisions.record import Decision, DecisionState
 from siding.asking.decisions.store import DecisionStore, order
-from siding.asking.gates import GateKeys
-from siding.asking.origin import calling_task, root_of
-from siding.asking.source import QuotedSource, read_source
+from siding.asking.kinds import GateKeys, is_over
+from siding.asking.origin import QuotedSource, calling_task, read_source, root_of
 from siding.asking.views import DecisionView, ItemView, view_of
 from siding.ground.errors import NotFound, SidingError, UnreadableFile, UsageError
 from siding.ground.namedtuples import NamedTuple

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.asking.decisions.record import DecisionChanged
-from siding.asking.entries import InboxEntry, decision_entry, step_entry
-from siding.asking.views import view_of
+from siding.asking.views import InboxEntry, decision_entry, step_entry, view_of
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
@@ -34,7 +33,7 @@ from siding.record.place.settings_sections import Layer, Section
 from siding.record.place.step_events import StepRecorded
 
 if TYPE_CHECKING:
-    from siding.record.place.listeners import Event
+    from siding.record.place.wiring import Event
 
 DESKTOP = ("auto", "on", "off")
 TERMINAL = ("off", "bell", "osc9", "osc777")

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from siding.record.ledger.kinds import StepStatus
-from siding.record.place.listeners import Heard
 from siding.record.place.project import Project
 from siding.record.place.step_events import StepRecorded
+from siding.record.place.wiring import Heard
 
 if TYPE_CHECKING:
     from siding.guard.hooks import HookResult
-    from siding.record.place.listeners import Event
+    from siding.record.place.wiring import Event
 
 
 class Notifier:

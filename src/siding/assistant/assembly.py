@@ -11,7 +11,7 @@ from pathlib import Path
 from siding import __version__
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.session import Source
-from siding.agents.transcripts.writing.writer import Stamp
+from siding.agents.transcripts.writer import Stamp
 from siding.assistant.agent import Agent, Parts
 from siding.assistant.briefing import Facts, briefing
 from siding.assistant.broker import Reports, RunJudge, judge_of
@@ -46,8 +46,7 @@ from siding.assistant.web_client import WebClient
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
-from siding.record.place.sandbox_inside import home_is_hidden
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, home_is_hidden
 from siding.sessions.sessions import new_session_id
 
 

@@ -5,8 +5,8 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from siding.agents.own.credentials import credentials, without
 from siding.agents.own.hooks import OF_THE_AGENT, Told, told_in
+from siding.agents.own.providers import credentials, without
 from siding.agents.transcripts.store import SessionStore
 from siding.assistant.broker import RunBroker
 from siding.ground.errors import SidingError

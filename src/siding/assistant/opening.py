@@ -6,12 +6,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from siding.agents.transcripts.branches import branch_session
 from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.kinds import USER, Record
-from siding.agents.transcripts.session import Session, Source, aside, live_records
-from siding.agents.transcripts.sinks import UnstoredLines
-from siding.agents.transcripts.store import SessionStore, branch_session
-from siding.agents.transcripts.writing.writer import Stamp
+from siding.agents.transcripts.session import Session, Source, UnstoredLines, aside, live_records
+from siding.agents.transcripts.store import SessionStore
+from siding.agents.transcripts.writer import Stamp
 from siding.assistant.loop.model import Cache, Thinking
 from siding.assistant.settings import NO_FLAGS, AgentFlags
 from siding.ground.errors import NotFound, UsageError

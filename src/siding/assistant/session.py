@@ -8,10 +8,10 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from siding.agents.transcripts.context import Spoken
+from siding.agents.transcripts.compaction import Trigger
 from siding.agents.transcripts.kinds import Record
+from siding.agents.transcripts.reading.views import Spoken
 from siding.agents.transcripts.session import AnswerPart, Session
-from siding.agents.transcripts.writing.compaction import Trigger
 from siding.assistant.loop.events import ModelUse
 from siding.assistant.loop.messages import Block, Message, Usage, same_at_first
 from siding.assistant.loop.model import Ended, Started

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from siding.agents.own.hooks import PROGRAM, TRIES_VARIABLE, program_for
+from siding.agents.own.providers import PROVIDERS
 from siding.assistant.loop.settings import AgentValues, SettingsLevel
 from siding.assistant.settings import NO_FLAGS, values_here
 from siding.ground.errors import SidingError, UsageError
@@ -13,14 +14,6 @@ from siding.record.place.wiring import App
 from siding.sessions.lookup import kept_here
 from siding.usage.prices import Prices, own_prices
 
-# Model of an agent that is given none, by the variable that has the key of its provider.
-_USUAL = (
-    ("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-5-5"),
-    ("ANTHROPIC_AUTH_TOKEN", "anthropic:claude-sonnet-5-5"),
-    ("OPENAI_API_KEY", "openai:gpt-5.6"),
-    ("GEMINI_API_KEY", "google:gemini-3.1-pro-preview"),
-    ("GOOGLE_API_KEY", "google:gemini-3.1-pro-preview"),
-)
 MODEL_VARIABLE = "SIDING_AGENT_MODEL"
 _USUAL_TRIES = 10  # takes minutes
 _MOST_TRIES = 100
@@ -52,8 +45,8 @@ def command_of(app: App, words: Sequence[str]) -> tuple[str, ...]:
 def bring_conversation(app: App, named: str) -> Path | None:
     """Have the conversation with this id or title here; return the file it was imported from.
 
-    It may be one that Claude Code, Codex or Gemini CLI has held, or has gone on with since. Raises
-    NotFound, UsageError.
+    It may be one that another agent has held, or has gone on with since. Raises NotFound,
+    UsageError.
     """
     return kept_here(app, named).imported
 
@@ -77,9 +70,10 @@ def model_in_force(app: App, values: AgentValues) -> ModelChoice:
         return ModelChoice(values.model, origin.source)
     if named:
         return ModelChoice(named, MODEL_VARIABLE)
-    for variable, model in _USUAL:
-        if app.env.get(variable):
-            return ModelChoice(model, variable)
+    for row in PROVIDERS.values():
+        for variable in row.variables if row.usual else ():
+            if app.env.get(variable):
+                return ModelChoice(f"{row.prefix}:{row.usual}", variable)
     raise UsageError(
         "no model is named, and no key of a provider is set",
         hint="set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; or --model local:NAME "

@@ -240,9 +240,10 @@ def _result(ended: TurnEnded, agent_id: str, kind: SubagentKind) -> Result:
     )
 
 
-# -- Kinds of subagents that files define: ``.claude/agents/NAME.md``, as Claude Code has them -----
+# -- Kinds of subagents that files define ----------------------------------------------------------
 #
-# Each file begins with YAML between two lines of ``---`` (``name``, ``description``, perhaps
+# They are in the directory `SUBAGENTS` of a workspace, and in that of the person's home. Each file,
+# ``NAME.md``, begins with YAML between two lines of ``---`` (``name``, ``description``, perhaps
 # ``tools``, ``disallowedTools``, ``model``); the rest is the prompt. Those of the repository count
 # like its other instructions: they say what a subagent is told, and permit nothing.
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from siding.ground.errors import SidingError
 from siding.ground.process.broker.client import VARIABLE, NoBroker, ask_line, connect
-from siding.record.place.sandbox_inside import home_is_hidden
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, home_is_hidden
 
 if TYPE_CHECKING:
     from siding.broker.messages import RefusalReply

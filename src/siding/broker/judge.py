@@ -11,7 +11,7 @@ from typing import Any
 from siding.agents.hooks import Report
 from siding.agents.places import notes_of
 from siding.agents.table import ANY
-from siding.asking.approvals import end_question, key_of_call
+from siding.asking.kinds import end_question, key_of_call
 from siding.asking.lookup import decision_store
 from siding.asking.question import Cancelled, NotAnswered
 from siding.broker.desk import Desk, PeerGone, RunOver
@@ -19,8 +19,7 @@ from siding.broker.messages import AskRequest
 from siding.broker.questions import ask_person, collect
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.guard.in_force import is_judged
-from siding.guard.kept_answers import is_kept, keep_answers
+from siding.guard.in_force import is_judged, is_kept, keep_answers
 from siding.guard.views import check_in
 from siding.shellguard.face import Action, Verdict
 

@@ -12,10 +12,10 @@ from threading import Lock, Timer
 from typing import Any
 
 from siding.agents.transcripts.kinds import moment
-from siding.asking.approvals import key_of_limit
-from siding.asking.entries import agent_entry
+from siding.asking.kinds import key_of_limit
 from siding.asking.notifications import notify
 from siding.asking.question import Cancelled
+from siding.asking.views import agent_entry
 from siding.broker.desk import REPORTING, Desk
 from siding.broker.messages import AskRequest
 from siding.broker.questions import ask_person, collect
@@ -23,8 +23,17 @@ from siding.ground.errors import SidingError
 from siding.record.runs.reported import Reported, read_reported, write_reported
 from siding.record.runs.store import Runs
 from siding.running.stop import tell_to_end
-from siding.usage.limits import AtLimit, UsageLimits, usage_limits
-from siding.usage.measured import NO_LIMIT, Measured, Passed, Place, measure, passed
+from siding.usage.limits import (
+    NO_LIMIT,
+    AtLimit,
+    Measured,
+    Passed,
+    Place,
+    UsageLimits,
+    measure,
+    passed,
+    usage_limits,
+)
 
 _SHARE = 20  # counting takes at most about this part of the time between two prompts
 _AT_LEAST_S = 2.0

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from siding.asking.gates import refuse_key_of_gates
+from siding.asking.kinds import refuse_key_of_gates
 from siding.asking.lookup import find, get, open_questions
 from siding.asking.notifier import Notifier
 from siding.asking.question import ask, collected, output_or_raise, page_of, wait

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 from siding.agents.hooks import Adapter, Answer, Moment, Report, adapter_of
-from siding.asking.entries import agent_entry
 from siding.asking.notifications import notify
+from siding.asking.views import agent_entry
 from siding.broker.desk import REPORTING, Desk
 from siding.broker.judge import Judged, judged
 from siding.broker.messages import ReportRequest, cannot_report
@@ -19,10 +19,9 @@ from siding.broker.over_limit import held, noticed
 from siding.ground.namedtuples import NamedTuple
 from siding.record.runs.reported import Reported, first_line, read_reported, write_reported
 from siding.record.runs.run import LONGEST_PROMPT
+from siding.running.agent_turn import TypedInTurn
 from siding.running.checkpoint import TurnWords, record_turn, settle_before_turn, words_of_turn
-from siding.running.typed import TypedInTurn
-from siding.usage.of_run import UsedInTurn, with_used_since
-from siding.usage.transcript_end import size_of
+from siding.usage.of_run import UsedInTurn, size_of, with_used_since
 
 _LONGEST_SHOWN = 400
 _Take = Callable[[Desk, Adapter, Reported, Report], Reported]

@@ -26,9 +26,10 @@ from siding.ground.process.command import MARK_VARIABLE, TOKEN_VARIABLE
 from siding.record.ledger.intents import Intents
 from siding.workflows.acts.control import request as control
 from siding.workflows.acts.request import ResumeRequest, WorkflowOptions, workflow_args
-from siding.workflows.acts.run import Prepared, WorkflowRequest, folders, prepare, prepare_again
+from siding.workflows.acts.run import Prepared, WorkflowRequest, prepare, prepare_again
 from siding.workflows.acts.scripts import FoundScript, at, inline, named
 from siding.workflows.acts.views import RunView, run_view, run_views, workflow_views
+from siding.workflows.store import RunFolders
 
 _OF_THE_RUN = {
     TOKEN_VARIABLE,
@@ -140,7 +141,7 @@ def _own_run(desk: Desk, run_id: str) -> RunView:
 def _refuse_many(desk: Desk) -> None:
     live = [
         folder
-        for folder in folders(desk.project).all()
+        for folder in RunFolders.of(desk.project).all()
         if folder.is_live() and folder.record().task == desk.task.id
     ]
     if len(live) >= _MOST_RUNS:

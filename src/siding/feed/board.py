@@ -1,8 +1,9 @@
-"""The rows of ``task list``. The cost grows with the number of tasks that changed since last time.
+"""Tasks in lists, as this terminal sees them, and one with its workspace.
 
-A row is made from the task's document and its newest ledger line. Rows are kept in
-``cache/board.json`` with the size, modification time and inode of these two files; a row whose
-files are the same is not read again. The cache can be deleted at any time.
+The cost of a list grows with the number of tasks that changed since last time. A row is made from
+the task's document and its newest ledger line. Rows are kept in ``cache/board.json`` with the size,
+modification time and inode of these two files; a row whose files are the same is not read again.
+The cache can be deleted at any time.
 """
 
 import os
@@ -17,7 +18,9 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.record.ledger.intent_files import has_intents
 from siding.record.place.project import Project
-from siding.record.tasks.states import TaskState
+from siding.record.place.selection import current_task_id, select
+from siding.record.tasks.registry import Workspace
+from siding.record.tasks.task import Task, TaskState
 
 CACHE_VERSION = 2
 
@@ -194,3 +197,26 @@ def _remember(project: Project, entries: dict[str, Any]) -> None:
         write_document(path, {"version": CACHE_VERSION, "tasks": entries})
     except (OSError, SidingError):
         return
+
+
+def listed(project: Project, *, include_closed: bool) -> Board:
+    """Return the board; active is the task that commands in this terminal are about."""
+    here = current_task_id(project)
+    board = look(project, include_closed=include_closed)
+    return board._replace(rows=[row._replace(active=row.id == here) for row in board.rows])
+
+
+def show(project: Project, named: str | None) -> tuple[Task, Workspace | None]:
+    """Return the task that is named, or the current one, and its workspace."""
+    from siding.record.place.task_workspace import workspace_of
+
+    task = select(project, named)
+    return task, workspace_of(project, task)
+
+
+def ports(project: Project, task: Task) -> range:
+    """Return the ports of a task, the first of which is its ``SIDING_PORT``; none before its first
+    run. Raises UnreadableFile."""
+    from siding.record.tasks.ports import ports_of
+
+    return ports_of(project.app.home, project.layout, task.id)

@@ -15,15 +15,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from siding.asking.entries import (
-    InboxEntry,
-    Waits,
-    agent_entry,
-    decision_entry,
-    entry,
-    step_entry,
-)
 from siding.asking.lookup import damaged_decisions, list_decisions
+from siding.asking.views import InboxEntry, Waits, agent_entry, decision_entry, entry, step_entry
 from siding.feed.board import TaskRow, rows
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId

@@ -11,7 +11,7 @@ from siding.record.ledger.intents import Intent, Intents
 from siding.record.place.project import Project
 from siding.record.recording.line_base import line_base
 from siding.record.recording.snapshots import TaskSnapshots
-from siding.record.tasks.states import TaskState
+from siding.record.tasks.task import TaskState
 
 __all__ = [
     "BoardGroup",

@@ -11,8 +11,8 @@ from siding.record.place.lost_projects import all_places, is_gone
 from siding.record.place.project_of_repository import look
 from siding.record.place.project_places import ProjectPlace
 from siding.record.place.wiring import App
-from siding.record.tasks.states import TaskState
 from siding.record.tasks.store import TaskStore
+from siding.record.tasks.task import TaskState
 
 
 class RepositoryState(StrEnum):

@@ -13,7 +13,7 @@ from siding.record.ledger.intents import Intents
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.last_screen import draws
-from siding.record.runs.host import has_host
+from siding.record.runs.records import has_host
 from siding.record.runs.reported import Reported, read_reported
 from siding.record.runs.run import Run, is_run_id
 from siding.record.runs.store import Runs

@@ -10,7 +10,7 @@ from enum import StrEnum
 from heapq import nlargest
 from shlex import quote
 
-from siding.asking.entries import InboxEntry, Waits, moment_iso
+from siding.asking.views import InboxEntry, Waits, moment_iso
 from siding.feed.board import TaskRow, rows
 from siding.feed.inbox import moment_of, waiting_in
 from siding.feed.running import A_SCREEN, LeftRow, RunningRow, left_running, running

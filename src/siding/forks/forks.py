@@ -1,4 +1,4 @@
-"""Make a fork of a recorded state, and give its workspace back.
+"""Make a fork of a recorded state, give its workspace back, or make it a task of the board.
 
 A fork is a task with a ledger, a workspace and no branch. It has a parent, and is no row of the
 board. What `drop` takes away is the workspace: the ledger, the outputs and the snapshots stay with
@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from siding.forks.children import Parentage, with_parentage
-from siding.forks.git.held import write_base
+from siding.forks.parentage import Parentage, with_parentage
 from siding.forks.pool import Taken, Wanted, taken
 from siding.forks.returning import Dropped, give_up
-from siding.forks.state import ForkState
+from siding.forks.state import ForkState, write_base
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_small
@@ -33,11 +32,20 @@ from siding.record.place.task_workspace import require_workspace
 from siding.record.snapshots.store import remove_tree
 from siding.record.tasks.names import problem_with_name
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.traps.marks import carry_mark
 from siding.record.workspaces.workspaces import sparse_as
-from siding.tasks.copying import copy_entry
+from siding.starting.start_from import start_from
+from siding.tasks.carry import copy_entry
+from siding.tasks.start import Started, StartRequest
+
+# What such a directory is made from. All that are there must be the same in both workspaces.
+_LOCK_FILES = (
+    *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"),
+    *("bun.lock", "bun.lockb", "pyproject.toml", "uv.lock", "poetry.lock", "pdm.lock"),
+    *("Pipfile.lock", "requirements.txt", "Cargo.lock", "go.sum", "Gemfile.lock", "composer.lock"),
+)
+_LARGEST = 64 << 20
 
 
 class ForkInUse(SidingError):
@@ -230,15 +238,6 @@ def _task(
     )
 
 
-# What such a directory is made from. All that are there must be the same in both workspaces.
-_LOCK_FILES = (
-    *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"),
-    *("bun.lock", "bun.lockb", "pyproject.toml", "uv.lock", "poetry.lock", "pdm.lock"),
-    *("Pipfile.lock", "requirements.txt", "Cargo.lock", "go.sum", "Gemfile.lock", "composer.lock"),
-)
-_LARGEST = 64 << 20
-
-
 def warm(project: Project, parent: Workspace | None, root: Path) -> tuple[str, ...]:
     """Copy the directories that the settings name into the new workspace at `root`.
 
@@ -280,3 +279,21 @@ def _copied(source: Path, target: Path) -> bool:
         remove_tree(target)
         return False
     return True
+
+
+def keep(project: Project, fork: Task, name: str = "", *, switch: bool = False) -> Started:
+    """Start a task of the board from the present state of a fork.
+
+    As with every task that starts from another one, the change of the fork and that of its parent
+    are the new task's: its diff shows them, an apply applies them. The fork stays as it is, and
+    names the task that it became. Raises the errors of `start_from`.
+    """
+    parentage = Parentage.of(fork)
+    if parentage is None:
+        raise UsageError(f"task {fork.name!r} is on the board already")
+    request = StartRequest(name=name or fork.name, switch=switch)
+    started = start_from(project, request, f"task:{fork.id}")
+    current = project.tasks.load(fork.id)
+    before = Parentage.of(current) or parentage
+    project.tasks.save(with_parentage(current, before._replace(kept=started.task.id)))
+    return started

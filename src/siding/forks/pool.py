@@ -3,6 +3,11 @@
 One is taken from the pool, or made if none waits, and brought to the state that is wanted by
 writing what differs. While that is done its lock is held and its books name the new owner: if this
 process dies, the next sweep finds a worktree whose owner does not have it, and throws it away.
+
+A task's part of the snapshot store holds caches of its worktree (the private index, what was seen
+of the directories, the permissions), which are worth as much as a look at every file. While a
+worktree of the pool waits, they lie in ``snapshots.git/slots/<worktree>``. What belongs to the task
+(its base commit, the anchor of its ledger, its ref) stays with the task.
 """
 
 import os
@@ -10,11 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from siding.forks.git.held import Held
-from siding.forks.git.moving import PoolWorktree, move
-from siding.forks.git.store_part import lend, slot_part, take_back
+from siding.forks.state import Held
+from siding.forks.worktree_move import PoolWorktree, move
 from siding.ground.errors import SidingError
-from siding.ground.files.durable import make_dirs, move_aside
+from siding.ground.files.durable import flush_dir, make_dirs, move_aside, write_and_rename
+from siding.ground.files.regular import read_small
+from siding.ground.git import refs
 from siding.ground.git.discovery import names_record
 from siding.ground.git.errors import GitError
 from siding.ground.git.repository import sparse_rules
@@ -22,21 +28,22 @@ from siding.ground.git.roots import WorktreeRoot, check_root, recorded_root
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
-from siding.record.place.base_seed import base_seed
 from siding.record.place.locks import holding_git
 from siding.record.place.project import Project
+from siding.record.place.take_over import base_seed
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.seeding import add_task
-from siding.record.snapshots.store import remove_tree
+from siding.record.snapshots.store import SnapshotStore, remove_tree
 from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import Slot, SlotBooks, new_slot_name
-from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import WorkspaceState
 from siding.record.worktrees.linked import fill_detached, register_detached
 from siding.record.worktrees.registration import detach_worktree, is_registered
 
 _BETWEEN_TWO = 16  # as many may wait until the sweep that ends a group
+_OF_THE_WORKTREE = ("index", "seen", "modes", "sparse", "commondir", "excludes")
 
 
 class Wanted(NamedTuple):
@@ -285,3 +292,39 @@ def _forget_owner(project: Project, owner: TaskId) -> None:
         remove_tree(project.task_layout(owner).root)
     except (SidingError, OSError):
         return  # the next sweep does it
+
+
+def slot_part(store: SnapshotStore, slot: str) -> Path:
+    """Return where the part of a worktree that waits is, whether it is there or not."""
+    return store.root / "slots" / refs.check_ref_part(slot)
+
+
+def lend(store: SnapshotStore, slot: str, task_id: TaskId, *, base: Sha, excludes: bytes) -> None:
+    """Make a task's part of the store from that of a worktree. Its ref is the caller's to write."""
+    task = store.task(task_id)
+    task.path.mkdir(mode=0o700, exist_ok=True)
+    flush_dir(task.path.parent)
+    _hand_on(slot_part(store, slot), task.path)
+    for name, data in (
+        ("commondir", b"../..\n"),
+        ("HEAD", f"ref: {task.ref}\n".encode()),
+        ("base", f"{base}\n".encode()),
+        ("excludes", excludes),
+    ):
+        if read_small(task.path / name) != data:
+            write_and_rename(task.path / (name + ".lock"), task.path / name, data)
+    flush_dir(task.path)
+
+
+def take_back(store: SnapshotStore, task_id: TaskId, slot: str) -> None:
+    """Take the worktree's caches out of a task's part of the store."""
+    part = slot_part(store, slot)
+    part.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _hand_on(store.task(task_id).path, part)
+
+
+def _hand_on(source: Path, target: Path) -> None:
+    """Rename the caches. A power cut may lose some: each can be made again from the snapshot."""
+    for name in _OF_THE_WORKTREE:
+        with suppress(FileNotFoundError):
+            os.rename(source / name, target / name)

@@ -8,7 +8,7 @@ used again.
 import os
 from pathlib import Path
 
-from siding.forks.children import Parentage
+from siding.forks.parentage import Parentage
 from siding.forks.pool import at_once, put_back, throw_away
 from siding.ground.files.regular import read_small
 from siding.ground.ids import Sha
@@ -16,18 +16,18 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
 from siding.record.files.aside import move_out
 from siding.record.files.index_entries import ignored_now
-from siding.record.place.locks import TaskBusy, holding_task
+from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.opening import open_recorder
 from siding.record.recording.recorder import Recorder
+from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.git_details import details_of
 from siding.record.snapshots.git_state import recorded_state
 from siding.record.tasks.moves import TaskMove, move_task
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import Slot, SlotBooks
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.unfinished.left_running import in_the_way
 from siding.record.workspaces.recovery import recover_if_cut_off
 from siding.record.worktrees.listing import git_dir_of

@@ -3,26 +3,41 @@
 A fork goes by itself if its workspace is as it was forked, or if what it has changed was brought
 back. One that differs stays, with its workspace, until somebody drops it, keeps it or brings it
 back. Forks that a process works with, or in which a run lives, are left alone.
+
+`free_fork_trash` deletes what forks and views have left in the trash (worktrees that could not
+serve another fork, and ignored files that were moved out of those that could), and the records of
+forks without a parent. What was in a fork was recorded before, but for what no snapshot holds.
 """
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
-from siding.forks.children import Parentage, forks_of
+from siding.forks.parentage import Parentage, forks_of
 from siding.forks.pool import throw_away
 from siding.forks.returning import Dropped, give_up
 from siding.forks.views import remove_view
 from siding.ground.errors import SidingError
 from siding.ground.files.stale import remove_if_stale, stale_temporaries
-from siding.ground.ids import TaskId, is_fork
+from siding.ground.ids import FORK_PREFIX, TASK_ID_LENGTH, TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, LockBusy
-from siding.record.place.locks import TaskBusy, holding_task
+from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_recorder
-from siding.record.tasks.slots import Slot, SlotBooks, is_slot
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import Task
-from siding.record.tasks.views import ViewPlace, is_view
+from siding.record.runs.run import TaskBusy
+from siding.record.snapshots.store import remove_tree
+from siding.record.snapshots.store_upkeep import remove_task
+from siding.record.tasks.slots import (
+    SLOT_PREFIX,
+    VIEW_PREFIX,
+    Slot,
+    SlotBooks,
+    ViewPlace,
+    is_slot,
+    is_view,
+)
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 
 
 class Swept(NamedTuple):
@@ -189,3 +204,79 @@ def trim(project: Project, keep: int) -> int:
             lock.release()
             lock.path.unlink(missing_ok=True)
     return thrown
+
+
+def fork_trash(project: Project, older_s: float | None = None) -> list[Path]:
+    """Return the places in the trash that can go; with `older_s`, those that old in seconds."""
+    return [place for place in _places(project) if _may_go(project, place, older_s)]
+
+
+def free_fork_trash(
+    project: Project, older_s: float | None = None, *, dry_run: bool = False
+) -> int:
+    """Delete these places, and the records of closed forks whose parent is deleted.
+
+    Returns the bytes of the places; with `dry_run` nothing is deleted.
+    """
+    places = fork_trash(project, older_s)
+    taken = sum(_size(place) for place in places)
+    if dry_run:
+        return taken
+    for place in places:
+        remove_tree(place)
+    for task_id in _orphans(project):
+        remove_tree(project.task_layout(task_id).root)
+        remove_task(project.snapshots, task_id)
+    return taken
+
+
+def _size(place: Path) -> int:
+    """Return the bytes on disk below a directory."""
+    found = 0
+    for _directory, _names, files, fd in os.fwalk(place):
+        found += sum(os.lstat(name, dir_fd=fd).st_blocks * 512 for name in files)
+    return found
+
+
+def _places(project: Project) -> Iterator[Path]:
+    try:
+        names = sorted(os.listdir(project.layout.trash_dir))
+    except FileNotFoundError:
+        return
+    for name in names:
+        if name.startswith((SLOT_PREFIX, FORK_PREFIX, VIEW_PREFIX)):
+            yield project.layout.trash_dir / name
+
+
+def _may_go(project: Project, place: Path, older_s: float | None) -> bool:
+    owner = place.name[: len(FORK_PREFIX) + TASK_ID_LENGTH]
+    if is_fork(owner) and _is_open(project, TaskId(owner)):
+        return False
+    if older_s is None:
+        return True
+    try:
+        return project.app.clock.now().timestamp() - place.lstat().st_mtime > older_s
+    except OSError:
+        return False
+
+
+def _is_open(project: Project, task_id: TaskId) -> bool:
+    try:
+        return project.tasks.load(task_id).status is not TaskState.CLOSED
+    except (SidingError, OSError):
+        return project.task_layout(task_id).task_json.exists()  # damaged: not ours to judge
+
+
+def _orphans(project: Project) -> list[TaskId]:
+    found = []
+    known = {*project.tasks.ids(), *project.tasks.fork_ids()}
+    for task_id in project.tasks.fork_ids():
+        try:
+            task = project.tasks.load(task_id)
+        except SidingError:
+            continue
+        record = task.rest.get("fork")
+        parent = record.get("parent") if isinstance(record, dict) else None
+        if task.status is TaskState.CLOSED and parent not in known:
+            found.append(task_id)
+    return found

@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from siding.forks.git.held import write_base
 from siding.forks.pool import Taken, Wanted, taken, throw_away
-from siding.forks.state import ForkState
+from siding.forks.state import ForkState, write_base
 from siding.ground.git import refs
 from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha, TaskId
@@ -26,9 +25,8 @@ from siding.record.snapshots.capture import Capture
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.slots import SlotBooks
-from siding.record.tasks.states import WorkspaceState
-from siding.record.tasks.views import ViewDocument, ViewPlace, view_name
+from siding.record.tasks.slots import SlotBooks, ViewDocument, ViewPlace, view_name
+from siding.record.tasks.task import WorkspaceState
 from siding.record.workspaces.workspaces import sparse_as
 
 _NAMED = 20  # paths

@@ -1,36 +1,49 @@
-"""Find the policy in force in a project, and the files that it comes from.
+"""Find the policy in force in a project, the files that it comes from, and what was answered to it.
 
 `Policy.joined_with` adds up three sources: the built-in rules, the person's own
 ``$SIDING_HOME/policy.yaml``, and the file the setting ``policy.path`` names, by default the
 repository's ``.siding/policy.yaml``. A file counts as a whole or not at all: if it does not parse,
 or is not a regular file, every command is blocked and the message names the mistake.
+
+Parsing YAML takes 12 ms, and every run reads its policy. So the parsed policy is stored in the
+project's ``cache`` with the digest of the bytes it was made from. It can be deleted at any time.
+
+The pairs of rule and command to which a person said "always" hold on in a task. They are in the
+file ``allowed.json`` of the task.
 """
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
+from siding import __version__
 from siding.agents.table import BY_PROGRAM, OBEYED, PORTS
 from siding.ground.errors import SidingError, UnreadableFile
+from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.git.discovery import find_repository
 from siding.ground.git.errors import NotARepository
 from siding.ground.hashing import sha256_hex
+from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.guard.guard import is_judged_by_guard
-from siding.guard.parse_cache import parsed
-from siding.record.place.project import find_project
+from siding.record.place.project import Project, find_project
 from siding.record.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.record.place.trust import POLICIES, add, trusted_policies
 from siding.secretmask.face import sounds_secret
-from siding.shellguard.face import JudgingPlace, Policy
+from siding.shellguard.face import JudgingPlace, Policy, Verdict
 
 if TYPE_CHECKING:
-    from siding.record.place.project import Project
     from siding.record.place.wiring import App
 
 LARGEST = 1 << 20  # bytes of a policy file
+_LEADS_OUT = "a directory of its path is a link that leads out of the repository"
+KEPT_VERSION = 2
+ALLOWED_VERSION = 1
 
 
 class PolicyGround(NamedTuple):
@@ -234,4 +247,103 @@ def _stays_in(path: Path, root: Path) -> bool:
     return Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(root))
 
 
-_LEADS_OUT = "a directory of its path is a link that leads out of the repository"
+def parsed(raw: bytes, *, root: str, kept: Path | None) -> Policy:
+    """Return the policy in the bytes `raw`.
+
+    `kept` is the cache file for this policy; None for no cache. A policy file that does not parse
+    gives a policy whose `broken` says why.
+    """
+    digest = sha256_hex(f"{__version__}\0{root}\0".encode("utf-8", "surrogateescape") + raw)
+    found = None if kept is None else _kept(kept, digest)
+    if found is not None:
+        return found
+    policy = Policy.read(raw, root=root)
+    if kept is not None and not policy.broken:
+        _keep(kept, digest, policy)
+    return policy
+
+
+def _kept(path: Path, digest: str) -> Policy | None:
+    try:
+        document = read_document_or_none(path, what="parsed policy", version=KEPT_VERSION)
+        if document is None or document.get("digest") != digest:
+            return None
+        return Policy.from_record(document["policy"])
+    except (SidingError, OSError, KeyError, TypeError, ValueError, AttributeError, re.error):
+        return None  # a damaged cache, or one of another version: parse again
+
+
+def _keep(path: Path, digest: str, policy: Policy) -> None:
+    try:
+        make_dirs(path.parent)
+        document = {"version": KEPT_VERSION, "digest": digest, "policy": policy.as_record()}
+        write_document(path, document)
+    except (SidingError, OSError):
+        return  # the next run parses again
+
+
+def kept_answers(project: Project, task_id: TaskId) -> frozenset[tuple[str, str]]:
+    """Return the pairs of rule and command that were answered with "always" in this task."""
+    document = read_document_or_none(
+        _allowed_json(project, task_id), what="answers to the policy", version=ALLOWED_VERSION
+    )
+    entries = (document or {}).get("allowed")
+    return frozenset(
+        (str(each.get("rule")), str(each.get("command")))
+        for each in (entries if isinstance(entries, list) else [])
+        if isinstance(each, dict)
+    )
+
+
+def is_kept(project: Project, task_id: TaskId, rule: str, command: str) -> bool:
+    """Tell whether a person said "always" to this command, which this rule asks about."""
+    return (rule, project.redaction.text(command)) in kept_answers(project, task_id)
+
+
+def keep_answers(project: Project, task_id: TaskId, answered: Iterable[tuple[str, str]]) -> None:
+    """Keep pairs of rule and command from now on."""
+    path = _allowed_json(project, task_id)
+    document = read_document_or_none(path, what="answers to the policy", version=ALLOWED_VERSION)
+    before = (document or {}).get("allowed")
+    entries = [
+        {"rule": rule, "command": project.redaction.text(command), "at": project.app.now()}
+        for rule, command in answered
+    ]
+    kept = [*(before if isinstance(before, list) else []), *entries]
+    write_document(path, {"version": ALLOWED_VERSION, "allowed": kept})
+
+
+def _allowed_json(project: Project, task_id: TaskId) -> Path:
+    return project.task_layout(task_id).root / "allowed.json"
+
+
+def how_to_only_warn(verdict: Verdict) -> str:
+    """Return a sentence if a rule of a policy file warns where a built-in rule stops the command.
+
+    Such a rule adds a warning and lowers nothing: its author may have meant to, or may have meant
+    to log every command. "" if there is no such rule.
+    """
+    for part in verdict.parts:
+        strict = [
+            each for each in part.findings if _is_built_in(each.rule) and not each.action.runs
+        ]
+        mild = [each for each in part.findings if not _is_built_in(each.rule) and each.action.runs]
+        if strict and mild:
+            rule = max(strict, key=lambda each: each.action.severity).rule
+            action = mild[0].action.value
+            return (
+                f"the rule {mild[0].rule} adds its {action!r} and lowers no built-in rule; "
+                f"`actions: {{{rule}: {action}}}` in the policy file does"
+            )
+    return ""
+
+
+def how_to_run_a_line(argv: Sequence[str]) -> str:
+    """Return a sentence if a command looks like a line of shell in one word; else ""."""
+    if len(argv) != 1 or " " not in argv[0].strip():
+        return ""
+    return f"it is one word, a program's name; a line of shell is run by sh -c {quote(argv[0])}"
+
+
+def _is_built_in(rule: str) -> bool:
+    return Policy.built_in(rule) is not None

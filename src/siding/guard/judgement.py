@@ -11,16 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from siding.ground.errors import UsageError
-from siding.guard.advice import how_to_only_warn, how_to_run_a_line
 from siding.guard.hooks import Hook
-from siding.guard.in_force import InForce, environment_for, ground_of, place_for, policy_in
-from siding.guard.kept_answers import keep_answers, kept_answers
+from siding.guard.in_force import (
+    InForce,
+    environment_for,
+    ground_of,
+    how_to_only_warn,
+    how_to_run_a_line,
+    keep_answers,
+    kept_answers,
+    place_for,
+    policy_in,
+)
 from siding.guard.ruling import Asker, PolicyAnswer, PolicyQuestion, Ruling, RunToJudge
 from siding.record.ledger.reports import PolicyEvent
 from siding.record.place.events import PolicyBlocked
 from siding.record.place.project import Project
 from siding.record.place.redaction import printable
-from siding.record.place.sandbox_inside import is_in_step
+from siding.record.place.wiring import is_in_step
 from siding.shellguard.face import Action, Policy, Verdict
 
 

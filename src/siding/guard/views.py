@@ -21,8 +21,8 @@ from siding.guard.in_force import (
     project_file,
 )
 from siding.record.place.project import find_project
-from siding.record.place.sandbox_inside import home_is_hidden
 from siding.record.place.selection import select
+from siding.record.place.wiring import home_is_hidden
 from siding.shellguard.face import Action, JudgingPlace, Policy, ToolUse, Verdict
 
 if TYPE_CHECKING:

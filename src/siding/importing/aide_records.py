@@ -26,7 +26,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.importing.record_fields import fitting_name, time_in
 from siding.record.phases.states import PhaseMove
-from siding.record.phases.status import FlowStatus, status_from
+from siding.record.phases.store import FlowStatus, status_from
 
 PENDING = "pending.json"
 NOT_RECORDS = ("server.json",)  # beside the records: the web server that runs

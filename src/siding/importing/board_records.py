@@ -23,7 +23,7 @@ from siding.importing.record_fields import (
     time_in,
     without,
 )
-from siding.record.tasks.states import TaskState, WorkspaceState
+from siding.record.tasks.task import TaskState, WorkspaceState
 
 TASK_STATES: Mapping[str, TaskState] = {
     "pending": TaskState.PENDING,

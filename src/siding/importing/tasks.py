@@ -10,8 +10,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.place.events import TaskChanged
 from siding.record.place.project import Project
 from siding.record.tasks.matching import IMPORTED
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.tasks.start import default_base, fresh_id
 
 

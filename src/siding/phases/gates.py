@@ -6,14 +6,14 @@ event. Gates that held are stored in the history entry of the move.
 
 from collections.abc import Callable
 
-from siding.asking.gates import key_of_gate
+from siding.asking.kinds import key_of_gate
 from siding.asking.lookup import with_key
 from siding.asking.question import ask
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.hooks import repository_hooks
 from siding.record.phases.plan import GateKind, PhaseGate
-from siding.record.phases.status import FlowStatus, PassedGate
+from siding.record.phases.store import FlowStatus, PassedGate
 from siding.record.place.events import GateTried
 from siding.record.place.phase_plan import Configured
 from siding.record.place.project import Project

@@ -24,8 +24,13 @@ from siding.record.ledger.details.phase import PhaseDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.moving.model import UNCHANGED
-from siding.record.phases.status import FlowStatus, HistoryEntry, PassedGate, commit_message
-from siding.record.phases.store import PhaseStore
+from siding.record.phases.store import (
+    FlowStatus,
+    HistoryEntry,
+    PassedGate,
+    PhaseStore,
+    commit_message,
+)
 from siding.record.place.events import PhaseMoved
 from siding.record.place.project import Project
 from siding.record.tasks.task import Task

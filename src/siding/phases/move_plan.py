@@ -27,15 +27,16 @@ from siding.record.phases.states import (
     move_phase,
     standing,
 )
-from siding.record.phases.status import (
+from siding.record.phases.store import (
     FlowStatus,
     HistoryEntry,
     PassedGate,
+    PhaseIntent,
+    PhaseStore,
     commit_message,
     moved,
     started,
 )
-from siding.record.phases.store import PhaseIntent, PhaseStore
 from siding.record.place.phase_plan import Configured, configured
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace

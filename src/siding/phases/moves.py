@@ -26,8 +26,7 @@ from siding.record.place.phase_plan import configured
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.calling_step import calling_steps
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.record.unfinished.phases import finish_cut_off
 from siding.record.workspaces.recovery import recover_cut_off
 

@@ -5,8 +5,7 @@ from typing import Any
 from siding.ground.errors import NotFound, UnreadableFile
 from siding.ground.namedtuples import NamedTuple
 from siding.record.phases.states import PhaseMove
-from siding.record.phases.status import FlowStatus, HistoryEntry, PassedGate, document_of
-from siding.record.phases.store import PhaseStore
+from siding.record.phases.store import FlowStatus, HistoryEntry, PassedGate, PhaseStore, document_of
 from siding.record.place.phase_plan import configured
 from siding.record.place.project import Project
 from siding.record.place.selection import select

@@ -1,10 +1,16 @@
-"""Run a command as an act: the policy judges it, then it runs in its sandbox and is recorded."""
+"""Run a command as an act: the policy judges it, then it runs in its sandbox and is recorded.
 
+The draft of the run's step is made before the command starts, and completed after it ended.
+"""
+
+import os
+from collections.abc import Sequence
 from functools import partial
 
+from siding.agents.table import BY_PROGRAM
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.command import Command, Outcome
+from siding.ground.process.command import Command, Ending, Outcome, StreamPlan
 from siding.ground.process.output.files import settle_output
 from siding.guard.enforcement import run_judged_hook, with_hooks
 from siding.guard.hooks import HookResult, hooks_for
@@ -13,19 +19,22 @@ from siding.record.acts.skeleton import Act, Done, Ended, Work
 from siding.record.ledger.details.run import BASE, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
-from siding.record.ledger.reports import IsolationReport
+from siding.record.ledger.reports import IsolationReport, OutputReport, ProcessReport, as_left
+from siding.record.ledger.step import StepStatus
 from siding.record.place.locks import Hold
 from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction
 from siding.record.place.step_events import StepStarted
 from siding.record.recording.recorder import Recorder
-from siding.record.runs.run import Run
+from siding.record.runs.run import LONGEST_PROMPT, Run
 from siding.running.command import OnRunning, RunningCommand, begin_run
-from siding.running.drafts import HOOK_FAILED_EXIT, draft_of, ended, refused, stopped_by_hook
 from siding.running.held import AskSeen
 from siding.running.isolation import Watch
 from siding.running.plan import RunPlan, plan_run
 from siding.running.request import RunRequest, RunResult, Terminal
+from siding.sandbox.sandbox import REFUSED_EXIT, SandboxPlan
+
+HOOK_FAILED_EXIT = 1
 
 
 class Cancelled(SidingError):
@@ -199,3 +208,83 @@ def _run_hooks(recorder: Recorder, moment: str, command: Command) -> RunOutcome:
         if moment == "pre_run" and results[-1].exit_code != 0:
             break
     return RunOutcome(hooks=tuple(results), untrusted_hooks=untrusted)
+
+
+def draft_of(
+    recorder: Recorder, request: RunRequest, command: Command, sandbox: SandboxPlan
+) -> Draft:
+    """Return the draft of the run with what is known before it starts."""
+    agent = BY_PROGRAM.get(os.path.basename(request.argv[0]))
+    limits = {name: most for name, most in sandbox.limits._asdict().items() if most is not None}
+    return Draft(
+        agent=None if agent is None else agent.name,
+        detail=RunDetail(
+            cmd=tuple(recorder.redaction.words(request.argv)),
+            cwd=os.path.relpath(command.cwd, recorder.root),
+            env=recorder.redaction.environment(request.env),
+            timeout_s=sandbox.time_s,
+            sandbox=sandbox.report,
+            limits=limits,
+            retries=request.retries.step if request.retries else "",
+            returns=request.retries.before if request.retries else None,
+            prompt=recorder.redaction.text(request.prompt[:LONGEST_PROMPT]),
+        ),
+    )
+
+
+def ended(draft: Draft, outcome: Outcome, terminal: Terminal) -> Draft:
+    """Return the draft completed with how the command ended."""
+    status = {
+        Ending.TIMEOUT: StepStatus.TIMEOUT,
+        Ending.INTERRUPTED: StepStatus.INTERRUPTED,
+        Ending.STOPPED: StepStatus.INTERRUPTED,
+    }.get(outcome.ending)
+    if status is None:
+        status = StepStatus.COMPLETED if outcome.exit_code == 0 else StepStatus.FAILED
+    assert isinstance(draft.detail, RunDetail)
+    child = outcome.child_exit_code
+    detail = draft.detail._replace(
+        ending=outcome.ending.value,
+        child_exit_code=child if child != outcome.exit_code else None,
+        output=OutputReport(
+            streams=(StreamPlan.PTY if terminal.pty else StreamPlan.PIPED).value,
+            stdout_bytes=outcome.stdout_bytes,
+            stderr_bytes=outcome.stderr_bytes,
+            sha256=outcome.output_sha256,
+            complete=outcome.output_complete,
+            rows=outcome.size.rows if outcome.size else 0,
+            columns=outcome.size.columns if outcome.size else 0,
+        ),
+        notes=tuple(outcome.notes),
+        processes=ProcessReport(
+            ended=as_left(outcome.ended_by_us),
+            survivors=as_left(outcome.survivors),
+            left_running=as_left(outcome.left_running),
+        ),
+    )
+    return draft._replace(
+        detail=detail,
+        status=status.value,
+        exit_code=outcome.exit_code,
+        duration_ms=outcome.duration_ms,
+        reason=outcome.reason or "",
+    )
+
+
+def stopped_by_hook(draft: Draft, hooks: Sequence[HookResult]) -> Draft:
+    """Return the draft of a run whose command was not started because a ``pre_run`` hook failed."""
+    failed = next(hook for hook in hooks if hook.exit_code != 0)
+    return draft._replace(
+        status=StepStatus.BLOCKED.value,
+        exit_code=HOOK_FAILED_EXIT,
+        reason=f"pre_run hook {failed.command!r} ended with {failed.exit_code}",
+    )
+
+
+def refused(draft: Draft, sandbox: SandboxPlan) -> Draft:
+    """Return the draft as blocked if the run must have a sandbox and none works, else unchanged."""
+    if not sandbox.refusal:
+        return draft
+    return draft._replace(
+        status=StepStatus.BLOCKED.value, exit_code=REFUSED_EXIT, reason=sandbox.refusal
+    )

@@ -9,7 +9,7 @@ from siding.ground.errors import NotFound
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.skeleton import Act, Done, Ended, Work, perform, working
-from siding.record.ledger.details.checkpoint import CheckpointDetail
+from siding.record.ledger.details.run import CheckpointDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.step import Step, StepStatus
@@ -94,9 +94,7 @@ def words_of_turn(
 
 
 def _last_time(transcript: str) -> str:
-    from siding.usage.transcript_end import (
-        last_time_in,  # only where an agent's turn was interrupted
-    )
+    from siding.usage.of_run import last_time_in
 
     return last_time_in(transcript)
 

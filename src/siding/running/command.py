@@ -1,6 +1,10 @@
-"""The command of a run while it lives: what every run is put together of, recorded or not."""
+"""The command of a run while it lives: what every run is put together of, recorded or not.
+
+Turns of a run are recorded beside it, in processes of their own (`Turns`).
+"""
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -8,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from siding.agents.table import draws_no_screen
 from siding.ground.errors import UsageError
-from siding.ground.ids import step_id
+from siding.ground.ids import TaskId, step_id
+from siding.ground.process.capture import Running, start
 from siding.ground.process.command import (
     Command,
     Outcome,
@@ -16,6 +21,7 @@ from siding.ground.process.command import (
     ProcessInfo,
     StreamPlan,
     Survival,
+    TurnTimes,
 )
 from siding.ground.process.control.control import Control
 from siding.ground.process.identity import boot_id, started_of
@@ -24,6 +30,7 @@ from siding.ground.process.output.recording import OutputFiles
 from siding.ground.process.record import run_recorded
 from siding.ground.process.side import Plan, RunSandbox
 from siding.ground.process.tree import ProcessTree
+from siding.ground.process.turns import TurnWatch
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder
 from siding.record.acts.skeleton import Work
@@ -31,18 +38,29 @@ from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.store import Ledger
+from siding.record.place.project import Project
+from siding.record.place.settings import Settings
 from siding.record.recording.recorder import Recorder
-from siding.record.runs.left_paused import PauseOfTask
 from siding.record.runs.live_run import LiveRun, RunRecords
+from siding.record.runs.paused import PauseOfTask
 from siding.record.runs.run import ProcessMark, Run, run_number
 from siding.record.tasks.task import Task
 from siding.record.traps.marks import mark_sandboxed
-from siding.running.agents import begin_report, end_turn, noted, terms_of, told, with_report
-from siding.running.broker import door_of, with_requests
+from siding.running.companions import (
+    Wire,
+    begin_report,
+    door_of,
+    end_turn,
+    terms_of,
+    told_to_report,
+    wired,
+    with_note_on_agent,
+    with_report,
+    with_requests,
+    with_wire,
+)
 from siding.running.plan import RunPlan
 from siding.running.request import RunRequest, Terminal
-from siding.running.turns import Turns, turn_times
-from siding.running.wire import Wire, wired, with_wire
 from siding.sandbox.sandbox import open_sandbox, take_over_result
 
 if TYPE_CHECKING:
@@ -50,7 +68,6 @@ if TYPE_CHECKING:
 
 NOTHING_KEPT = "in this sandbox nothing outlives the command, so nothing of it is kept"
 _RECENT = 200  # steps that are read to find the newest run if the file `runs/last` is lost
-
 OnRunning = Callable[[Task, Run], None]  # called when the command of a run was started
 
 
@@ -65,7 +82,7 @@ class RunningCommand:
         self, work: Work, plan: RunPlan, request: RunRequest, terminal: Terminal, live: LiveRun
     ) -> None:
         self.run = live.run
-        self.command = told(_marked(plan.command, live.run), plan.reports)
+        self.command = told_to_report(_marked(plan.command, live.run), plan.reports)
         self._work = work
         self._plan = plan
         self._request = request
@@ -92,7 +109,7 @@ class RunningCommand:
         with turns.told(), wired(work, plan.wire, plan.sandbox, self.command, self.run) as wire:
             self._wire = wire
             outcome = self._execute(wire, intent, looks, on_running)
-        outcome = wire.noted(turns.noted(noted(outcome, plan.reports)))
+        outcome = wire.noted(turns.noted(with_note_on_agent(outcome, plan.reports)))
         end_turn(project, work.task.id, self.run)
         return outcome
 
@@ -279,3 +296,69 @@ def _ends_with_command(sandbox: RunSandbox | None) -> bool:
 
 def _mark(pid: int) -> ProcessMark:
     return ProcessMark(pid, started_of(pid)) if pid else ProcessMark()
+
+
+def turn_times(settings: Settings, request: RunRequest) -> TurnTimes:
+    """Return when turns of a run are recorded: as asked for, else as set. 0 is never."""
+    every_s, quiet_s = request.turns
+    return TurnTimes(
+        every_s=(settings.turns_every_s if every_s is None else every_s) or None,
+        quiet_s=(settings.turns_quiet_s if quiet_s is None else quiet_s) or None,
+    )
+
+
+class Turns:
+    """Records the turns of one run, by ``siding checkpoint --run``.
+
+    That is a process of its own and not a thread: what it loads and waits for never stalls the
+    command's output, and a fork of this process would share its locks and the command's pipes.
+    """
+
+    def __init__(self, project: Project, task_id: TaskId, run: Run, times: TurnTimes) -> None:
+        self._project = project
+        self._task_id = task_id
+        self._run = run
+        self._times = times
+        self._watch: TurnWatch | None = None
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Warn the person, when the command has ended, of turns that were not recorded."""
+        yield
+        if self._watch is not None and self._watch.failures.times:
+            self._project.app.warn(f"{self._run.id}: {self._failed(self._watch)}")
+
+    def watch(self, tree: ProcessTree) -> "TurnWatch":
+        """Return what decides when a turn is recorded, for a command that was started."""
+        from siding.ground.process.turns import TurnWatch
+
+        self._watch = TurnWatch(self._times, tree, self._begin)
+        return self._watch
+
+    def noted(self, outcome: Outcome) -> Outcome:
+        """Return the outcome with sentences about turns that failed or came late."""
+        watch, notes = self._watch, list(outcome.notes)
+        if watch is not None and watch.failures.times:
+            notes.append(self._failed(watch))
+        if watch is not None and watch.backed_off_s:
+            notes.append(
+                f"recording a turn took up to {watch.slowest_s:.1f} s, so there were pauses of "
+                f"{watch.backed_off_s:.0f} s and more between turns"
+            )
+        return outcome._replace(notes=tuple(notes))
+
+    def _begin(self, moment: str) -> Running:
+        app, root = self._project.app, self._project.layout.root
+        words = ["-C", str(self._project.paths.root), "-q", "checkpoint", "--run", self._run.id]
+        return start(
+            # With -m, Python looks for the package in the directory first: it must be one of ours.
+            [sys.executable, "-m", "siding", *words, "-t", self._task_id, "--moment", moment],
+            env={**app.env, "SIDING_HOME": str(app.home.root)},
+            cwd=root,
+        )
+
+    def _failed(self, watch: "TurnWatch") -> str:
+        count, reason, is_open = watch.failures
+        often = "once" if count == 1 else f"{count} times"
+        later = "what changed since is only in its end" if is_open else "a later one made up for it"
+        return f"a turn could not be recorded, {often}: {reason}; {later}"

@@ -1,20 +1,23 @@
 """Detect what changed outside the workspace during a run.
 
 `Watch` takes a fingerprint before the command starts: the repository's HEAD, index, refs, stash,
-configuration and hooks, the other worktrees, and Siding's records that no run may touch. After the
-command it takes another one and asks git once which files of the person's checkout changed. The
-differences that Siding's own commands do not explain are reported in the step and on the screen.
-The report cannot say who made a change: the command, a process it left running, or the person. So
-what people do is a note, and only what they rarely do is an alarm (`weights`).
+configuration and hooks, the other worktrees, the start-up files of the person's home, and Siding's
+records that no run may touch. After the command it takes another one and asks git once which files
+of the person's checkout changed. The differences that Siding's own commands do not explain are
+reported in the step and on the screen. The report cannot say who made a change: the command, a
+process it left running, or the person. So what people do is a note, and only what they rarely do is
+an alarm (`outside_changes`).
 """
 
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from siding.agents.start_up_files import START_UP_DIRECTORIES, START_UP_FILES
 from siding.ground.files.regular import read_small
 from siding.ground.git.command import Place
 from siding.ground.git.paths import quote_path
@@ -40,7 +43,6 @@ from siding.record.snapshots.history_look import (
     take_objects,
     take_reflogs,
 )
-from siding.running.home_look import take_home
 
 if TYPE_CHECKING:
     from siding.record.recording.recorder import Recorder
@@ -56,6 +58,9 @@ _NEWEST_SNAPSHOT = "the task's newest snapshot"
 _SEEN = "which traps somebody has seen"
 _SETTLED_S = 0.1  # after which git has removed a pack behind its index, or made the index of one
 MOST_NAMED = 20  # paths that an event names one by one
+LARGEST = 1 << 20  # bytes; of a larger start-up file the marks are compared, not the content
+MOST = 500  # start-up files of one directory
+_DEPTH = 2  # systemd's `default.target.wants/x.service`
 
 
 class _Moment(NamedTuple):
@@ -105,6 +110,8 @@ class Watch:
         """
         self._after = self._moment()
         self._damaged = self._damage()
+        if self._damaged:
+            from siding.running.outside_changes import say
         for each in self._damaged:  # at once: the workspace may not be recordable without them
             self._project.app.warn(f"outside the workspace: {say(each)}")
         self._look = self._start_looking(took_ms)
@@ -128,14 +135,14 @@ class Watch:
 
     def _kept(self, changes: list[OutsideChange]) -> list[OutsideChange]:
         """Return the changes that are reported, each with its weight."""
-        from siding.running.own_changes import Began, without_ours
+        from siding.running.outside_changes import Began, without_ours
 
         began = Began(self._since_ns, self._since)
         kept = without_ours(self._project, self._workspace, changes, began)
         return [self._weighed(each) for each in kept]
 
     def _weighed(self, change: OutsideChange) -> OutsideChange:
-        from siding.running.weights import cleared, weighed
+        from siding.running.outside_changes import cleared, weighed
 
         found = weighed(self._workspace, change)
         if self._launch is None or found.weight == NOTE:
@@ -311,28 +318,6 @@ class Watch:
             yield OutsideChange(what="files", name=_named(paths), how="changed")
 
 
-def say(change: OutsideChange) -> str:
-    """Return one change as a sentence for the screen."""
-    what, name, how, _weight, before, after = change
-    moved = f" ({_short(before)} -> {_short(after)})" if before or after else ""
-    subject = {
-        "files": f"your checkout: {name}",
-        "index": f"your checkout's index: {name}",
-        "head": "your checkout's HEAD",
-        "stash": "the stash was",
-        "hook": f"git's hook {name} was",
-        "config": f"the repository's configuration: {name}",
-        "git": f"git's {name}",
-        "own": f"the workspace's git directory: {name}",
-        "record": f"what Siding goes by: {name}",
-        "device": f"a paired device, which may answer in your name: {name}",
-        "home": f"what runs when you log in, or use git or ssh: {name} was",
-        "objects": f"the repository: {name}",
-        "reflog": f"the reflog of {name}",
-    }.get(what, f"{what} {name}")
-    return f"{subject} {how}{moved}"
-
-
 def _head(before: Fingerprint, after: Fingerprint) -> Iterator[OutsideChange]:
     if before.head != after.head:
         yield OutsideChange(
@@ -445,9 +430,60 @@ def _text(data: bytes | None) -> str | None:
     return None if data is None else data.decode("utf-8", "backslashreplace").strip()
 
 
-def _short(value: object) -> str:
-    text = str(value) if value else "none"
-    if text.startswith("?"):
-        return "?"  # there were too many refs to read the value of each
-    hexadecimal = len(text) in (40, 64) and all(each in "0123456789abcdef" for each in text)
-    return text[:10] if hexadecimal else text
+def take_home(env: Mapping[str, str]) -> dict[str, Mark]:
+    """Return a mark of each start-up file that is there, by its path."""
+    home = env.get("HOME", "")
+    if not os.path.isabs(home):
+        return {}
+    return {path: mark for path in _paths(home, env) if (mark := _content_mark(path)) is not None}
+
+
+def _paths(home: str, env: Mapping[str, str]) -> Iterator[str]:
+    config = env.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+
+    def placed(name: str) -> str:
+        inside = name.removeprefix(".config/")
+        return os.path.join(home if inside == name else config, inside)
+
+    zsh = env.get("ZDOTDIR", "")
+    for name in START_UP_FILES:
+        yield placed(name)
+        if zsh and name.startswith(".z"):
+            yield os.path.join(zsh, name)
+    for name in START_UP_DIRECTORIES:
+        yield from _below(placed(name), _DEPTH)
+
+
+def _below(directory: str, depth: int) -> Iterator[str]:
+    try:
+        names = sorted(os.listdir(directory))[:MOST]
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(directory, name)
+        if depth > 1 and os.path.isdir(path) and not os.path.islink(path):
+            yield from _below(path, depth - 1)
+        else:
+            yield path
+
+
+def _content_mark(path: str) -> Mark | None:
+    """Return numbers that differ when a file's content does; None if it does not exist.
+
+    Links are followed: such files are often links into a directory that a person keeps elsewhere.
+    A backup that sets links or times is no change.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return mark_of(Path(path))
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+            return mark_of(Path(path))
+        content = os.read(descriptor, LARGEST + 1)
+        return (found.st_mode, 0, len(content), hash(content))
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)

@@ -16,11 +16,9 @@ from siding.record.place.project import Project
 from siding.record.recording.opening import has_link
 from siding.record.recording.recorder import Recorder
 from siding.record.tasks.ports import port_of
-from siding.running.agents import reporting_of
-from siding.running.broker import place_of_broker
+from siding.running.companions import place_of_broker, reporting_of, wire_plan_of
 from siding.running.held import AskSeen, rule_on_traps
 from siding.running.request import Reporting, RunRequest
-from siding.running.wire import wire_plan_of
 from siding.sandbox.sandbox import REFUSED_EXIT, SandboxPlan, plan_sandbox
 
 if TYPE_CHECKING:

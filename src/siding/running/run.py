@@ -13,8 +13,7 @@ from siding.record.acts.skeleton import perform, working
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.record.workspaces.recovery import recover_cut_off
 from siding.running.act import RunAct, run_unrecorded, what_runs
 from siding.running.command import OnRunning

@@ -4,9 +4,10 @@ import os
 import pwd
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import siding
 from siding.agents.places import GIT_SETTINGS
@@ -25,12 +26,12 @@ from siding.record.ledger.reports import SandboxReport
 from siding.record.place.project import Project
 from siding.record.quarantine.run import borrowed_from, prepare
 from siding.record.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
-from siding.sandbox.caches import CACHES, env_of, staged
 from siding.sandbox.engines.port import FoundEngine, Known, SandboxEngine
 from siding.sandbox.engines.probe import find_engine, listening_sockets
 from siding.sandbox.engines.table import engine_of
 from siding.sandbox.engines.values import (
     BindMount,
+    Engine,
     GitAccess,
     Kind,
     Launch,
@@ -45,10 +46,13 @@ from siding.sandbox.engines.values import (
 )
 from siding.sandbox.engines.view import ALTERNATE, plan_view
 from siding.sandbox.homes import (
+    CACHES,
+    env_of,
     lay_out,
     make_room_for_sessions,
     places_in,
     profile_in_force,
+    staged,
     stays_root,
 )
 from siding.sandbox.settings import expanded, with_conversations
@@ -188,8 +192,8 @@ def _secluded(program: str, command: Command) -> Secluded | None:
     """Return what Siding's own agent has for itself; other agents share theirs with commands."""
     if program != OWN:
         return None
-    from siding.agents.own.credentials import ALL
     from siding.agents.own.hooks import OF_THE_AGENT
+    from siding.agents.own.providers import ALL
 
     names = tuple(name for name in (*ALL, *OF_THE_AGENT) if name in command.env)
     return Secluded(os.path.realpath(sys.executable), names)
@@ -300,8 +304,8 @@ def _hosts(asked: "SandboxSettings", profile: str, command: Command) -> tuple[st
     Where the person's own variables send the agent elsewhere, it needs that instead of its vendor.
     """
     from siding.agents.places import HOSTS
-    from siding.agents.wire.hosts import expanded as groups_expanded
-    from siding.agents.wire.pointing import hosts_set
+    from siding.agents.places import expanded as groups_expanded
+    from siding.agents.wire import hosts_set
 
     needed = HOSTS.of(profile) or ()
     own = hosts_set(command.env) if needed else ()
@@ -312,19 +316,33 @@ def engine_here(project: Project) -> FoundEngine:
     """Return the engine that works here. A positive answer is cached until its key changes."""
     path = project.app.home.root / "cache" / f"sandbox-{os.geteuid()}.json"
     kept = read_document_or_none(path, what="what is known of sandboxes", version=KNOWN_VERSION)
-    known = None
-    if kept is not None and isinstance(kept.get("key"), str) and "scoped" in kept:
-        known = Known(
-            key=kept["key"],
-            bwrap=str(kept.get("bwrap")),
-            userns=bool(kept.get("userns")),
-            scoped=bool(kept.get("scoped")),
-        )
+    known = known_in(kept or {})
     found = find_engine(project.app.env, known)
     if found.known is not None and found.known != known:
         make_dirs(path.parent)
-        write_document(path, {"version": KNOWN_VERSION, **found.known._asdict()})
+        # Versions that knew no other program read `bwrap`.
+        document = {**found.known._asdict(), "bwrap": found.known.program}
+        write_document(path, {"version": KNOWN_VERSION, **document})
     return found
+
+
+def known_in(document: Mapping[str, Any]) -> Known | None:
+    """Return what a document says of a program; None if it says nothing.
+
+    One of a version that knew no other program has its path as `bwrap`, and no engine.
+    """
+    engine = document.get("engine", Engine.BWRAP.value)
+    if not isinstance(document.get("key"), str) or "scoped" not in document:
+        return None
+    if engine not in tuple(Engine):
+        return None  # one that this version does not know
+    return Known(
+        engine=Engine(engine),
+        key=document["key"],
+        program=str(document.get("program", document.get("bwrap"))),
+        userns=bool(document.get("userns")),
+        scoped=bool(document.get("scoped")),
+    )
 
 
 def _launch(

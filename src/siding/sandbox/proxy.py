@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from siding.agents.table import BY_PROGRAM
-from siding.agents.wire.pointing import pointed
+from siding.agents.wire import pointed
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_small
 from siding.ground.namedtuples import NamedTuple

@@ -302,7 +302,7 @@ def _with_paths(
 
 def _path_of(project: Project, name: str, typed: str) -> str:
     """Return a path that a sandbox is to show, as an absolute one. Raises UsageError."""
-    from siding.sandbox.caches import CACHES
+    from siding.sandbox.homes import CACHES
     from siding.sandbox.settings import expanded
 
     if name == "read" and typed in CACHES:

@@ -23,9 +23,8 @@ from siding.ground.process.limits import Limits
 from siding.record.place.project import Project
 from siding.record.place.quantities import bytes_in, seconds_in
 from siding.record.place.settings import is_default, parse_settings
-from siding.sandbox.caches import CACHES
 from siding.sandbox.engines.values import Engine, GitAccess, Network
-from siding.sandbox.homes import PROFILES
+from siding.sandbox.homes import CACHES, PROFILES
 
 _SANDBOX = ("mode", "profile", "engine", "room", "network", "hosts", "git", "read", "write")
 _LIMITS = ("time", "output", "memory", "processes", "disk")
@@ -235,7 +234,7 @@ def _hosts(values: Mapping[str, Any], path: Path) -> tuple[str, ...] | None:
 
 def hosts_in(entries: Iterable[str], place: str) -> tuple[str, ...]:
     """Return the entries of a list of hosts, as they were written. Raises UsageError."""
-    from siding.agents.wire.hosts import GROUPS, expanded  # `ipaddress` takes 7 ms
+    from siding.agents.places import GROUPS, expanded  # `ipaddress` takes 7 ms
     from siding.sandbox.wire.hosts import BadEntry, rule_of
 
     found = tuple(entries)

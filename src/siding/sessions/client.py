@@ -15,9 +15,13 @@ from shlex import join, quote
 from typing import NoReturn
 
 from siding.agents.table import AGENTS, OUR_FORM
-from siding.agents.transcripts.changes import is_changed_here
 from siding.agents.transcripts.homes import HOME, FoundTranscript
-from siding.agents.transcripts.interchange import MOST_BYTES, give_out, give_out_copy
+from siding.agents.transcripts.interchange import (
+    MOST_BYTES,
+    give_out,
+    give_out_copy,
+    is_changed_here,
+)
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
@@ -26,8 +30,7 @@ from siding.ground.process.attached import become
 from siding.record.place.project import Project, find_project
 from siding.record.place.selection import select
 from siding.record.place.wiring import App
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.sessions.lookup import OWN, FoundSession, Scope, SessionFilter, person_home, sessions
 from siding.sessions.sessions import new_session_id
 from siding.sessions.shelf import store_of

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from siding.agents.transcripts.calls import STEP, says_nothing
 from siding.agents.transcripts.kinds import ASSISTANT, SYSTEM, USER, Record
-from siding.agents.transcripts.markdown import blocks, markdown
+from siding.agents.transcripts.markdown import STEP, blocks, markdown, says_nothing
 from siding.agents.transcripts.messages import content_of, is_boundary, is_tool_result
 from siding.agents.transcripts.page import GENERATOR, IndexEntry, index_page, page
 from siding.ground.errors import SidingError, UsageError

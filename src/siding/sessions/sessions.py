@@ -7,24 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from siding import __version__
+from siding.agents.transcripts.branches import REWIND, branch_session, rewind_session
 from siding.agents.transcripts.heads import MessageHead
 from siding.agents.transcripts.kinds import Record
+from siding.agents.transcripts.layout import Subagent, subagent_of
 from siding.agents.transcripts.messages import visible_count
 from siding.agents.transcripts.reading.chains import EndRule
 from siding.agents.transcripts.reading.listing import first_prompt
 from siding.agents.transcripts.reading.recovery import ConversationEnding, recover
 from siding.agents.transcripts.reading.transcript import Gap, Transcript, TranscriptDamage
 from siding.agents.transcripts.reading.views import active, wire
-from siding.agents.transcripts.store import (
-    SessionRow,
-    SessionStore,
-    Unreadable,
-    branch_session,
-    rewind_session,
-)
-from siding.agents.transcripts.subagents import Subagent, subagent_of
-from siding.agents.transcripts.writing.branching import REWIND
-from siding.agents.transcripts.writing.writer import Stamp, Writer
+from siding.agents.transcripts.store import SessionRow, SessionStore, Unreadable
+from siding.agents.transcripts.writer import Stamp, Writer
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder

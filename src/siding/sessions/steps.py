@@ -6,8 +6,8 @@ turn at the turn's end.
 
 from collections.abc import Collection, Iterable, Iterator
 
-from siding.agents.transcripts.calls import STEP
 from siding.agents.transcripts.kinds import SYSTEM, Record, moment
+from siding.agents.transcripts.markdown import STEP
 from siding.agents.transcripts.messages import tool_results
 from siding.agents.transcripts.reading.listing import NO_PROMPT, first_prompt
 from siding.ground.errors import NotFound

@@ -5,12 +5,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from siding.agents.transcripts.interchange import Arrival, bring_in, give_out
-from siding.agents.transcripts.kinds import Record
-from siding.agents.transcripts.reading.chains import EndRule, choose_end, has_circle
-from siding.agents.transcripts.reading.transcript import Gap, Transcript
-from siding.agents.transcripts.reading.views import active
-from siding.agents.transcripts.writing.compaction import (
+from siding.agents.transcripts.compaction import (
     Keep,
     Making,
     by_memory,
@@ -21,6 +16,11 @@ from siding.agents.transcripts.writing.compaction import (
     snip,
     snippable,
 )
+from siding.agents.transcripts.interchange import Arrival, bring_in, give_out
+from siding.agents.transcripts.kinds import Record
+from siding.agents.transcripts.reading.chains import EndRule, choose_end, has_circle
+from siding.agents.transcripts.reading.transcript import Gap, Transcript
+from siding.agents.transcripts.reading.views import active
 from siding.ground.errors import UnreadableFile, UsageError
 from siding.ground.files.durable import flush, flush_dir, make_dirs, remove_file, write_all
 from siding.ground.files.regular import read_bytes
@@ -138,7 +138,7 @@ def bring(project: Project, path: Path, *, form: str | None, session_id: str | N
 def _workspace_named_in(project: Project, path: Path) -> str:
     """Return the workspace that has the name of one of the directories above `path`, "" if none.
 
-    Gemini CLI keeps the transcripts of a checkout under ``~/.gemini/tmp/<name of the checkout>/``.
+    An agent may keep the transcripts of a checkout in a directory with the checkout's name.
     """
     layout = project.layout
     for name in reversed(path.resolve().parts[1:-1]):

@@ -20,8 +20,15 @@ from siding.record.acts.pause import BesideRuns
 from siding.record.moving.move import changed_paths
 from siding.record.snapshots.git_details import GitDetails, IndexEntry
 from siding.record.snapshots.git_state import GitState
-from siding.syncing.incoming import Incoming, incoming
-from siding.syncing.new_head import How, NewHead, merge_in, merge_message, new_head
+from siding.syncing.new_head import (
+    How,
+    Incoming,
+    NewHead,
+    incoming,
+    merge_in,
+    merge_message,
+    new_head,
+)
 
 __all__ = ["CannotSync", "How", "Incoming", "SyncPlan", "SyncRequest", "make_plan"]
 

@@ -15,28 +15,26 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.step import Step
 from siding.record.moving.model import CheckoutPlace
 from siding.record.moving.move import refuse_busy
-from siding.record.place.base_seed import base_seed
 from siding.record.place.events import TaskChanged
 from siding.record.place.locks import Hold, holding_git, holding_task
 from siding.record.place.named_task import resolve
-from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.place.task_workspace import require_workspace
+from siding.record.place.take_over import base_seed
+from siding.record.place.task_workspace import require_workspace, workspace_of
 from siding.record.place.terminal_task import make_current
 from siding.record.recording.line_base import line_base
 from siding.record.recording.opening import open_recorder
 from siding.record.snapshots.seeding import add_task, pin
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.traps.marks import carry_mark
 from siding.record.workspaces.attempts import Attempt, payload_of
 from siding.record.workspaces.binding import BIND, carry_over, undo_binding
 from siding.record.workspaces.recovery import recover_cut_off, recover_if_cut_off
 from siding.record.worktrees.branches import begin_branch
 from siding.tasks.adopt_worktree import base_snapshot_of
-from siding.tasks.blockers import refuse_blocked
+from siding.tasks.changes import refuse_blocked
 
 
 class BindRequest(NamedTuple):

@@ -9,23 +9,26 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from siding.ground.errors import SidingError
-from siding.ground.files.durable import make_dirs
+from siding.ground.files.durable import flush_dir, make_dirs
 from siding.ground.git.errors import SnapshotDamaged
+from siding.ground.hashing import sha256_hex
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.journals import Journal
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
-from siding.record.ledger.freed import FreedSteps, Freeing
-from siding.record.place.locks import TaskBusy, describe
+from siding.record.ledger.freed import FreedSteps, Freeing, freeable_then
+from siding.record.ledger.step import Step
+from siding.record.place.busy import describe
 from siding.record.place.project import Project
 from siding.record.recording.beside import checkout_ids
 from siding.record.recording.freed import freed_journal
+from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.snapshots.store_upkeep import store_size, verify_snapshots
 from siding.record.snapshots.thinning import drop, sweep
-from siding.tasks.freed_patches import delete_freed_patches
 from siding.tasks.recorded_tasks import displaced_blobs
 from siding.tasks.reopen import deleted_tasks
-from siding.tasks.retention import Retention, plan_retention
+from siding.tasks.retention import BLOCK, Retention, plan_retention
 
 _NOTHING = "nothing was freed of the snapshots; try again when it has ended"
 
@@ -160,3 +163,41 @@ def _check(project: Project, new: SnapshotStore, plan: Retention) -> None:
 def _is_noted_lost(project: Project, task_id: TaskId) -> bool:
     workspace = project.registry.of_task(task_id)
     return workspace is not None and workspace.lost_until > 0
+
+
+def delete_freed_patches(project: Project) -> int:
+    """Delete the patches that unfinished freeings name; return the bytes on disk that came back.
+
+    The caller holds all tasks. What the rule does not let go stays, whatever the journal says.
+    """
+    unfinished = [each for each in freed_journal(project).read().freeings if not each.is_done]
+    return sum(
+        _delete_patches(project, freeing, of) for freeing in unfinished for of in freeing.tasks
+    )
+
+
+def _delete_patches(project: Project, freeing: Freeing, of: FreedSteps) -> int:
+    task_id = next((each for each in project.tasks.ids() if each == of.task), None)
+    if task_id is None or not of.patches:  # the task was deleted, with its patches
+        return 0
+    layout, freed = project.task_layout(task_id), 0
+    for step in _allowed(project, task_id, freeing, of):
+        path = layout.artifact(step.number, "patch")
+        try:
+            freed += path.lstat().st_blocks * BLOCK
+            path.unlink()
+        except FileNotFoundError:  # deleted before, or with the task
+            continue
+    if freed:
+        flush_dir(layout.artifacts_dir)
+    return freed
+
+
+def _allowed(project: Project, task_id: TaskId, freeing: Freeing, of: FreedSteps) -> list[Step]:
+    """Return the steps whose patches the freeing names, as far as the rule lets them go."""
+    entries = list(Journal(project.task_layout(task_id).ledger_jsonl).entries())
+    if not 0 < of.lines <= len(entries) or sha256_hex(entries[of.lines - 1].raw) != of.head:
+        return []
+    steps = list(project.ledger(task_id).steps())[: of.lines]
+    may = freeable_then(steps, at=freeing.at, older_s=freeing.older_s)
+    return [step for each in may.values() for step in each if step.id in of.patches]

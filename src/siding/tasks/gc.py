@@ -6,6 +6,9 @@ The workspace of a closed task is in the trash as a whole. After it was freed, t
 and an archive of all that the snapshot lacks are left (`archives.py`); both are read back before
 anything is deleted. The registry gets the intent to delete first, so that the next command can
 finish a deletion that was cut off. Tasks that are open, busy or kept are never touched.
+
+Files that rollbacks replaced are deleted where the snapshots hold them and nobody writes them. What
+others wrote during a rollback has a name of its own and stays (`record/files/displaced.py`).
 """
 
 import os
@@ -13,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from stat import S_ISDIR
 
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import make_dirs
@@ -21,15 +25,25 @@ from siding.ground.git.errors import GitError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, LockBusy
-from siding.record.place.locks import TaskBusy, holding_git, holding_task
+from siding.record.files.displaced import KEPT, keep_unrecorded, read_names, remove_if_empty
+from siding.record.place.locks import holding_git, holding_task
 from siding.record.place.project import Project
+from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.scratch import NO_ROOM
+from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.store_upkeep import repack, store_size
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
+from siding.record.tasks.task import TaskState, WorkspaceState
+from siding.record.unfinished.displaced_files import drop_displaced
 from siding.record.unfinished.sandbox_commits import sweep_refused
 from siding.record.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
-from siding.record.workspaces.archives import CannotBeArchived, places_in_trash, records_archive
+from siding.record.workspaces.archives import (
+    CannotBeArchived,
+    collect,
+    collect_records,
+    places_in_trash,
+    records_archive,
+)
 from siding.record.workspaces.branches import (
     BranchFate,
     fate_of,
@@ -37,15 +51,12 @@ from siding.record.workspaces.branches import (
     sweep_branch,
     sweepable,
 )
-from siding.record.workspaces.collection import collect, collect_records
 from siding.record.workspaces.recovery import recover_if_cut_off
 from siding.record.workspaces.reserve import spending_reserve
-from siding.tasks.displaced import displaced_places, free_displaced
 from siding.tasks.freeing import Freed, free_snapshots, is_unfinished
-from siding.tasks.recorded_tasks import CHECKOUT
+from siding.tasks.recorded_tasks import CHECKOUT, displaced_places
 from siding.tasks.reopen import deleted_lock, deleted_tasks
 from siding.tasks.retention import Retention, plan_retention
-from siding.tasks.sizes import Sizes, Unmeasured
 
 __all__ = [
     "CHECKOUT",
@@ -58,6 +69,49 @@ __all__ = [
     "gc",
     "plan_retention",
 ]
+
+
+class Unmeasured(NamedTuple):
+    """What could not be read, mostly a path: a size lacks it, or a part of what is in it."""
+
+    what: str
+    why: str
+
+
+class Sizes:
+    """Sizes on disk. ``unmeasured`` is what they lack."""
+
+    def __init__(self) -> None:
+        self.unmeasured: list[Unmeasured] = []
+
+    def of(self, path: Path) -> int:
+        """Return the bytes on disk of a file or of a whole directory; 0 if it does not exist."""
+        try:
+            found = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return 0
+        except OSError as error:
+            self.lacks(os.fspath(path), error.strerror or str(error))
+            return 0
+        total = found.st_blocks * 512  # POSIX counts in units of 512 bytes
+        waiting = [os.fspath(path)] if S_ISDIR(found.st_mode) else []
+        while waiting:
+            directory = waiting.pop()
+            try:
+                with os.scandir(directory) as entries:
+                    for entry in entries:
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+            except FileNotFoundError:
+                continue  # deleted meanwhile
+            except OSError as error:
+                self.lacks(directory, error.strerror or str(error))
+        return total
+
+    def lacks(self, what: str, why: str) -> None:
+        """Note what a size lacks: a path, or what else could not be measured."""
+        self.unmeasured.append(Unmeasured(what, why))
 
 
 class TaskUse(NamedTuple):
@@ -374,3 +428,30 @@ def _snapshot_size(project: Project, task_id: TaskId, sizes: Sizes) -> int:
     except GitError as error:
         sizes.lacks(f"the snapshots of task {task_id}", error.message)
         return 0
+
+
+def free_displaced(project: Project) -> int:
+    """Delete what the snapshots hold; return its bytes. Tasks that are busy are passed over."""
+    freed = 0
+    for task_id, place in list(displaced_places(project)):
+        try:
+            with holding_task(project, task_id, "gc"):
+                freed += _drop_displaced(project, place)
+        except (TaskBusy, LockBusy):
+            continue
+        except (SidingError, OSError) as error:
+            project.app.warn(f"{place} stays as it is: {error}")
+    return freed
+
+
+def _drop_displaced(project: Project, place: Path) -> int:
+    if not place.is_dir():
+        return 0
+    if not read_names(place) and not (place / KEPT).exists():
+        remove_tree(place)  # it was cut off before the list, and so before anything was displaced
+        return 0
+    freed = drop_displaced(project, place)
+    # Since the act ended, a program may have gone on writing into a file that it had open.
+    keep_unrecorded(place, project.snapshots.repository.object_format)
+    remove_if_empty(place)
+    return freed

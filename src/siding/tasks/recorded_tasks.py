@@ -4,7 +4,7 @@ A task whose record is not whole is left alone: what its steps are is then not k
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.journals import Journal
-from siding.record.files.displaced import read_names
-from siding.record.ledger.chain import breaks
+from siding.record.files.displaced import DISPLACED, read_names
+from siding.record.ledger.freed import named_in
 from siding.record.ledger.intents import Intents
-from siding.record.ledger.retention import named_in
 from siding.record.ledger.step import Step, step_from
+from siding.record.ledger.store import breaks
 from siding.record.place.project import Project
 from siding.record.recording.beside import (
     BesideTurn,
@@ -29,11 +29,9 @@ from siding.record.recording.beside import (
 )
 from siding.record.recording.verify_anchor import disagreement
 from siding.record.snapshots.task_line import base_snapshots
-from siding.record.tasks.slots import is_slot
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.views import is_view
-from siding.record.workspaces.archives import member_of
-from siding.tasks.displaced import displaced_places
+from siding.record.tasks.slots import is_slot, is_view
+from siding.record.tasks.task import TaskState
+from siding.record.workspaces.archives import member_of, places_in_trash
 from siding.tasks.reopen import Gone, deleted_tasks
 
 CHECKOUT = "checkout"  # in the place of the state of a task
@@ -203,3 +201,11 @@ def _step(record: dict[str, object] | None) -> Step | None:
         return None if record is None else step_from(record)
     except ValueError:
         return None
+
+
+def displaced_places(project: Project) -> Iterator[tuple[TaskId, Path]]:
+    """Yield the directories of displaced files, and their tasks."""
+    for task_id in project.tasks.ids():
+        for place in places_in_trash(project, task_id):
+            if (place / DISPLACED).is_dir():
+                yield task_id, place / DISPLACED

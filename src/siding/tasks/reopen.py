@@ -18,8 +18,7 @@ from siding.record.place.selection import current_task_id
 from siding.record.place.terminal_task import make_current
 from siding.record.tasks.moves import TaskMove, WorkspaceMove, move_task, move_workspace
 from siding.record.tasks.registry import MOVED_TO, Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
+from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task, TaskState, WorkspaceState
 from siding.record.workspaces.archives import (
     ARCHIVES,
     lay_out,

@@ -1,28 +1,31 @@
 """Plan which snapshots and patches `gc --older` frees. Nothing is changed here.
 
-Which steps may go is the rule of `record/ledger/retention.py`. Here it is put together with what
+Which steps may go is the rule of `record/ledger/freed.py`. Here it is put together with what
 else names a state, and with what the store would get back.
+
+A patch of a binary file has its content twice, as text, so patches can be the largest thing on
+disk. Small ones stay: people read them, and they take next to no room.
 """
 
-from collections.abc import Collection, Mapping
+import stat
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 
 from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.retention import freeable
-from siding.record.place.locks import acting_in
+from siding.record.ledger.freed import freeable
+from siding.record.ledger.step import Step
+from siding.record.place.busy import acting_in
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record
 from siding.record.snapshots.task_line import TaskLine, read_line
 from siding.record.snapshots.thinning import unneeded
-from siding.tasks.freed_patches import patches_to_free
-from siding.tasks.recorded_tasks import (
-    CHECKOUT,
-    RecordedTask,
-    recorded_checkouts,
-    recorded_tasks,
-)
+from siding.tasks.recorded_tasks import CHECKOUT, RecordedTask, recorded_checkouts, recorded_tasks
+
+SMALLEST = 64 * 1024  # bytes; smaller patches stay
+BLOCK = 512  # bytes; POSIX counts blocks in this unit
 
 
 class TaskRetention(NamedTuple):
@@ -189,3 +192,24 @@ def _measured(
     freed = plan.freed
     trees = {tree for line in plan.lines.values() for tree in line.freed(freed)}
     return plan._replace(dropped=unneeded(store, trees, held))
+
+
+def patches_to_free(project: Project, task: RecordedTask, old: Iterable[Step]) -> dict[str, int]:
+    """Return the bytes on disk of the large patches of these steps of a closed task, by step.
+
+    The ledger has to name a patch and its hash: that is what is left of it.
+    """
+    layout, found = project.task_layout(task.id), {}
+    twice = {step for step, times in Counter(each.id for each in task.steps).items() if times > 1}
+    for step in old:
+        path = layout.artifact(step.number, "patch")
+        named = step.artifacts.get("patch") == f"artifacts/{path.name}"
+        if not named or not step.patch_sha256 or step.id in twice:
+            continue
+        try:
+            seen = path.lstat()
+        except FileNotFoundError:
+            continue
+        if stat.S_ISREG(seen.st_mode) and seen.st_size >= SMALLEST:
+            found[step.id] = seen.st_blocks * BLOCK
+    return found

@@ -21,14 +21,13 @@ from siding.record.recording.inherited_mark import inherit_mark
 from siding.record.recording.opening import open_recorder
 from siding.record.tasks.names import problem_with_name
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.record.workspaces.attempts import Attempt
 from siding.record.workspaces.beginning import FROM, Beginning, StartPoint
 from siding.record.workspaces.recovery import recover_cut_off, recover_if_cut_off
 from siding.record.workspaces.workspaces import create, undo_creation
-from siding.tasks.blockers import refuse_blocked
 from siding.tasks.carry import carry_changes, copy_included, require_checkout
+from siding.tasks.changes import refuse_blocked
 from siding.tasks.startcard import StartCard, draw_card
 
 _NAMED = 5  # paths that a note lists

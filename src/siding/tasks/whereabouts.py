@@ -1,14 +1,20 @@
-"""Where the work is done: the workspaces, and the directories that a person changes into."""
+"""Where the work is done: the workspaces, the directories that a person changes into, editors."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
-from siding.record.place.old_home import workspace_of
+from siding.ground.process.attached import become
+from siding.ground.process.lookup import Program, find_program
 from siding.record.place.project import Project, require_project
 from siding.record.place.selection import select
-from siding.record.place.task_workspace import require_workspace
+from siding.record.place.task_workspace import require_workspace, workspace_of
 from siding.record.place.trash import InTrash
 from siding.record.place.wiring import App
 from siding.record.tasks.registry import Workspace
+
+EDITORS = ("SIDING_EDITOR", "VISUAL", "EDITOR")  # variables; the first one that is set counts
+_USUAL = ("code", "cursor", "zed", "subl", "nvim", "vim", "nano", "vi")
 
 
 def workspace_path(project: Project, named: str | None) -> Path:
@@ -35,3 +41,16 @@ def main_path(app: App) -> Path:
         return require_project(app).paths.root
     except InTrash as gone:
         return gone.root
+
+
+def find_editor(env: Mapping[str, str]) -> str | None:
+    """Return the first well-known editor that is installed; None if there is none."""
+    for name in _USUAL:
+        if isinstance(find_program([name], env, Path("/")), Program):
+            return name
+    return None
+
+
+def open_in(command: Sequence[str], place: Path, *, env: Mapping[str, str]) -> NoReturn:
+    """Replace this process by the editor, opening the directory `place`; raise CannotStart."""
+    become([*command, "."], env={**env, "PWD": str(place)}, cwd=place)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from siding.agents.again import PromptAgain, prompted_again
+from siding.agents.headless.port import PromptAgain, prompted_again
 from siding.agents.hooks import adapter_of
 from siding.agents.table import BY_NAME, BY_PROGRAM, talks
 from siding.ground.ids import Sha

@@ -36,8 +36,7 @@ from siding.record.snapshots.mode_changes import (
     state_of,
 )
 from siding.record.snapshots.patches import diff_trees
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task
+from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task, TaskState, WorkspaceState
 
 if TYPE_CHECKING:
     from siding.tasks.reopen import Reopened

@@ -17,11 +17,12 @@ from siding.guard.enforcement import may_be_judged
 from siding.guard.in_force import ground_of, policy_in
 from siding.record.ledger.intents import Intents
 from siding.record.place.home_mark import HomeCopied
-from siding.record.place.locks import TaskBusy, holding_task
+from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
-from siding.record.recording.damaged_steps import damaged_steps
+from siding.record.recording.missing_steps import damaged_steps
 from siding.record.recording.opening import open_anywhere
 from siding.record.recording.verify_anchor import disagreement
+from siding.record.runs.run import TaskBusy
 from siding.record.tasks.registry import Workspace
 from siding.record.unfinished.sandbox_commits import (
     refused_quarantines,

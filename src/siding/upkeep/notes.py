@@ -14,8 +14,7 @@ from siding.ground.storage.documents import foreign_names
 from siding.record.ledger.intent_files import is_intent
 from siding.record.place.dashboard import running_dashboard
 from siding.record.place.project import Project
-from siding.record.tasks.slots import is_slot
-from siding.record.tasks.views import is_view
+from siding.record.tasks.slots import is_slot, is_view
 
 _NAMED = 8
 _ARCHIVE, _LOCK, _DOCUMENT = ".tar.gz", ".lock", ".json"

@@ -5,8 +5,8 @@ from siding.ground.git.discovery import RepositoryPaths, find_repository
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.adoption import adopt, adopt_named, holding_projects, put_aside
 from siding.record.place.lost_projects import all_places, best_orphan
+from siding.record.place.new_project import is_empty
 from siding.record.place.project import Project, ensure_project, find_project, require_project
-from siding.record.place.project_ids import is_empty
 from siding.record.place.project_of_repository import look
 from siding.record.place.project_places import ProjectPlace, Relation, repository_id
 from siding.record.place.wiring import App

@@ -12,7 +12,7 @@ from siding.ground.process.lookup import Program
 from siding.record.place.project import Project
 from siding.sandbox.engines.cgroup import Delegation, delegation_here, own_groups
 from siding.sandbox.engines.port import FoundEngine, SandboxEngine
-from siding.sandbox.engines.probe import find_engine, tried
+from siding.sandbox.engines.probe import find_engine, program_at, tried
 from siding.sandbox.engines.seccomp import Demand, compiled
 from siding.sandbox.engines.table import ENGINES, engine_of
 from siding.sandbox.engines.values import BindMount, Kind, Network, View
@@ -46,7 +46,7 @@ def prove(project: Project) -> Iterator[SandboxProof]:
     make_dirs(place)
     yield from _writes(found, engine, Path(os.path.realpath(place)))
     yield from _network(found, engine)
-    yield _nested(found, engine)
+    yield _nested(found, engine, program_at("bwrap", project.app.env))
     if engine.left_open:
         for gap in engine.not_covered(found, Network.ON, filtered=known):
             what = f"{engine.name.value.capitalize()} closes this"
@@ -137,13 +137,15 @@ def _network(found: FoundEngine, engine: SandboxEngine) -> Iterator[SandboxProof
             yield SandboxProof("network loopback: this machine's is not", not reached, "")
 
 
-def _nested(found: FoundEngine, engine: SandboxEngine) -> SandboxProof:
-    """Test that an agent's own sandbox starts inside ours."""
+def _nested(found: FoundEngine, engine: SandboxEngine, bwrap: str) -> SandboxProof:
+    """Test that an agent's own sandbox, which mostly is bwrap, starts inside ours."""
     what = "an agent's own sandbox (bwrap) starts inside"
     if not engine.mounts:
         return SandboxProof(what, False, "not with this engine", needed=False)
+    if not bwrap:
+        return SandboxProof(what, False, "bubblewrap (bwrap) is not installed", needed=False)
     argv = (
-        found.bwrap,
+        bwrap,
         "--unshare-user",
         "--unshare-pid",
         "--ro-bind",

@@ -17,9 +17,9 @@ from siding.ground.git.discovery import is_git_directory
 from siding.ground.git.refs import is_sha, write_ref
 from siding.ground.ids import Sha, TaskId
 from siding.record.ledger.step import Step
-from siding.record.place.base_seed import base_seed
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
+from siding.record.place.take_over import base_seed
 from siding.record.recording.freed import freed_record
 from siding.record.recording.opening import open_recorder
 from siding.record.runs.store import is_at_work
@@ -27,8 +27,7 @@ from siding.record.snapshots.seeding import add_task, pin
 from siding.record.snapshots.store_upkeep import clear_task, repair_store, set_damaged_objects_aside
 from siding.record.snapshots.task_line import base_snapshot
 from siding.record.tasks.registry import SNAPSHOTS_LOST, Workspace
-from siding.record.tasks.states import WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, WorkspaceState
 
 Problem = tuple[str, str, Callable[[], str] | None]
 BEGUN_ANEW = "the recording began anew: the snapshots before this one are lost"

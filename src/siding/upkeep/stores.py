@@ -17,7 +17,7 @@ from siding.record.place.project import Project
 from siding.record.runs.paused import PausedFile
 from siding.record.unfinished.phases import finish_cut_off
 from siding.workflows.acts.retention import put_away
-from siding.workflows.journal.store import read_journal
+from siding.workflows.journal import read_journal
 from siding.workflows.store import RunFolder, RunFolders
 
 Problem = tuple[str, str, Callable[[], str] | None]

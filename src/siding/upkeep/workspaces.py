@@ -8,15 +8,15 @@ from shlex import quote
 from siding.ground.git.discovery import is_set, read_settings
 from siding.ground.ids import TaskId
 from siding.record.place.locks import holding_git, holding_task
-from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
+from siding.record.place.task_workspace import workspace_of
 from siding.record.place.workspace_links import is_known
 from siding.record.quarantine.run import REFUSED
 from siding.record.quarantine.takeover import Lacking, repair
 from siding.record.runs.store import is_at_work
 from siding.record.snapshots.fingerprint import take_own
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import WorkspaceState
 from siding.record.unfinished.sandbox_commits import (
     quarantine_of,
     take_over_leftover,

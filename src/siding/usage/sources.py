@@ -6,16 +6,16 @@ from glob import escape
 from pathlib import Path
 from stat import S_ISREG
 
-from siding.agents.transcripts.counting.calls import Counted
-from siding.agents.transcripts.counting.files import (
+from siding.agents.transcripts.counting import (
     COUNTING,
+    Counted,
     CountedFile,
     FileCount,
     counted_files,
     counting_of,
 )
-from siding.agents.transcripts.counting.spending import Spent, spent_in
 from siding.agents.transcripts.homes import KEPT_HERE, FoundTranscript, found
+from siding.agents.transcripts.spending import Spent, spent_in
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.place.wiring import App

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import date, datetime
 
 from siding.ground.namedtuples import NamedTuple
+from siding.record.ledger.reports import WireReport
 from siding.record.ledger.step import Step
 from siding.record.ledger.usage import Usage, UsedTokens, summed
-from siding.record.ledger.wire import WireReport
 from siding.record.place.project import Project
 from siding.usage.brief import brief
 

@@ -1,11 +1,15 @@
 """A run as it is shown: numbers, names and phases, its few figures in lists and in the inbox."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from siding.asking.entries import InboxEntry, Waits, entry, moment_iso
+from siding.asking.views import InboxEntry, Waits, entry, moment_iso
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.workflows.state import RunState, RunStatus
+
+if TYPE_CHECKING:
+    from siding.asking.views import InboxEntry, Waits
 
 PENDING, RUNNING, DONE = "pending", "running", "done"
 
@@ -157,13 +161,15 @@ def summary_of(state: RunState) -> RunSummary:
 
 
 def workflow_entry(
-    project: Project, task_name: str, run: "RunSummary", kind: Waits = Waits.WORKFLOW
-) -> InboxEntry:
+    project: Project, task_name: str, run: RunSummary, kind: "Waits | None" = None
+) -> "InboxEntry":
     """Return the entry of a run of a workflow: one that stopped, or one that is told to be done."""
+    from siding.asking.views import Waits
+
     go_on = "resume" if run.can_resume else "show"
     return entry(
         project,
-        kind=kind,
+        kind=kind or Waits.WORKFLOW,
         title=f"{run.name} {run.status}: {run.error or run.progress}",
         detail=run.progress,
         since=moment_iso(run.updated_at),

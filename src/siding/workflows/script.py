@@ -16,10 +16,10 @@ from typing import Any
 
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
-from siding.workflows.checking.check import problems_of
+from siding.workflows.checker import problems_of
 from siding.workflows.child.body import compile_body, is_meta
 from siding.workflows.errors import Problem, ScriptError
-from siding.workflows.javascript.left import left_to_do
+from siding.workflows.javascript.errors import left_to_do
 
 MAX_SOURCE_BYTES = 1 << 20
 

@@ -18,6 +18,7 @@ from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.ground.storage.writes import encode_document
+from siding.record.place.project import Project
 from siding.workflows.errors import RunIsLive, WorkflowNotFound
 from siding.workflows.state import RunState, RunStatus, state_from
 
@@ -197,6 +198,11 @@ class RunFolders:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+
+    @classmethod
+    def of(cls, project: Project) -> "RunFolders":
+        """Return the runs of a project's workflows."""
+        return cls(project.layout.workflow_runs_dir)
 
     def create(self, record: RunRecord, source: str) -> RunFolder:
         """Make the folder of a new run, durably."""

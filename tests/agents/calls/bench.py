@@ -9,8 +9,7 @@ from agents.calls.subjects import Subject
 from siding.record.place.project import require_project
 from siding.record.place.wiring import open_app
 from siding.workflows.agents.agents import ProgramAgents
-from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.ports import Report
+from siding.workflows.engine.ports import AgentCall, Attempt, Report
 from siding.workflows.outcome import Outcome
 
 Got = TypeVar("Got")

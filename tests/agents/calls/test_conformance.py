@@ -16,8 +16,7 @@ from agents.conftest import at_work
 from agents.test_killed import left
 from sandbox import Sandbox
 from siding.workflows.agents.agents import ProgramAgents
-from siding.workflows.calls import Attempt
-from siding.workflows.engine.ports import Report
+from siding.workflows.engine.ports import Attempt, Report
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome
 
 SCHEMA = {

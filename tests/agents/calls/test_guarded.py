@@ -13,8 +13,7 @@ from bwrap import needs_bwrap
 from sandbox import Sandbox
 from siding.agents.headless.command import behind_acp
 from siding.workflows.agents.agents import ProgramAgents
-from siding.workflows.calls import Attempt
-from siding.workflows.engine.ports import Report
+from siding.workflows.engine.ports import Attempt, Report
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome
 
 NO_MADE = "rules: [{name: no-made, pattern: 'made', action: block, reason: not here}]\n"

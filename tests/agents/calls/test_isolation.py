@@ -14,15 +14,14 @@ from agents.calls.bench import Bench, call
 from agents.calls.subjects import Plain, Told
 from bwrap import needs_bwrap
 from sandbox import Sandbox
-from siding.forks.children import forks_of
 from siding.forks.forks import ForkRequest, fork
+from siding.forks.parentage import forks_of
 from siding.forks.state import recorded
 from siding.record.place.project import Project, require_project
 from siding.record.place.wiring import open_app
-from siding.record.tasks.states import TaskState
+from siding.record.tasks.task import TaskState
 from siding.workflows.agents.agents import ProgramAgents
-from siding.workflows.calls import Attempt
-from siding.workflows.engine.ports import AgentUnavailable
+from siding.workflows.engine.ports import AgentUnavailable, Attempt
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome
 
 

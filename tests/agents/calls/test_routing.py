@@ -10,10 +10,9 @@ from siding.agents.headless.port import Level
 from siding.ground.errors import UsageError
 from siding.record.place.project import require_project
 from siding.record.place.wiring import open_app
-from siding.workflows.agents.routing import Routing
+from siding.workflows.agents.agents import Routing
 from siding.workflows.agents.settings import WorkflowAgents, workflow_agents
-from siding.workflows.calls import AgentCall
-from siding.workflows.engine.ports import AgentUnavailable
+from siding.workflows.engine.ports import AgentCall, AgentUnavailable
 
 
 @pytest.fixture

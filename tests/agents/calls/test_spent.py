@@ -13,8 +13,7 @@ from agents.calls.subjects import Plain
 from integration.usage import homes
 from sandbox import Sandbox
 from siding.workflows.agents.agents import ProgramAgents
-from siding.workflows.calls import Attempt
-from siding.workflows.engine.ports import Report
+from siding.workflows.engine.ports import Attempt, Report
 from siding.workflows.outcome import Dead, Done, Used
 
 MODEL = "nobody-else-has-it"

@@ -19,7 +19,7 @@ from typing import Any
 
 from siding.agents.transcripts.session import Session, Source
 from siding.agents.transcripts.store import SessionStore
-from siding.agents.transcripts.writing.writer import Stamp
+from siding.agents.transcripts.writer import Stamp
 from siding.assistant.loop.events import ToolEnded, TurnEnded
 from siding.assistant.loop.loop import converse
 from siding.assistant.loop.setup import Allowed, Setup

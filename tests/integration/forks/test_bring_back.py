@@ -8,7 +8,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from prepared import prepared
-from siding.forks.bring_back import BroughtBack, Conflict, bring_back
+from siding.forks.bring_back import BroughtBack, ForkConflict, bring_back
 from siding.forks.forks import Fork
 from siding.record.recording.verify import verify
 
@@ -20,7 +20,7 @@ def desk() -> Desk:
     return Desk.at(prepared(Desk))
 
 
-def brought(desk: Desk, found: Fork) -> BroughtBack | Conflict:
+def brought(desk: Desk, found: Fork) -> BroughtBack | ForkConflict:
     return bring_back(desk.project, desk.project.tasks.load(found.id))
 
 
@@ -90,7 +90,7 @@ def test_a_conflict_is_a_value_and_changes_nothing(desk: Desk, theirs: str) -> N
     desk.checkpoint()
     before, steps = contents(desk.root), len(desk.steps())
     done = brought(desk, found)
-    assert isinstance(done, Conflict)
+    assert isinstance(done, ForkConflict)
     assert done.paths[0].name.startswith("hello.txt")
     assert contents(desk.root) == before
     assert len(desk.steps()) == steps

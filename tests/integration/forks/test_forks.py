@@ -9,10 +9,8 @@ import pytest
 
 from integration.undo.desk import Desk
 from prepared import prepared
-from siding.forks.children import Parentage
-from siding.forks.forks import ForkInUse, drop, fork, forked, reopened
-from siding.forks.keeping import keep
-from siding.forks.listing import fork_rows
+from siding.forks.forks import ForkInUse, drop, fork, forked, keep, reopened
+from siding.forks.parentage import Parentage, fork_rows
 from siding.forks.state import recorded
 from siding.forks.sweep import sweep
 from siding.ground.errors import NotFound, UsageError

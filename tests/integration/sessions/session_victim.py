@@ -14,10 +14,11 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
+from siding.agents.transcripts.branches import branch_session, rewind_session
+from siding.agents.transcripts.compaction import Keep, Making, partial
 from siding.agents.transcripts.interchange import bring_in
-from siding.agents.transcripts.store import SessionStore, branch_session, rewind_session
-from siding.agents.transcripts.writing.compaction import Keep, Making, partial
-from siding.agents.transcripts.writing.writer import Stamp, Writer
+from siding.agents.transcripts.store import SessionStore
+from siding.agents.transcripts.writer import Stamp, Writer
 from siding.ground.errors import SidingError
 from siding.ground.storage.locks import LockBusy
 

@@ -7,7 +7,7 @@ import pytest
 
 from siding.ground.errors import IllegalTransition, SidingError
 from siding.ground.git.errors import BranchInUse
-from siding.record.tasks.states import TaskState, WorkspaceState
+from siding.record.tasks.task import TaskState, WorkspaceState
 from siding.tasks.close import Fate
 from siding.tasks.gc import Report
 

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from siding.record.wire.journal import WireJournal
-from siding.sandbox.wire.allowance import Allowance
-from siding.sandbox.wire.egress import EgressRelay
+from siding.sandbox.wire.egress import Allowance, EgressRelay
+from siding.sandbox.wire.ends import Reach
 from siding.sandbox.wire.hosts import HostList
-from siding.sandbox.wire.reaching import Reach
 from siding.sandbox.wire.spec import Route, Spec
 
 PATIENCE_S = 20.0

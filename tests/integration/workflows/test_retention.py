@@ -12,11 +12,11 @@ from siding.record.unfinished.live_workflows import live_workflows
 from siding.record.unfinished.workflow_trash import free_workflow_trash
 from siding.workflows.acts import retention
 from siding.workflows.acts.retention import remove_run, sweep
-from siding.workflows.acts.run import folders
 from siding.workflows.agents.settings import workflow_agents
 from siding.workflows.errors import RunIsLive, WorkflowNotFound
 from siding.workflows.events import AgentStarted, Event
 from siding.workflows.state import RunState
+from siding.workflows.store import RunFolders
 
 OK = {"*": "did <prompt>"}
 SLOW = {"*": [{"kind": "ok", "output": "slow", "tokens": 1, "delay_ms": 60_000}]}
@@ -28,7 +28,7 @@ def _keep(work: AtWork, count: object) -> None:
 
 
 def _ids(work: AtWork) -> set[str]:
-    return {folder.run_id for folder in folders(work.project()).all()}
+    return {folder.run_id for folder in RunFolders.of(work.project()).all()}
 
 
 def _ended(work: AtWork) -> str:

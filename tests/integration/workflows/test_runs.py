@@ -17,13 +17,13 @@ from siding.asking.decisions.record import Via
 from siding.asking.lookup import list_decisions
 from siding.workflows.acts.control import request
 from siding.workflows.acts.request import WorkflowOptions
-from siding.workflows.acts.run import folders
 from siding.workflows.acts.trust import NotTrusted, trust
 from siding.workflows.acts.views import run_view, run_views
+from siding.workflows.engine.plan import chosen_agents
 from siding.workflows.errors import RunIsLive, ScriptError, WorkflowNotFound
 from siding.workflows.events import AgentStarted, Asked, Event
-from siding.workflows.resume import chosen_agents
 from siding.workflows.state import RunState, RunStatus
+from siding.workflows.store import RunFolders
 
 OK = {"*": "did <prompt>"}
 SLOW = {"*": [{"kind": "ok", "output": "slow", "tokens": 1, "delay_ms": 60_000}]}
@@ -237,7 +237,7 @@ def test_secrets_are_not_in_what_is_shown_of_a_run(work: AtWork, sandbox: Sandbo
 def test_a_bad_script_makes_no_run(work: AtWork, tmp_path: Path) -> None:
     with pytest.raises(ScriptError):
         work.prepare("import os\nreturn 1")
-    assert folders(work.project()).all() == []
+    assert RunFolders.of(work.project()).all() == []
 
 
 def test_events_of_the_project_tell_of_runs(work: AtWork) -> None:

@@ -9,19 +9,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.agents.again import AGAIN, PromptAgain
-from siding.agents.headless.port import HEADLESS, Ask, Level, Seen
+from siding.agents.headless.port import AGAIN, HEADLESS, Ask, Level, PromptAgain, Seen
 from siding.agents.hooks import ADAPTER, Moment, Reach, Report
 from siding.agents.places import GIT_SETTINGS, HOSTS, PLACES, TOOLS
 from siding.agents.settings import SETTINGS
 from siding.agents.table import Agent
-from siding.agents.transcripts.counting.calls import Counted
-from siding.agents.transcripts.counting.files import COUNTING, alone, read_file
+from siding.agents.transcripts.counting import COUNTING, Counted, alone, read_file
 from siding.agents.transcripts.homes import HOME, found, subagents_of
 from siding.agents.transcripts.interchange import INTERCHANGE, bring_in, form_of, give_out
 from siding.agents.transcripts.store import SessionStore
 from siding.agents.transcripts.summaries import LINES, summary_of
-from siding.agents.wire.pointing import POINTED, pointed
+from siding.agents.wire import POINTED, pointed
 from siding.sandbox.wire.hosts import rule_of
 
 ODD_LINES = (b"", b"{", b"[]", b"null", b'{"type": 1, "message": [], "payload": 0}', b'"\\ud800"')
@@ -115,9 +113,10 @@ def headless(agent: Agent, _samples: Path, _scratch: Path) -> None:
         stream.end()
         assert isinstance(stream.seen, Seen)
     assert isinstance(adapter.takes_schema({"type": "object"}), bool)
+    _again(agent)
 
 
-def again(agent: Agent, _samples: Path, _scratch: Path) -> None:
+def _again(agent: Agent) -> None:
     """The prompt stands once in the command line, and the conversation if one is named."""
     made = AGAIN.of(agent.name)
     assert made is not None
@@ -128,6 +127,9 @@ def again(agent: Agent, _samples: Path, _scratch: Path) -> None:
         alone=True,
         said=("old words",),
     )
+    if not made(asked):  # it goes on with no conversation
+        assert not agent.resumes
+        return
     for alone_ in (True, False):
         for session in ("", "0123456789abcdef"):
             words = made(asked._replace(alone=alone_, session=session))
@@ -206,7 +208,7 @@ def counting(agent: Agent, samples: Path, scratch: Path) -> None:
 CHECKS: Mapping[str, Callable[[Agent, Path, Path], None]] = {
     each.__name__: each
     for each in (
-        *(places, hooks, settings, headless, again),
+        *(places, hooks, settings, headless),
         *(wire, home, lines, interchange, counting),
     )
 }

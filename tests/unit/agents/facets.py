@@ -2,25 +2,12 @@
 
 from typing import Any
 
-from siding.agents import again, hooks, places, settings
+from siding.agents import hooks, places, settings, wire
 from siding.agents.facets import Facet
 from siding.agents.headless import port as headless
-from siding.agents.transcripts import homes, interchange, summaries
-from siding.agents.transcripts.counting import files as counting
-from siding.agents.wire import pointing
+from siding.agents.transcripts import counting, homes, interchange, summaries
 
-PORTS = (
-    again,
-    counting,
-    headless,
-    homes,
-    hooks,
-    interchange,
-    places,
-    pointing,
-    settings,
-    summaries,
-)
+PORTS = (counting, headless, homes, hooks, interchange, places, settings, summaries, wire)
 FACETS: tuple[Facet[Any], ...] = tuple(
     each for port in PORTS for each in vars(port).values() if isinstance(each, Facet)
 )

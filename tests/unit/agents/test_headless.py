@@ -1,4 +1,4 @@
-"""What the output of agents means, from lines as the clients print them."""
+"""What the output of agents means, as clients print it; how they are given a prompt once more."""
 
 import json
 from typing import Any
@@ -11,7 +11,16 @@ from siding.agents.codex.headless import HEADLESS as CODEX
 from siding.agents.headless.command import HEADLESS as COMMAND
 from siding.agents.headless.command import WITH_EVENTS
 from siding.agents.headless.output import fault_of
-from siding.agents.headless.port import HEADLESS, Ask, Fault, Headless, Level, Seen
+from siding.agents.headless.port import (
+    HEADLESS,
+    Ask,
+    Fault,
+    Headless,
+    Level,
+    PromptAgain,
+    Seen,
+    prompted_again,
+)
 from siding.agents.opencode.headless import HEADLESS as OPENCODE
 
 ASK = Ask(prompt="-p", program=("an-agent",), directory="/files")
@@ -153,3 +162,52 @@ def test_what_a_command_has_no_place_for_is_left_out() -> None:
 )
 def test_only_a_strict_schema_goes_to_codex(schema: dict[str, Any], is_taken: bool) -> None:
     assert CODEX.takes_schema(schema) is is_taken
+
+
+# -- A prompt once more ----------------------------------------------------------------------------
+
+ID = "0f343741-ae22-4493-b1bd-08f9aa0f342b"
+
+
+@pytest.mark.parametrize(
+    ("agent", "line", "session", "alone", "made"),
+    [
+        ("claude", "claude", ID, True, f"claude -p --resume {ID} -- P"),
+        ("claude", "claude -p Q --model x", "", True, "claude -p --model x -- P"),
+        (
+            "claude",
+            f"claude -r {ID} --tools A B",
+            ID,
+            False,
+            f"claude --resume {ID} --tools A B -- P",
+        ),
+        ("claude", "claude -c Q", ID, False, f"claude --resume {ID} -- P"),
+        ("siding-agent", "siding-agent -p Q", "", True, "siding-agent -p -- P"),
+        ("codex", "codex -m x --search", ID, True, f"codex exec -m x resume {ID} -- P"),
+        ("codex", "codex -m x --search", ID, False, f"codex -m x --search resume {ID} -- P"),
+        ("codex", "codex exec --json Q", "", True, "codex exec --json -- P"),
+        (
+            "codex",
+            f"codex exec -s read-only resume {ID} Q",
+            ID,
+            True,
+            f"codex exec -s read-only resume {ID} -- P",
+        ),
+        ("codex", "codex exec resume --last Q", ID, True, f"codex exec resume {ID} -- P"),
+        ("gemini", "gemini -m x -p Q", ID, True, f"gemini -m x --resume {ID} --prompt=P"),
+        ("gemini", "gemini --resume latest -y", "", False, "gemini -y --prompt-interactive=P"),
+        ("opencode", "opencode run -m x Q", ID, True, f"opencode run --session {ID} -m x -- P"),
+        ("opencode", "opencode -m x --port 1", ID, True, f"opencode run --session {ID} -m x -- P"),
+        ("opencode", "opencode", ID, True, f"opencode run --session {ID} -- P"),
+        ("codex", "codex", "", True, "codex exec -- P"),
+        ("codex", "codex -c -m -m x", "", True, "codex exec -c -m -m x -- P"),
+        ("opencode", "opencode -c", ID, False, f"opencode --session {ID} --prompt=P"),
+        ("aider", "aider -m Q", "", True, ""),
+        ("claude", "claude", "--evil", True, ""),
+    ],
+)
+def test_options_stay_and_what_was_asked_before_goes(
+    agent: str, line: str, session: str, alone: bool, made: str
+) -> None:
+    asked = PromptAgain(tuple(line.split()), "P", session, alone, ["Q", "another"])
+    assert " ".join(prompted_again(agent, asked)) == made

@@ -48,7 +48,7 @@ def test_a_run_loads_the_names_alone() -> None:
     ours = f"{table.__package__}."
     loaded = {name for name in done.stdout.split() if name.startswith(ours)}
     # What agents obey is known to who looks for traps.
-    assert loaded == {table.__name__, f"{ours}traps", f"{ours}traps.home"}
+    assert loaded == {table.__name__, f"{ours}start_up_files"}
 
 
 def test_nothing_else_lists_agents() -> None:

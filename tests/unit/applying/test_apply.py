@@ -10,8 +10,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from siding.applying import apply as applying
-from siding.applying import held
-from siding.applying import steps as moving
+from siding.applying import branch_move as moving
 from siding.applying.apply import (
     Applied,
     ApplyPlan,
@@ -27,7 +26,7 @@ from siding.applying.apply import (
 )
 from siding.applying.git.merging import Conflict
 from siding.applying.plan import Target
-from siding.applying.proof import NotProven
+from siding.applying.rehearsal import NotProven
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.ids import Sha
 from siding.record.acts.pause import Pause
@@ -402,7 +401,7 @@ def test_traps_that_nobody_has_seen_hold_it(desk: Desk, monkeypatch: pytest.Monk
     desk.write(".envrc", "true\n")
     with preview(desk.project, ApplyRequest(task=desk.task.id)) as (_, plan, _):
         assert ([each.path for each in plan.traps], plan.holds) == ([".envrc"], False)
-    monkeypatch.setattr(held, "holds", lambda *_: True)
+    monkeypatch.setattr(applying, "holds", lambda *_: True)
     ran = desk.sandbox.directory / "ran"
     for only_if in (None, f"touch {ran}"):
         refused(desk, TrapsUnseen, "nobody has seen it yet", only_if=only_if)

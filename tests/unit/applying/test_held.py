@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from integration.undo.desk import Desk
-from siding.applying.apply import ApplyRequest, preview
-from siding.applying.held import require_seen
+from siding.applying.apply import ApplyRequest, preview, require_seen
 from siding.applying.plan import ApplyPlan
 from siding.record.recording.held_traps import TrapsUnseen
 from siding.record.recording.task_traps import traps_now

@@ -7,7 +7,7 @@ import pytest
 from integration.undo.desk import Desk
 from siding.applying.apply import ApplyPlan, Mode
 from siding.applying.git.commits import RawCommit, read_commits
-from siding.applying.hooks import HookRefused, with_hooks
+from siding.applying.rehearsal import HookRefused, with_hooks
 
 from .test_plan import agents, plan_of
 

@@ -2,8 +2,7 @@
 
 from itertools import count
 
-from siding.agents.transcripts.session import AnswerPart, Session, Source
-from siding.agents.transcripts.sinks import UnstoredLines
+from siding.agents.transcripts.session import AnswerPart, Session, Source, UnstoredLines
 from siding.assistant.session import SessionConversation
 
 

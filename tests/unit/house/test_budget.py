@@ -15,14 +15,14 @@ import siding
 
 TODAY = {
     # Of flushes: two less where nothing was named in these directories within the last second.
-    "run -- true": Limit(212, 2_140, git=3, fsyncs=16, patterns=16),
-    "apply --no-close": Limit(207, 2_345, others=65, git=12, fsyncs=39),
-    "undo": Limit(191, 2_025, git=7, fsyncs=38, patterns=16),
-    "rollback --step 1": Limit(189, 2_000, git=7, fsyncs=37, patterns=16),
-    "status": Limit(94, 850, git=1, patterns=4),
-    "log": Limit(75, 628, patterns=3),
-    "diff --stat": Limit(84, 854, git=2, patterns=4),
-    "task list": Limit(56, 435, patterns=2),
+    "run -- true": Limit(191, 2_090, git=3, fsyncs=16, patterns=16),
+    "apply --no-close": Limit(188, 2_290, others=65, git=12, fsyncs=39),
+    "undo": Limit(175, 1_956, git=7, fsyncs=38, patterns=16),
+    "rollback --step 1": Limit(173, 1_935, git=7, fsyncs=37, patterns=16),
+    "status": Limit(86, 800, git=1, patterns=4),
+    "log": Limit(65, 581, patterns=3),
+    "diff --stat": Limit(81, 841, git=2, patterns=4),
+    "task list": Limit(52, 425, patterns=2),
     "run --help": Limit(20, 126, others=38, patterns=0),
     "undo --help": Limit(21, 119, others=38, patterns=0),
     "undo --no-such-option": Limit(21, 119, others=38, patterns=0),

@@ -21,7 +21,7 @@ from siding.importing.aide_records import (
 from siding.importing.board_records import reaches, read_board, task_from, worktrees_from
 from siding.importing.record_fields import fitting_name, time_in
 from siding.record.tasks.names import problem_with_name
-from siding.record.tasks.states import TaskState, WorkspaceState
+from siding.record.tasks.task import TaskState, WorkspaceState
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

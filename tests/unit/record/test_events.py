@@ -10,7 +10,7 @@ from siding.ground.clock import SystemClock
 from siding.ground.storage.layout import ProjectLayout
 from siding.record.place.event_log import EventLog
 from siding.record.place.events import PolicyBlocked, WorkspaceChanged
-from siding.record.place.listeners import Heard, Listeners
+from siding.record.place.wiring import Heard, Listeners
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from integration.undo.desk import Desk
-from siding.record.ledger.details.checkpoint import CheckpointDetail
+from siding.record.ledger.details.run import CheckpointDetail
 from siding.record.ledger.draft import Draft
 from siding.record.place.locks import holding_task
 from siding.record.recording.opening import open_recorder

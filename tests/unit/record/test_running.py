@@ -9,7 +9,7 @@ from siding.record.runs.reported import Reported, read_reported, write_reported
 from siding.record.runs.run import Run
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
-from siding.running import last_turn, plan
+from siding.running import agent_turn, plan
 from siding.running.request import Reporting, RunRequest, Terminal
 from siding.running.run import run
 from siding.sandbox.sandbox import SandboxPlan
@@ -41,7 +41,7 @@ def test_its_agent_reports_and_is_heard_to_the_end(
 
     ended: list[str] = []
     monkeypatch.setattr(plan, "reporting_of", reporting_of)
-    monkeypatch.setattr(last_turn, "end_questions", lambda _all, _task, run: ended.append(run))
+    monkeypatch.setattr(agent_turn, "end_questions", lambda _all, _task, run: ended.append(run))
     request = RunRequest(argv=("sh", "-c", "exit 9"), task=desk.task.id, record=record)
     terminal = Terminal(stdin=StdinPlan.NULL, pty=False, out=None, err=None)
     ran = run(desk.project, request, terminal, on_running=look)

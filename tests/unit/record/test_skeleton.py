@@ -10,8 +10,9 @@ from siding.record.ledger.details.rollback import RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent, Intents
 from siding.record.ledger.step import Step
-from siding.record.place.locks import TaskBusy, holding_task
+from siding.record.place.locks import holding_task
 from siding.record.recording.recorder import Recorder
+from siding.record.runs.run import TaskBusy
 from siding.running.checkpoint import checkpoint
 
 

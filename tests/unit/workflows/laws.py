@@ -7,9 +7,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.ports import Report
-from siding.workflows.journal.store import read_journal
+from siding.workflows.engine.ports import AgentCall, Attempt, Report
+from siding.workflows.journal import read_journal
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome, Skipped, Used
 from unit.workflows.random_scripts import Drawn, answer
 from unit.workflows.world import Ran, ScriptedAgents, lines, run_script

@@ -37,8 +37,8 @@ from siding.workflows.events import (
     RunDone,
     RunStarted,
 )
-from siding.workflows.journal.records import Answer
-from siding.workflows.journal.store import JournalWriter, read_journal
+from siding.workflows.journal import JournalWriter, read_journal
+from siding.workflows.journal_lines import Answer
 from siding.workflows.limits import Retrying
 from siding.workflows.outcome import Dead, Done, Skipped
 from unit.workflows.world import Ran, ScriptedAgents, run_script

@@ -11,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scratch import scratch
-from siding.workflows.budget import Account, Budget, Reservation
-from siding.workflows.calls import AgentCall, Attempt
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
-from siding.workflows.engine.ports import Report
+from siding.workflows.engine.ports import AgentCall, Attempt, Report
 from siding.workflows.events import AgentStarted, Event
-from siding.workflows.limits import MAX_AGENTS, Limits, Retrying
+from siding.workflows.limits import MAX_AGENTS, Account, Budget, Limits, Reservation, Retrying
 from siding.workflows.outcome import Done, Outcome, Used
 from unit.workflows.world import ScriptedAgents, run_script
 

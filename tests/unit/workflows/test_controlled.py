@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.controls import Control
 from siding.workflows.engine.engine import Engine
-from siding.workflows.engine.ports import Report
+from siding.workflows.engine.ports import AgentCall, Attempt, Control, Report
 from siding.workflows.events import AgentProgress, Event
 from siding.workflows.outcome import Done, Outcome, Work
 from unit.workflows.world import ScriptedAgents, lines, run_script

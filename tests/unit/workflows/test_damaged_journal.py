@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from siding.workflows.errors import DamagedJournal
-from siding.workflows.journal.store import read_journal
+from siding.workflows.journal import read_journal
 from unit.workflows.world import Ran, as_before, lines, run_script
 
 AB = "return [await agent('a'), await agent('b')]"

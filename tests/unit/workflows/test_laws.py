@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scratch import scratch
 from siding.workflows.child.past import fingerprint
-from siding.workflows.journal.store import read_journal
+from siding.workflows.journal import read_journal
 from unit.workflows.laws import CountingAgents, answered, counted_lines, cut, run_drawn
 from unit.workflows.random_scripts import answer, draw, edited
 

@@ -10,14 +10,13 @@ import pytest
 
 from siding.workflows.acts import scripts
 from siding.workflows.allowed import INJECTED
-from siding.workflows.calls import CommandCall
 from siding.workflows.child.hooks import AGENT_OPTIONS
+from siding.workflows.engine.agent_run import added
 from siding.workflows.engine.calls import Calls
-from siding.workflows.engine.controls import added
-from siding.workflows.engine.ports import Refused
+from siding.workflows.engine.plan import chosen_agents
+from siding.workflows.engine.ports import CommandCall, Refused
 from siding.workflows.errors import BadResume
 from siding.workflows.outcome import Used
-from siding.workflows.resume import chosen_agents
 from unit.workflows.world import lines, run_script
 
 ASK = "return await ask('which?', options=['a', 'b'])"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from siding.workflows.budget import Account, Budget, Reservation
-from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.ports import Report
-from siding.workflows.journal.records import (
+from siding.workflows.engine.plan import agent_range, chosen_agents
+from siding.workflows.engine.ports import AgentCall, Attempt, Report
+from siding.workflows.journal import JournalWriter, read_journal
+from siding.workflows.journal_lines import (
     Answer,
     AttemptLine,
     Begun,
@@ -17,10 +17,8 @@ from siding.workflows.journal.records import (
     path_order,
     stands_behind,
 )
-from siding.workflows.journal.store import JournalWriter, read_journal
-from siding.workflows.limits import Limits
+from siding.workflows.limits import Account, Budget, Limits, Reservation
 from siding.workflows.outcome import Done, Outcome, Used
-from siding.workflows.resume import agent_range, chosen_agents
 from unit.workflows.world import ScriptedAgents, run_script
 
 CALL = {"path": "0", "kind": "agent", "fp": "f"}

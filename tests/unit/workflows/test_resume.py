@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from siding.workflows.engine.controls import Control
 from siding.workflows.engine.engine import Engine
+from siding.workflows.engine.plan import Policy, policy_from
+from siding.workflows.engine.ports import Control
 from siding.workflows.errors import BadResume
 from siding.workflows.events import AgentDone, AgentRetry, AgentStarted, Event, Resumable
-from siding.workflows.journal.store import read_journal
+from siding.workflows.journal import read_journal
 from siding.workflows.limits import Retrying
 from siding.workflows.outcome import Dead, DeadReason
-from siding.workflows.resume import Policy, policy_from
 from unit.workflows.world import Ran, ScriptedAgents, as_before, lines, run_script
 
 ABC = "return [await agent('a'), await agent('b'), await agent('c')]"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import alive
-from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.ports import CannotRecord, Report
+from siding.workflows.engine.ports import AgentCall, Attempt, CannotRecord, Report
 from siding.workflows.outcome import Done, Outcome
 from unit.workflows.world import ScriptedAgents, run_script
 

@@ -8,15 +8,22 @@ from typing import Any, NamedTuple
 
 from siding.ground.process.dialogue import start_linked
 from siding.workflows.acts.script_process import SCRIPT_ENVIRONMENT, script_argv
-from siding.workflows.calls import AgentCall, Attempt, CommandCall, Question
 from siding.workflows.engine.engine import Engine
-from siding.workflows.engine.plan import Ports, RunPlan
-from siding.workflows.engine.ports import AgentUnavailable, Refused, Report, Workspaces
+from siding.workflows.engine.plan import Policy, Ports, RunPlan
+from siding.workflows.engine.ports import (
+    AgentCall,
+    AgentUnavailable,
+    Attempt,
+    CommandCall,
+    Question,
+    Refused,
+    Report,
+    Workspaces,
+)
 from siding.workflows.errors import WorkflowNotFound
 from siding.workflows.events import AgentStarted, Event, Logged, RunDone
 from siding.workflows.limits import Limits, Retrying, clamp_max_concurrency
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome, Skipped, Used
-from siding.workflows.resume import Policy
 from siding.workflows.script import Script, read_script
 
 ONCE_MORE = Retrying(limit=1, waits=False)

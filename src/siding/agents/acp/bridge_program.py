@@ -1,6 +1,6 @@
 """Give one prompt to an agent that speaks ACP; what it does is printed as events.
 
-    python3 -m siding.agents.acp.bridge_program '{"command": ["claude-agent-acp"]}' < PROMPT
+    python3 -m siding.agents.acp.bridge_program '{"command": ["my-agent", "--acp"]}' < PROMPT
 
 The object has `command`, and may have `resume` (a conversation to go on with), `model`, `level`
 (read, edit, all), `tools` (kinds of tools or their titles that need no question) and `judged`
@@ -26,8 +26,7 @@ from acp.schema import (
 
 from siding import __version__
 from siding.agents.acp.broker import Broker
-from siding.agents.acp.client import BridgeClient, emit
-from siding.agents.acp.permissions import Permissions
+from siding.agents.acp.client import BridgeClient, Permissions, emit
 from siding.agents.headless.port import Level
 from siding.ground.namedtuples import NamedTuple
 

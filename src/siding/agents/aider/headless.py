@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import PlainText, fault_of
-from siding.agents.headless.port import Ask, Fault, Headless, Invocation, Level, Stream, with_text
+from siding.agents.headless.port import (
+    Ask,
+    Fault,
+    Headless,
+    Invocation,
+    Level,
+    PromptAgain,
+    Stream,
+    with_text,
+)
 
 _MESSAGE = "message.md"
 _OF_ITSELF = re.compile(
@@ -83,3 +92,11 @@ class _Stream(PlainText):
 
 def _count(number: str, unit: str) -> int:
     return round(float(number) * _UNITS[unit])
+
+
+# -- A prompt once more ----------------------------------------------------------------------------
+
+
+def again(_asked: PromptAgain) -> tuple[str, ...]:
+    """Return (): it has no conversation by an id, and so none to give a prompt in."""
+    return ()

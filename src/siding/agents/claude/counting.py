@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from siding.agents.transcripts.counting.calls import UNKNOWN_MODEL, Call, Counted, Tokens
-from siding.agents.transcripts.counting.files import Counting
+from siding.agents.transcripts.counting import UNKNOWN_MODEL, Call, Counted, Counting, Tokens
 from siding.agents.transcripts.heads import TOO_ODD
 from siding.agents.transcripts.kinds import moment
 

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from siding.agents.transcripts.changes import Changes, changes_in, is_our_line
 from siding.agents.transcripts.foreign import origin_of, record_of, without_origin
 from siding.agents.transcripts.interchange import (
     Arrival,
+    Changes,
     Interchange,
     Naming,
     append_new,
+    changes_in,
+    is_our_line,
     partial_name,
     raw_lines_at,
     records_at,

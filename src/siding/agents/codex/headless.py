@@ -10,7 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import JsonLines, fault_of, shown
-from siding.agents.headless.port import Ask, Fault, Headless, Invocation, Level, Stream
+from siding.agents.headless.port import (
+    Ask,
+    Fault,
+    Flags,
+    Headless,
+    Invocation,
+    Level,
+    PromptAgain,
+    Stream,
+    only,
+    options,
+)
 from siding.ground.storage.fields import mapping, mappings, text, whole
 
 _SANDBOXES = {
@@ -19,6 +30,14 @@ _SANDBOXES = {
     Level.ALL: "danger-full-access",
 }
 _SCHEMA = "schema.json"
+_SAY_BEGIN = frozenset({"command_execution", "mcp_tool_call"})  # the others are only told of after
+_TOOLS = _SAY_BEGIN | {"file_change", "web_search"}
+_KEYWORDS = frozenset(
+    """
+    $defs $ref additionalProperties anyOf const description enum items properties required title
+    type maximum minimum maxItems minItems pattern format
+    """.split()
+)
 
 
 class CodexHeadless:
@@ -101,10 +120,6 @@ class _Stream(JsonLines):
             )
 
 
-_SAY_BEGIN = frozenset({"command_execution", "mcp_tool_call"})  # the others are only told of after
-_TOOLS = _SAY_BEGIN | {"file_change", "web_search"}
-
-
 def _fault(message: str) -> Fault:
     found = fault_of(message)
     return Fault.SERVER if found is Fault.OTHER else found
@@ -135,9 +150,23 @@ def _is_strict(schema: Mapping[str, Any]) -> bool:
     return all(_is_strict(mapping(each)) for each in below if each is not None)
 
 
-_KEYWORDS = frozenset(
-    """
-    $defs $ref additionalProperties anyOf const description enum items properties required title
-    type maximum minimum maxItems minItems pattern format
-    """.split()
+# -- A prompt once more ----------------------------------------------------------------------------
+
+_VERBS = frozenset({"exec", "e", "resume", "--last", "--", "-"})
+_EVERYWHERE = frozenset(
+    {"-c", "--config", "-m", "--model", "-s", "--sandbox", "-p", "--profile"}
+    | {"--enable", "--disable"}
 )
+
+
+def again(asked: PromptAgain) -> tuple[str, ...]:
+    """Return the command line that gives it a prompt once more."""
+    words = asked.argv[1:]
+    named = words[words.index("resume") + 1 :][:1] if "resume" in words else ()
+    was_alone = any(word in ("exec", "e") for word in words)
+    kept = tuple(word for word in options(asked, Flags(_VERBS)) if not named or word != named[0])
+    if was_alone != asked.alone:
+        kept = only(kept, _EVERYWHERE)
+    alone = ("exec",) if asked.alone else ()
+    resume = ("resume", asked.session) if asked.session else ()
+    return (asked.argv[0], *alone, *kept, *resume, "--", asked.prompt)

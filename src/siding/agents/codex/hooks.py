@@ -1,4 +1,4 @@
-"""The Codex CLI: how it reports.
+"""The Codex CLI: how it reports, and what its tools do, as its hooks name them.
 
 Its hooks are given for one run by `-c hooks.EVENT`. Codex passes over hooks that nobody has
 trusted, without a word; so the trust in ours, a hash of each, is given as well. Hooks that the
@@ -13,11 +13,40 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.codex import past as codex_past
-from siding.agents.codex.tools import TOOLS
 from siding.agents.hook_words import CALLED, JUDGED, Hooked, Words
 from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report
-from siding.agents.tool_words import NotUnderstood
+from siding.agents.tool_words import NotUnderstood, ToolTable, patched, read, typed
 from siding.ground.hashing import sha256_hex
+
+# -- Its tools: which do nothing, and what the others do -------------------------------------------
+
+# It glues the name of a group to that of a tool: `collaborationspawn_agent`. The commands of a
+# helper are reported as those of the session are.
+_HELPERS = """
+    followup_task interrupt_agent list_agents send_message spawn_agent wait_agent close_agent
+    resume_agent send_input wait
+"""
+_HARMLESS = """
+    create_goal get_goal update_goal update_plan request_user_input tool_search web_search
+    list_mcp_resources list_mcp_resource_templates read_mcp_resource
+"""
+TOOLS = ToolTable(
+    shell="Bash",
+    touching={
+        "apply_patch": {"command": patched},
+        "view_image": {"path": read},
+        "write_stdin": {"chars": typed},
+    },
+    harmless=frozenset(
+        [
+            *_HARMLESS.split(),
+            *(f"{group}{name}" for group in ("", "collaboration") for name in _HELPERS.split()),
+        ]
+    ),
+)
+
+
+# -- How it reports --------------------------------------------------------------------------------
 
 # Of these it starts no conversation.
 _OTHER_WORK = frozenset(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.codex import forks
+from siding.agents.transcripts.compaction import INTRODUCTION
 from siding.agents.transcripts.foreign import (
     ORIGIN,
     Gathering,
@@ -23,7 +24,6 @@ from siding.agents.transcripts.foreign import (
 from siding.agents.transcripts.interchange import Converted, Interchange
 from siding.agents.transcripts.kinds import ASSISTANT, COMPACT_BOUNDARY, SYSTEM, USER, Record
 from siding.agents.transcripts.messages import blocks_of, content_of
-from siding.agents.transcripts.writing.compaction import INTRODUCTION
 from siding.ground.storage.codec import NotJson, parse_object
 
 FORM = "codex"

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.wire.pointing import Point, Pointed, Read, is_base_url
+from siding.agents.wire import Point, Pointed, Read, is_base_url
 from siding.ground.storage.fields import mapping, text
 
 _OWN = "openai"

@@ -8,7 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import JsonLines, fault_of, shown
-from siding.agents.headless.port import Ask, Fault, Headless, Invocation, Level, Stream, with_text
+from siding.agents.headless.port import (
+    Ask,
+    Fault,
+    Flags,
+    Headless,
+    Invocation,
+    Level,
+    PromptAgain,
+    Stream,
+    options,
+    with_text,
+)
 from siding.ground.storage.fields import mapping, text, whole
 
 _MODES = {Level.READ: "default", Level.EDIT: "auto_edit", Level.ALL: "yolo"}
@@ -86,3 +97,18 @@ class _Stream(JsonLines):
             found = fault_of(error)
             fault = Fault.SERVER if found is Fault.OTHER and "API Error" in error else found
             self.seen = self.seen._replace(fault=fault, error=error)
+
+
+# -- A prompt once more ----------------------------------------------------------------------------
+
+_FLAGS = Flags(
+    frozenset({"--"}),
+    frozenset({"-p", "--prompt", "-i", "--prompt-interactive", "-r", "--resume", "--session-id"}),
+)
+
+
+def again(asked: PromptAgain) -> tuple[str, ...]:
+    """Return the command line that gives it a prompt once more."""
+    resume = ("--resume", asked.session) if asked.session else ()
+    flag = "--prompt" if asked.alone else "--prompt-interactive"
+    return (asked.argv[0], *options(asked, _FLAGS), *resume, f"{flag}={asked.prompt}")

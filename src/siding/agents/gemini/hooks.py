@@ -1,4 +1,4 @@
-"""The Gemini CLI: how it reports.
+"""The Gemini CLI: how it reports, and what its tools do.
 
 Its hooks are given for one run by settings of a system, whose file a variable names. It believes
 such a file only if nobody but root can write it, or replace it: so it reports to root alone. The
@@ -19,11 +19,42 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.gemini.tools import TOOLS
 from siding.agents.hook_words import Hooked, Words, merged
 from siding.agents.hooks import PERSON_S, Adapter, Answer, Injection, Moment, Reach, Report
 from siding.agents.settings import without_comments
+from siding.agents.tool_words import ToolTable, addressed, fetched, read, written
 from siding.ground.storage.fields import mapping, text
+from siding.shellguard.face import Effect
+
+# -- Its tools: which do nothing, and what the others do -------------------------------------------
+
+# Helpers do nothing themselves: their calls are reported as those of the session are.
+_HARMLESS = """
+    activate_skill ask_user codebase_investigator cli_help complete_task enter_plan_mode
+    exit_plan_mode generalist get_internal_docs glob google_web_search invoke_agent list_directory
+    list_background_processes read_background_output update_topic write_todos
+    tracker_add_dependency tracker_create_task tracker_get_task tracker_list_tasks
+    tracker_update_task tracker_visualize
+"""
+TOOLS = ToolTable(
+    shell="run_shell_command",
+    touching={
+        "read_file": {"file_path": read, "absolute_path": read},
+        "read_many_files": {"include": read, "paths": read},
+        "search_file_content": {"dir_path": read, "path": read},
+        "grep_search": {"dir_path": read, "path": read},
+        "write_file": {"file_path": written},
+        "replace": {"file_path": written},
+        "web_fetch": {"prompt": addressed, "url": fetched},
+    },
+    optional=frozenset({"search_file_content", "grep_search"}),
+    acting={"save_memory": lambda _given: ((Effect.WRITES, "~/.gemini/GEMINI.md"),)},
+    harmless=frozenset(_HARMLESS.split()),
+    own="mcp_siding_",
+)
+
+
+# -- How it reports --------------------------------------------------------------------------------
 
 _SYSTEM, _DEFAULTS = "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
 _USUAL = "/etc/gemini-cli/settings.json"  # of a system, where nothing else is named

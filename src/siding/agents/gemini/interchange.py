@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from siding.agents.transcripts.branches import rewind_line
 from siding.agents.transcripts.foreign import (
     ORIGIN,
     Gathering,
@@ -26,7 +27,6 @@ from siding.agents.transcripts.foreign import (
 from siding.agents.transcripts.interchange import Converted, Interchange
 from siding.agents.transcripts.kinds import ASSISTANT, SYSTEM, USER, Record
 from siding.agents.transcripts.messages import text_of, tool_results, tool_uses
-from siding.agents.transcripts.writing.branching import rewind_line
 from siding.ground.hashing import sha256_hex
 from siding.ground.storage.codec import NotJson, parse_object
 

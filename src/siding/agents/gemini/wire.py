@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Mapping
 
 from siding.agents.settings import without_comments
-from siding.agents.wire.pointing import Point, Pointed, Read, is_base_url
+from siding.agents.wire import Point, Pointed, Read, is_base_url
 from siding.ground.storage.fields import mapping, text
 
 _BASE, _ACCOUNT = "GOOGLE_GEMINI_BASE_URL", "CODE_ASSIST_ENDPOINT"

@@ -1,4 +1,6 @@
-"""Any program: a command line with places for the prompt, and what it prints is the result.
+"""An agent that is not in the table: any program, one that speaks ACP, one with written answers.
+
+A program is a command line with places for the prompt, and what it prints is the result.
 
     my-agent --ask {prompt}         the prompt as a word
     my-agent --file {prompt_file}   the path of a file that holds it
@@ -11,10 +13,11 @@ speaks ACP is started by way of the bridge (`agents.acp`).
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from siding.agents.headless.output import EventLines, PlainText
-from siding.agents.headless.port import Ask, Invocation, Stream, with_text
+from siding.agents.headless.port import CUT_OFF, Ask, Invocation, Stream, with_text
 from siding.agents.table import AGENTS, BY_PROGRAM
 from siding.ground.storage.fields import said
 
@@ -122,7 +125,7 @@ class AcpHeadless:
 def behind_acp(command: Sequence[str]) -> str:
     """Return the name of the agent that a command line starts to speak ACP; "" if none is known.
 
-    It may be started by a launcher: `npx -y @zed-industries/claude-code-acp@0.4`.
+    It may be started by a launcher: `npx -y @somebody/my-agent-acp@0.4`.
     """
     by_acp = {program: agent for agent in AGENTS for program in agent.acp}
     for word in command:
@@ -131,3 +134,37 @@ def behind_acp(command: Sequence[str]) -> str:
         if agent is not None:
             return agent.name
     return ""
+
+
+# -- The agent whose answers are written down (`scripted_program`) ---------------------------------
+
+_PROGRAM = str(Path(__file__).with_name("scripted_program.py"))
+
+
+class ScriptedHeadless:
+    """It takes a schema in the sense that its table has the object."""
+
+    says_end = True
+    has_answer = False
+
+    def takes_schema(self, _schema: Mapping[str, Any], /) -> bool:
+        return True
+
+    def invoked(self, ask: Ask) -> Invocation:
+        how = ("--resume", ask.session) if ask.session else ("--session", ask.new_session)
+        return Invocation(
+            argv=(*ask.program, *ask.options, *how),
+            stdin=ask.prompt.removeprefix(CUT_OFF),
+            session=ask.session or ask.new_session,
+        )
+
+    def stream(self, _ask: Ask, /) -> Stream:
+        return EventLines()
+
+
+SCRIPTED = ScriptedHeadless()
+
+
+def scripted_command(answers: str) -> tuple[str, ...]:
+    """Return how the command line begins that answers from a table, whose path is absolute."""
+    return (sys.executable, _PROGRAM, "--answers", answers)

@@ -2,12 +2,19 @@
 
 The adapter makes the command line (`Headless.invoked`), and reads what the agent prints as it comes
 (`Headless.stream`). All of it is pure; files that the agent needs are returned, not written.
-`headless` in an agent's folder has its ``HEADLESS``.
+
+A prompt is given once more, in a conversation or a new one, by a command line that is made of the
+one that the agent was started with (`again`): its options are kept, its prompts and the
+conversation it named are not.
+
+`headless` in an agent's folder has its ``HEADLESS`` and ``again``.
 """
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
+from itertools import islice
 from typing import Any, Protocol
 
 from siding.agents.facets import Facet
@@ -131,3 +138,69 @@ HEADLESS: Facet[Headless] = Facet("headless", "HEADLESS")
 def with_text(ask: Ask) -> str:
     """Return the prompt behind the text for the model, for agents that take no text apart."""
     return f"{ask.text}\n\n{ask.prompt}" if ask.text else ask.prompt
+
+
+# -- A prompt once more ----------------------------------------------------------------------------
+
+# An agent reports any text as the id of its conversation; a command line takes a harmless one.
+_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")
+
+
+class PromptAgain(NamedTuple):
+    """What the agent is asked once more.
+
+    `session` is its own id of the conversation to go on with, "" to begin one. `alone`: it answers
+    and ends; else it goes on talking with the person. `said` are prompts that the command line may
+    have.
+    """
+
+    argv: tuple[str, ...]
+    prompt: str
+    session: str
+    alone: bool
+    said: Collection[str]
+
+
+# Returns () for an agent that nobody can tell to go on with a conversation.
+AGAIN: Facet[Callable[[PromptAgain], tuple[str, ...]]] = Facet("headless", "again")
+
+
+def prompted_again(agent: str, asked: PromptAgain) -> tuple[str, ...]:
+    """Return the command line; () if nobody has said how this agent is given a prompt once more."""
+    made = AGAIN.of(agent)
+    if made is None or (asked.session and not _SESSION.fullmatch(asked.session)):
+        return ()
+    return made(asked)
+
+
+class Flags(NamedTuple):
+    """Words of a command line that are left out: alone, and with the word behind them."""
+
+    alone: frozenset[str] = frozenset()
+    with_value: frozenset[str] = frozenset()
+
+
+def options(asked: PromptAgain, flags: Flags) -> tuple[str, ...]:
+    """Return the options of the command line, without prompts and the words of `flags`."""
+    said = {each.strip() for each in (*asked.said, asked.prompt)}
+    found: list[str] = []
+    words = iter(asked.argv[1:])
+    for word in words:
+        name, is_joined, _value = word.partition("=")
+        if name in flags.with_value:
+            if not is_joined:
+                next(words, None)
+        elif word not in flags.alone and word.strip() not in said:
+            found.append(word)
+    return tuple(found)
+
+
+def only(words: Sequence[str], names: Collection[str]) -> tuple[str, ...]:
+    """Return the options of these names, each with its value."""
+    found: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, is_joined, _value = word.partition("=")
+        if name in names:
+            found += [word] if is_joined else [word, *islice(rest, 1)]
+    return tuple(found)

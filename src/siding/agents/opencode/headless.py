@@ -9,7 +9,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import JsonLines, fault_of, shown
-from siding.agents.headless.port import Ask, Fault, Headless, Invocation, Level, Stream, with_text
+from siding.agents.headless.port import (
+    Ask,
+    Fault,
+    Flags,
+    Headless,
+    Invocation,
+    Level,
+    PromptAgain,
+    Stream,
+    only,
+    options,
+    with_text,
+)
 from siding.agents.settings import without_comments
 from siding.ground.storage.fields import mapping, text, whole
 
@@ -113,3 +125,22 @@ class _Stream(JsonLines):
         if found is Fault.OTHER and error.get("name") == "APIError":
             found = Fault.SERVER
         self.seen = self.seen._replace(ended=True, fault=found, error=message)
+
+
+# -- A prompt once more ----------------------------------------------------------------------------
+
+_FLAGS = Flags(
+    frozenset({"run", "-c", "--continue", "--"}), frozenset({"-s", "--session", "--prompt"})
+)
+_EVERYWHERE = frozenset({"-m", "--model", "--agent"})
+
+
+def again(asked: PromptAgain) -> tuple[str, ...]:
+    """Return the command line that gives it a prompt once more."""
+    kept = options(asked, _FLAGS)
+    if ("run" in asked.argv[1:]) != asked.alone:
+        kept = only(kept, _EVERYWHERE)
+    resume = ("--session", asked.session) if asked.session else ()
+    if asked.alone:
+        return (asked.argv[0], "run", *resume, *kept, "--", asked.prompt)
+    return (asked.argv[0], *resume, *kept, f"--prompt={asked.prompt}")

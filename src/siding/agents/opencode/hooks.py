@@ -1,4 +1,4 @@
-"""opencode: how it reports.
+"""opencode: how it reports, and what its tools do.
 
 A plugin is given for one run by settings in a variable, which opencode merges with all others; what
 the person has in that variable is merged with ours. The plugin (`plugin.mjs`) lives in
@@ -11,11 +11,45 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report
-from siding.agents.opencode.tools import TOOLS
 from siding.agents.plain_words import Plain
 from siding.agents.settings import without_comments
-from siding.agents.tool_words import NotUnderstood, command_of
+from siding.agents.tool_words import (
+    NotUnderstood,
+    ToolTable,
+    command_of,
+    fetched,
+    patched,
+    read,
+    written,
+)
 from siding.ground.storage.fields import mapping, text
+
+# -- Its tools: which do nothing, and what the others do -------------------------------------------
+
+# Helpers and skills do nothing themselves: their calls are reported as those of the session are.
+_HARMLESS = """
+    codesearch glob invalid list list_mcp_resource_templates list_mcp_resources lsp plan_enter
+    plan_exit question read_mcp_resource skill task todoread todowrite websearch
+"""
+TOOLS = ToolTable(
+    shell="bash",
+    touching={
+        "read": {"filePath": read},
+        "grep": {"path": read},
+        "write": {"filePath": written},
+        "edit": {"filePath": written},
+        "multiedit": {"filePath": written},
+        "patch": {"patchText": patched},
+        "apply_patch": {"patchText": patched},
+        "webfetch": {"url": fetched},
+    },
+    optional=frozenset({"grep"}),
+    harmless=frozenset(_HARMLESS.split()),
+    own="siding_",
+)
+
+
+# -- How it reports --------------------------------------------------------------------------------
 
 _CONTENT, _WANTED = "OPENCODE_CONFIG_CONTENT", "SIDING_OPENCODE"
 _PLUGIN = Path(__file__).with_name("plugin.mjs").as_uri()

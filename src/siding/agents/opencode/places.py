@@ -5,6 +5,6 @@ from siding.agents.places import APIS, AgentPlaces
 PLACES = AgentPlaces(
     sessions=(".local/share/opencode",),
     writable=(".local/state/opencode",),
-    private=(".config/opencode", ".opencode"),
+    private=(".config/opencode", ".opencode"),  # 1.18 ends if it cannot write there
 )
 HOSTS = (*APIS, "opencode.ai", "models.dev")

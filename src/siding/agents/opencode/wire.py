@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.settings import without_comments
-from siding.agents.wire.pointing import Point, Pointed, Read, is_base_url
+from siding.agents.wire import Point, Pointed, Read, is_base_url
 from siding.ground.storage.fields import mapping, text
 
 _CONTENT = "OPENCODE_CONFIG_CONTENT"

@@ -3,14 +3,15 @@
 What it would ask about it is denied, since nobody can be asked; bypassPermissions is for sandboxes.
 """
 
-from siding.agents.claude.headless import ClaudeHeadless
 from siding.agents.headless.port import Headless, Level
+from siding.agents.headless.stream_json import StreamJsonHeadless
+from siding.agents.headless.stream_json import again as again
 from siding.agents.own.hooks import TRIES_VARIABLE
 
 _MODES = {Level.READ: "dontAsk", Level.EDIT: "acceptEdits", Level.ALL: "acceptEdits"}
 
 
-class SidingAgentHeadless(ClaudeHeadless):
+class SidingAgentHeadless(StreamJsonHeadless):
     """Siding's own agent."""
 
     modes = _MODES

@@ -5,6 +5,8 @@ other program has added since. `interchange` in an agent's folder has its ``INTE
 
 A copy of a conversation, as a new one, has what a model would be sent: what was rewound or
 compacted away is not in it, also for programs whose own files know nothing of either.
+
+`changes_in` tells what Siding has changed in a transcript since it was taken over.
 """
 
 import os
@@ -15,13 +17,20 @@ from typing import Protocol
 
 from siding.agents.facets import Facet
 from siding.agents.table import BY_NAME, OUR_FORM
-from siding.agents.transcripts.differences import Differences
-from siding.agents.transcripts.foreign import Imported, bytes_of, in_todays_form
-from siding.agents.transcripts.heads import parsed
-from siding.agents.transcripts.kinds import Record
+from siding.agents.transcripts.appender import Appender, lock_of
+from siding.agents.transcripts.branches import branch_session
+from siding.agents.transcripts.foreign import (
+    Differences,
+    Imported,
+    bytes_of,
+    in_todays_form,
+    origin_of,
+    record_of,
+)
+from siding.agents.transcripts.heads import is_ours, parsed
+from siding.agents.transcripts.kinds import CHAIN_TYPES, Record
 from siding.agents.transcripts.messages import as_said
-from siding.agents.transcripts.store import SessionStore, branch_session
-from siding.agents.transcripts.writing.appending import Appender, lock_of
+from siding.agents.transcripts.store import SessionStore
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import make_dirs, move_aside, remove_file, replace_bytes
 from siding.ground.files.regular import open_with_stat, read_bytes
@@ -348,3 +357,53 @@ def records_at(path: Path) -> Iterator[Record]:
             yield parsed(read_bytes(path, limit=MOST_BYTES))
         except NotJson:
             return
+
+
+# -- What Siding has changed in a transcript since it was taken over -------------------------------
+
+_TOMBSTONE = b'"tombstone"'
+_REPLACED = b'"content-replacement"'
+
+
+class Changes(NamedTuple):
+    """What Siding did to a transcript.
+
+    `withdrawn`: the ids of withdrawn messages. `since`: the ids of the last message that Siding
+    wrote and of everything after it; None when Siding wrote no message.
+    """
+
+    withdrawn: frozenset[str]
+    since: frozenset[str] | None
+
+
+def changes_in(lines: Iterable[bytes]) -> Changes:
+    """Return what Siding did to the transcript with these lines."""
+    withdrawn = set()
+    since: set[str] | None = None
+    for line in lines:
+        if _TOMBSTONE in line:  # most lines are not parsed: they cannot hold what is looked for
+            record = record_of(line)
+            if is_our_line(record) and record.get("type") == "tombstone":
+                withdrawn.add(str(record.get("uuid")))
+        if is_ours(line):
+            record = record_of(line)
+            if record.get("type") in CHAIN_TYPES and origin_of(record) is None:
+                since = {str(record.get("uuid"))}
+        elif since is not None:
+            since.add(str(record_of(line).get("uuid")))
+    return Changes(frozenset(withdrawn), None if since is None else frozenset(since))
+
+
+def is_changed_here(transcript: Path) -> bool:
+    """Tell whether something was said, rewound or compacted here since the last import."""
+    if changes_in(raw_lines_at(transcript)).since is not None:
+        return True
+    return any(_REPLACED in line and is_ours(line) for line in raw_lines_at(transcript))
+
+
+def is_our_line(record: Record) -> bool:
+    """Return whether the line has a type that only Siding writes.
+
+    Another program may use the same name for a type of its own; its lines have no `v`.
+    """
+    return record.get("type") in ("tombstone", "foreign-line") and "v" in record

@@ -1,4 +1,4 @@
-"""Paths of the files of sessions. No I/O.
+"""Where the files of sessions are, and what the file of a subagent says of it.
 
 <root>/<session>.jsonl                             the transcript
 <root>/<session>/index.json                        a cache: where the metadata entries are
@@ -7,12 +7,20 @@
 <root>/<session>/tool-results/<call>.txt           a result too big for the conversation
 <root>/<session>/session-memory/summary.md         what was said, summed up
 <root>/search.sqlite3                              a cache: full text of all sessions
+
+Clients write the description of a subagent as well: an object with `agentType`, and perhaps
+`description` and `worktreePath`.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from siding.ground.errors import SidingError
+from siding.ground.files.durable import make_dirs, replace_bytes
+from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.fields import mapping, text
 from siding.ground.storage.layout import checked_name
 
 
@@ -62,3 +70,45 @@ class SessionLayout(NamedTuple):
 
     def _agents_in(self, group: str) -> Path:
         return self.subagents / checked_name(group) if group else self.subagents
+
+
+# -- What a subagent is ----------------------------------------------------------------------------
+
+_MOST_BYTES = 64 * 1024
+_TRANSCRIPT, _ABOUT = ".jsonl", ".meta.json"
+
+
+class Subagent(NamedTuple):
+    """A subagent of a conversation; `kind` and `description` are "" where nobody has said."""
+
+    id: str
+    kind: str = ""
+    description: str = ""
+
+    @property
+    def title(self) -> str:
+        """The id, with what is known of it."""
+        about = ": ".join(each for each in (self.kind, self.description) if each)
+        return f"{self.id} ({about})" if about else self.id
+
+
+def write_about(path: Path, kind: str, description: str) -> None:
+    """Write what a subagent is, before it says anything. Raises OSError."""
+    make_dirs(path.parent)
+    about = {"agentType": kind, "description": description}
+    replace_bytes(path, json.dumps(about, ensure_ascii=False).encode())
+
+
+def subagent_of(transcript: Path) -> Subagent:
+    """Return the subagent that a transcript is of. A description that cannot be read is none."""
+    name = transcript.name.removesuffix(_TRANSCRIPT)
+    found = Subagent(name.removeprefix("agent-"))
+    try:
+        about = mapping(
+            json.loads(read_bytes(transcript.with_name(name + _ABOUT), limit=_MOST_BYTES))
+        )
+    except (OSError, SidingError, ValueError, RecursionError):
+        return found
+    return found._replace(
+        kind=text(about.get("agentType")), description=text(about.get("description"))
+    )

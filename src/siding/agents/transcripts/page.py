@@ -4,9 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from siding.agents.transcripts.calls import ShownCall, says_nothing, shown_call
 from siding.agents.transcripts.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
-from siding.agents.transcripts.markdown import LONGEST_RESULT, result_text
+from siding.agents.transcripts.markdown import (
+    LONGEST_RESULT,
+    ShownCall,
+    result_text,
+    says_nothing,
+    shown_call,
+)
 from siding.agents.transcripts.messages import content_of, is_boundary
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.prose import html_of

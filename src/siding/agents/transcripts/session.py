@@ -12,23 +12,22 @@ What a provider wants back as it gave it (signatures, encrypted thoughts) lies i
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, Self
 
-from siding.agents.transcripts.context import Context, Spoken
+from siding.agents.transcripts.branches import branch_session, rewind_session
+from siding.agents.transcripts.compaction import Keep, Making, Trigger, full, partial
 from siding.agents.transcripts.kinds import ASSISTANT, USER, Record
+from siding.agents.transcripts.layout import write_about
 from siding.agents.transcripts.messages import content_of, message_id, tool_results, tool_uses
-from siding.agents.transcripts.metadata import Metadata
+from siding.agents.transcripts.reading.metadata import Metadata
 from siding.agents.transcripts.reading.recovery import mended
-from siding.agents.transcripts.reading.views import active
-from siding.agents.transcripts.sinks import SubagentLines, UnstoredLines
-from siding.agents.transcripts.store import SessionStore, branch_session, rewind_session
-from siding.agents.transcripts.subagents import write_about
-from siding.agents.transcripts.writing.compaction import Keep, Making, Trigger, full, partial
-from siding.agents.transcripts.writing.writer import Stamp, Writer
+from siding.agents.transcripts.reading.views import Context, Spoken, active
+from siding.agents.transcripts.store import SessionStore
+from siding.agents.transcripts.writer import Stamp, Writer
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
 
 
 class Lines(Protocol):
-    """Where the lines of a session go: `Writer`, or nowhere (`unstored.UnstoredLines`)."""
+    """Where the lines of a session go: `Writer`, or nowhere (`UnstoredLines`)."""
 
     metadata: Metadata
 
@@ -319,3 +318,71 @@ def live_records(store: SessionStore, session_id: str) -> list[Record]:
 def aside(store: SessionStore, session_id: str, *, source: Source) -> Session:
     """Go on with what a session has, and store nothing of it. Raises NotFound."""
     return Session(session_id, UnstoredLines(source), source, live_records(store, session_id))
+
+
+# -- What takes the lines of a conversation in place of a writer of its own ------------------------
+
+
+class UnstoredLines:
+    """Takes lines as `Writer` does and stores none."""
+
+    def __init__(self, source: Source) -> None:
+        self.metadata = Metadata()
+        self._source = source
+
+    def append(self, messages: Iterable[Record], *, durable: bool = False) -> list[Record]:
+        """Return the messages as they would be written."""
+        del durable
+        return [
+            {**each, "uuid": self._source.new_id(), "timestamp": self._source.now()}
+            for each in messages
+        ]
+
+    def set(self, entry: Record) -> None:
+        """Keep the entry in memory."""
+        self.metadata.add(entry)
+
+    def withdraw(self, uuid: str) -> None:
+        """Do nothing: the message is nowhere."""
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class SubagentLines:
+    """Takes lines as `Writer` does, for one subagent. They are as durable as those of the session.
+
+    An answer that is withdrawn stays in the file: nobody goes on with a subagent, and who reads it
+    sees what was said.
+    """
+
+    def __init__(self, writer: Writer, agent_id: str) -> None:
+        self.metadata = Metadata()
+        self._writer = writer
+        self._id = agent_id
+        self._last: str | None = None
+
+    def append(self, messages: Iterable[Record], *, durable: bool = False) -> list[Record]:
+        """Write messages after the last one; return them as they are written."""
+        del durable
+        written = self._writer.append_to_agent(self._id, messages, parent=self._last)
+        if written:
+            self._last = str(written[-1]["uuid"])
+        return written
+
+    def set(self, entry: Record) -> None:
+        """Keep the entry in memory: there is no such thing of a subagent."""
+        self.metadata.add(entry)
+
+    def withdraw(self, uuid: str) -> None:
+        """Do nothing: see the class."""
+
+    def flush(self) -> None:
+        """Return when all lines are stored."""
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Do nothing: the session closes the writer."""

@@ -1,7 +1,7 @@
-"""The sessions of one project: list, find, open, continue, branch and rewind them."""
+"""The sessions of one project: list, find, open and continue them."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,32 +9,27 @@ from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.kinds import ASSISTANT, Record
 from siding.agents.transcripts.layout import SessionLayout
 from siding.agents.transcripts.messages import tool_uses
-from siding.agents.transcripts.metadata import Metadata
-from siding.agents.transcripts.reading.chains import chain_to
-from siding.agents.transcripts.reading.index import (
+from siding.agents.transcripts.reading.listing import WINDOW_BYTES, ListedSession, listed
+from siding.agents.transcripts.reading.metadata import (
     Index,
+    Metadata,
     metadata_before,
     read_index,
     updated,
     write_index,
 )
-from siding.agents.transcripts.reading.listing import WINDOW_BYTES, ListedSession, listed
 from siding.agents.transcripts.reading.transcript import Transcript
-from siding.agents.transcripts.writing.branching import branch_title, branched, rewind_line
-from siding.agents.transcripts.writing.writer import Resumed, Stamp, Writer
+from siding.agents.transcripts.writer import Resumed, Stamp, Writer
 from siding.ground.errors import NotFound, UnreadableFile, UsageError
-from siding.ground.files.durable import create_bytes
 from siding.ground.files.regular import open_with_stat
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson
 from siding.ground.storage.documents import listed_ids
 from siding.ground.storage.lines import lines_backwards, lines_forwards
 from siding.ground.storage.locks import Holder
-from siding.ground.storage.writes import encode_line
 
 _MOST_UNREAD = 64 << 20  # bytes that a list may read of one file to find its title
 _CALLERS_LOOKED_AT = 64  # answers, from the end; enough, as a result comes right after its call
-
 Unreadable = UnreadableFile | OSError  # why the file of a session is not read
 
 
@@ -252,70 +247,6 @@ class SessionStore:
             raise NotFound(
                 f"there is no session {session_id!r}", hint="`siding session list` shows them"
             ) from None
-
-
-def branch_session(
-    store: SessionStore,
-    source: str,
-    target: str,
-    *,
-    into: SessionStore | None = None,
-    first: Sequence[Record] = (),
-) -> str:
-    """Create the session `target` as a branch of the live chain of `source`; return its title.
-
-    It is made in the store `into`, if one is given, and begins with the lines `first`. Its file
-    appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
-    """
-    with store.live(source) as transcript:
-        transcript.require_known_version()
-        metadata = store.metadata(source, transcript)
-        records = list(transcript.records(transcript.chain()))
-    taken = {row.listed.title for row in store.rows(hidden=True)}
-    title = branch_title(
-        metadata.title(source), records, {each for each in taken if each is not None}
-    )
-    lines = branched(
-        records,
-        source=source,
-        target=target,
-        replacements=metadata.replacements_of(source),
-        title=title,
-    )
-    path = (into or store).layout(target).transcript
-    create_bytes(path, b"".join(encode_line(each) + b"\n" for each in [*first, *lines]))
-    return title
-
-
-def rewind_session(
-    writer: Writer, transcript: Transcript, target: str | None, *, now: str, uuid: str
-) -> Record:
-    """Write that the session goes on after `target` (None: from its start); return the line.
-
-    Some messages after `target` would still be read as part of the chain, so the line also removes
-    them. If `target` is the summary of a compaction that kept messages, these are the kept
-    messages, which readers put after the summary. If `target` is one of several lines of an answer,
-    these are the other lines and the results of their calls, which readers put beside it.
-    """
-    line = rewind_line(target, uuid=uuid, now=now)
-    last = transcript.tree.boundaries[-1] if transcript.tree.boundaries else None
-    removed = _coming_back(transcript, target) if target is not None else set()
-    if last and last.segment and last.segment.anchor_uuid == target:
-        removed |= transcript.tree.kept
-    if removed:
-        line["snipMetadata"] = {"removedUuids": sorted(removed)}
-    writer.record([line], parent=target)
-    return line
-
-
-def _coming_back(transcript: Transcript, target: str) -> set[str]:
-    """Return the messages after `target` on the chain that readers would still add before it."""
-    head = transcript.tree.heads.get(target)
-    if head is None:
-        return set()
-    chain = [each.uuid for each in transcript.chain()]
-    later = set(chain[chain.index(target) + 1 :]) if target in chain else set()
-    return later & {each.uuid for each in chain_to(transcript.tree, head)}
 
 
 def listed_file(path: Path, index: Index | None = None) -> ListedSession:

@@ -1,6 +1,6 @@
 """Let git convert files as it does when it stores or checks them out, on copies beside the bench.
 
-Loaded only where something converts: a filter, line endings, an encoding. `content.py` says when.
+Loaded only where something converts: a filter, line endings, an encoding. `content` says when.
 """
 
 import os

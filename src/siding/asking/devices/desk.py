@@ -1,7 +1,6 @@
 """The dashboard's side of devices: pair one, and judge what one has signed."""
 
-from siding.asking.devices.device import Device, DeviceKind, free_name, id_of_key, name_from
-from siding.asking.devices.offer import judged
+from siding.asking.devices.device import Device, DeviceKind, free_name, id_of_key, judged, name_from
 from siding.asking.devices.proof import Challenges, Proof, SignedRequest, message, proof_from
 from siding.asking.devices.refusals import DeviceRefused, Reason, require_library
 from siding.asking.devices.store import Circumstances, DeviceJournal, DeviceStore, Told

@@ -1,7 +1,8 @@
-"""Devices on disk: ``devices/`` of the home, and the journal of them. `FORMAT.md` shows the files.
+"""Devices on disk: ``devices/`` of the home, the journal of them, and the dashboard's certificate.
 
-Writers hold the lock. Reading takes none: each file is replaced as a whole. The journal has what
-was paired, removed, signed and refused, in all projects.
+`FORMAT.md` shows the files. Writers hold the lock. Reading takes none: each file is replaced as a
+whole. The journal has what was paired, removed, signed and refused, in all projects. The
+certificate with which a dashboard is served to devices is found, or made and renewed.
 """
 
 import os
@@ -15,16 +16,19 @@ from typing import Any
 
 from siding.asking.devices.device import (
     DEVICE_VERSION,
+    OFFER_VERSION,
     Device,
+    Offer,
     device_from,
     document_of,
     is_device_id,
+    offer_from,
 )
-from siding.asking.devices.offer import OFFER_VERSION, Offer, offer_from
-from siding.asking.devices.offer import document_of as offer_document
-from siding.asking.devices.refusals import DeviceRefused, DeviceUnknown, Reason
+from siding.asking.devices.device import document_of_offer as offer_document
+from siding.asking.devices.refusals import DeviceRefused, DeviceUnknown, Reason, require_library
 from siding.ground.errors import NotFound, SidingError
-from siding.ground.files.durable import make_dirs, move_aside, remove_file
+from siding.ground.files.durable import make_dirs, move_aside, remove_file, replace_bytes
+from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.ground.storage.journals import Journal
@@ -212,3 +216,39 @@ class DeviceJournal:
     def tell_of(self, event: Told, device: Device, about: Circumstances | None = None) -> None:
         """Append an entry about a paired device."""
         self.tell(event, device=device.id, name=device.name, about=about)
+
+
+class Certificate(NamedTuple):
+    """The file with the certificate and its key, and its SHA-256 as browsers show it.
+
+    `is_new` tells that devices have to compare it once more.
+    """
+
+    path: Path
+    fingerprint: str
+    is_new: bool
+
+
+def certificate_for(app: App, names: tuple[str, ...]) -> Certificate:
+    """Return a certificate for these hosts that is good for some weeks at least.
+
+    Raises LibraryMissing. The file is only readable by its owner.
+    """
+    require_library()
+    from siding.asking.devices.certificate import fingerprint, is_good, new_certificate
+
+    store, now = DeviceStore(app.home.devices_dir), app.clock.now()
+    with store.changing():
+        pem = _there(store.certificate)
+        is_new = pem is None or not is_good(pem, names, now)
+        if pem is None or is_new:
+            pem = new_certificate(names, now)
+            replace_bytes(store.certificate, pem)
+    return Certificate(store.certificate, fingerprint(pem), is_new)
+
+
+def _there(path: Path) -> bytes | None:
+    try:
+        return read_bytes(path)
+    except (FileNotFoundError, SidingError):
+        return None

@@ -7,8 +7,7 @@ shows a code, and waits until a browser brings it.
 import time
 from collections.abc import Callable
 
-from siding.asking.devices.device import Device, name_from
-from siding.asking.devices.offer import GOOD_FOR_S, Offer, new_code, new_offer
+from siding.asking.devices.device import GOOD_FOR_S, Device, Offer, name_from, new_code, new_offer
 from siding.asking.devices.refusals import require_library
 from siding.asking.devices.store import Circumstances, DeviceJournal, DeviceStore, Told
 from siding.ground.errors import SidingError
@@ -16,8 +15,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.place.dashboard import Dashboard, running_dashboard
 from siding.record.place.project import Project
 from siding.record.place.projects import known_projects
-from siding.record.place.sandbox_inside import HomeHidden, home_is_hidden, is_in_step
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, HomeHidden, home_is_hidden, is_in_step
 from siding.record.recording.calling_step import InsideStep, calling_steps
 
 _HINT = "it is for a person: `siding devices` in a terminal of your own"

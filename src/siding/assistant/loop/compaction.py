@@ -3,11 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
-from siding.agents.transcripts.writing.compaction import (
-    CHARACTERS_PER_TOKEN,
-    INSTRUCTIONS,
-    clean_summary,
-)
+from siding.agents.transcripts.compaction import CHARACTERS_PER_TOKEN, INSTRUCTIONS, clean_summary
 from siding.assistant.loop.messages import Block, Folding, Message, Usage
 from siding.assistant.loop.model import (
     BlockEnded,

@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
-from siding.agents.transcripts.writing.compaction import Breaker
+from siding.agents.transcripts.compaction import Breaker
 from siding.assistant.loop.answer import Answering, Execution
 from siding.assistant.loop.compaction import estimated, is_long, summed_up
 from siding.assistant.loop.events import (

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from siding.agents.transcripts.context import Context
+from siding.agents.transcripts.reading.views import Context
 from siding.assistant.briefing import Briefing, Facts, briefing
 from siding.assistant.loop.compaction import estimated
 from siding.assistant.loop.context.texts import ContextPart as ContextPart

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import pairwise
 
-from siding.agents.transcripts.counting.calls import Tokens
+from siding.agents.transcripts.counting import Tokens
 from siding.agents.transcripts.kinds import moment
 from siding.assistant.views.chosen import EMPTY_HINT, looked_at
 from siding.assistant.views.turns import ModelRequest, ToolCall, calls_of, requests_of, turns_of

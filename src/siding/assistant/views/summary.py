@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from siding.agents.transcripts.context import Context
+from siding.agents.transcripts.reading.views import Context
 from siding.assistant.loop.compaction import summed_up
 from siding.assistant.loop.effort import VARIABLE, effort_in_force
 from siding.assistant.loop.events import ModelUse

@@ -1,16 +1,8 @@
 """Write results for other programs: ``--format json`` and ``--output FILE``."""
 
-from argparse import ArgumentParser
 from typing import Any
 
 from siding.faces.cli.screen.screen import Screen
-
-
-def add_format(parser: ArgumentParser, *formats: str) -> None:
-    """Declare ``--format``; the first of `formats` is the default."""
-    parser.add_argument(
-        "--format", choices=formats, default=formats[0], help=f"default: {formats[0]}"
-    )
 
 
 def print_json(screen: Screen, value: Any) -> None:

@@ -100,7 +100,7 @@ def context_from(arguments: Namespace) -> Context:
         project=getattr(arguments, "project", ""),
     )
     if sys.stdin.isatty() and sys.stderr.isatty():
-        from siding.faces.cli.screen.pick import chooser
+        from siding.faces.cli.screen.questions import chooser
 
         app = app._replace(choose=chooser(screen))
     return Context(app=app, screen=screen)
@@ -116,3 +116,10 @@ def _warner(screen: Screen) -> Callable[[str], None]:
             screen.warn(inert(sentence))
 
     return warn
+
+
+def add_format(parser: ArgumentParser, *formats: str) -> None:
+    """Declare ``--format``; the first of `formats` is the default."""
+    parser.add_argument(
+        "--format", choices=formats, default=formats[0], help=f"default: {formats[0]}"
+    )

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.applying.apply import Mode
-from siding.faces.web.applying.acts import do_apply, plan_apply, told_apply
+from siding.faces.web.applying import do_apply, plan_apply, told_apply
 from siding.faces.web.plan import ActDone, ActPlan, ActRequest
 from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask, Fields
-from siding.faces.web.tasks.acts import do_close, plan_close, told_close
-from siding.faces.web.undo.acts import (
+from siding.faces.web.tasks import do_close, plan_close, told_close
+from siding.faces.web.undo import (
     do_rollback,
     do_undo,
     plan_rollback,
@@ -24,7 +24,7 @@ from siding.faces.web.undo.acts import (
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.locks import TaskBusy, busy_with, held_by, live_in
+from siding.record.place.busy import TaskBusy, busy_with, held_by, live_in
 from siding.record.place.project import Project
 from siding.record.unfinished.left_running import in_the_way, to_pause
 
@@ -127,7 +127,7 @@ def plan_page(ask: Ask) -> Page:
         "task_id": task_id,
         "modes": [mode.value for mode in Mode],
     }
-    return Page("templates/plan.html", "", values)
+    return Page("plan.html", "", values)
 
 
 def plan_json(ask: Ask, fields: Fields) -> dict[str, Any]:

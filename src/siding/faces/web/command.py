@@ -117,7 +117,7 @@ def _serve(project: Project, screen: CommandScreen, arguments: Namespace) -> Non
 
 
 def _served(app: App, text: str) -> Served:
-    from siding.asking.devices.serving import certificate_for
+    from siding.asking.devices.store import certificate_for
     from siding.faces.web.served import bind_served, served_address
     from siding.faces.web.server import Served
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.listeners import Heard, Listeners
 from siding.record.place.project import Project
+from siding.record.place.wiring import Heard, Listeners
 
 LOOK_EVERY_S = 0.25
 HEARTBEAT_S = 15.0

@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, Undefined
 from markupsafe import Markup, escape
 
-from siding.asking.entries import moment_iso
+from siding.asking.views import moment_iso
 from siding.faces.web.text import counted, duration, inert, size
 from siding.ground.ids import run_or_step
 from siding.ground.namedtuples import NamedTuple
@@ -46,7 +46,7 @@ def _pretty(value: object) -> str:
 
 
 _ENVIRONMENT = Environment(
-    loader=FileSystemLoader(Path(__file__).parent),
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=True,
     undefined=Undefined,
     trim_blocks=True,

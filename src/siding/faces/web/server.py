@@ -11,15 +11,15 @@ import uvicorn
 from anyio.to_thread import current_default_thread_limiter
 from starlette.types import ASGIApp
 
-from siding.asking.devices.serving import Certificate
+from siding.asking.devices.store import Certificate
 from siding.asking.devices.terminal import devices
 from siding.faces.web.access import Access, Activity, Key
 from siding.faces.web.application import build
-from siding.faces.web.asking.sessions import ServedAccess, Serving, Sessions
+from siding.faces.web.asking.devices import ServedAccess, Serving, Sessions
 from siding.faces.web.connection import Door, GuardedConnection, connections_of
 from siding.faces.web.guard import MAX_HEAD_BYTES
+from siding.faces.web.request import Site
 from siding.faces.web.served import ServedAddress, accept, tls_context, watch
-from siding.faces.web.site import Site
 from siding.faces.web.table import TOPICS
 from siding.faces.web.text import inert
 from siding.ground.errors import SidingError

@@ -1,15 +1,14 @@
 """The table of the dashboard: the addresses of all pages, of their pieces and of the API, and the
 topics of the live stream.
 
-What an address shows is in the folder of its feature: the handler and its template beside it.
+What an address shows is in the module or the folder of its feature, its template in `templates`.
 """
 
 from collections.abc import Callable
 
-from siding.faces.web import acts
+from siding.faces.web import acts, feed, phases, running, sessions, tasks
 from siding.faces.web.asking import decisions as asking
 from siding.faces.web.asking.devices import DeviceMay
-from siding.faces.web.feed import pages as feed
 from siding.faces.web.live import ProjectFollower, TopicKind
 from siding.faces.web.openapi import (
     ACT,
@@ -33,14 +32,10 @@ from siding.faces.web.openapi import (
     array,
     obj,
 )
-from siding.faces.web.phases import pages as phases
 from siding.faces.web.record import output, patches
 from siding.faces.web.record import pages as record
 from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask
-from siding.faces.web.running import pages as running
-from siding.faces.web.sessions import pages as sessions
-from siding.faces.web.tasks import pages as tasks
 from siding.faces.web.workflows import pages as workflows
 from siding.faces.web.workflows.following import RunFollower, RunsFollower, names_run
 

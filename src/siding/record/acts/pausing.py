@@ -1,11 +1,21 @@
-"""Pause the runs of a task while an act moves the files under them."""
+"""Pause the runs of a task while an act moves the files under them.
 
+Files may not be moved if a process that is paused is in the middle of writing a file of the
+workspace (a pause may fall between the emptying of a file and the writing), if git has a lock or is
+about to move a branch, or if one holds a lock of Siding's that an act needs.
+"""
+
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from siding.ground.errors import SidingError
-from siding.ground.process.identity import boot_id, started_of
+from siding.ground.git.paths import quote_path
+from siding.ground.git.refs import read_head
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.process.identity import boot_id, name_of, started_of
 from siding.ground.process.pauser import (
     CannotPause,
     Mark,
@@ -14,8 +24,9 @@ from siding.ground.process.pauser import (
     going_on_if_told_to_end,
     is_possible,
 )
+from siding.ground.process.procfs_details import OpenFile, command_line, directory_of, open_files
 from siding.record.acts.pause import BesideRuns, Pause, Paused, PausedRun
-from siding.record.acts.quiet import Unquiet, unquiet
+from siding.record.files.index_entries import ignored_among
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.recording.last_state import last_state
@@ -30,6 +41,24 @@ from siding.record.unfinished.left_running import live_runs, to_pause
 PATIENCE_S = 5.0
 _AGAIN_S = (0.005, 0.007, 0.011, 0.013, 0.017, 0.02)  # not in step with what is done regularly
 _NAMED = 3
+# The locks of a project that an act may wait for. Others are held for as long as a program lives.
+_NEEDED = ("locks/project", "locks/git", "locks/snapshots", "events.jsonl.lock")
+# What git does in several steps, some of them without a lock: while a hook or an editor runs.
+_MOVING = frozenset(
+    "add am apply bisect checkout cherry-pick commit merge mv pull read-tree rebase reset restore "
+    "revert rm stash switch update-index update-ref".split()
+)
+
+
+class Unquiet(NamedTuple):
+    """What a paused process was in the middle of."""
+
+    process: str
+    doing: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.process} {self.doing}"
 
 
 class NeverQuiet(SidingError):
@@ -192,3 +221,88 @@ def _top_of(run: Run) -> ProcessMark:
     """
     keeper = run.keeper
     return keeper if keeper.pid and started_of(keeper.pid) == keeper.started else run.host
+
+
+def unquiet(project: Project, workspace: Workspace, pids: Iterable[int]) -> list[Unquiet]:
+    """Return what the processes were in the middle of; nothing if files may be moved now."""
+    pids = list(pids)
+    root = os.path.realpath(workspace.path)
+    home = os.path.realpath(project.layout.root)
+    git_dir = os.path.realpath(workspace.git_dir) if workspace.git_dir else root
+    below = (f"{root}/", f"{git_dir}/", f"{home}/locks/", f"{home}/events.jsonl.lock")
+    opened = [(pid, each) for pid in pids for each in open_files(pid, below)]
+    found = [*_git_locks(project, workspace, pids), *_git_at_work(root, pids)]
+    found += [
+        Unquiet(name_of(pid), f"holds {each.path}")
+        for pid, each in opened
+        if each.is_locked and each.path.removeprefix(f"{home}/") in _NEEDED
+    ]
+    found += _written(project, workspace, root, opened)
+    found += [
+        Unquiet(name_of(pid), f"has {each.path} open for writing")
+        for pid, each in opened
+        if each.is_written and each.path.startswith(f"{git_dir}/") and git_dir != root
+    ]
+    return found
+
+
+def _written(
+    project: Project, workspace: Workspace, root: str, opened: Iterable[tuple[int, OpenFile]]
+) -> Iterator[Unquiet]:
+    """Yield the files of the workspace that are open for writing, without those git ignores: they
+    are in no state, and nothing moves them."""
+    written = [
+        (pid, os.fsencode(each.path[len(root) + 1 :]))
+        for pid, each in opened
+        if each.is_written and each.path.startswith(f"{root}/")
+    ]
+    paths = sorted({path for _pid, path in written})
+    if not paths:
+        return
+    ignored = ignored_among(project.snapshots, workspace.task_id, Path(workspace.path), paths)
+    for pid, path in written:
+        if path not in ignored:
+            yield Unquiet(name_of(pid), f"has {quote_path(path)} open for writing")
+
+
+def _git_at_work(root: str, pids: list[int]) -> Iterator[Unquiet]:
+    """Yield the git commands in the workspace that move what is checked out."""
+    for pid in pids:
+        verb = _git_verb(command_line(pid))
+        if verb in _MOVING and f"{directory_of(pid)}/".startswith(f"{root}/"):
+            yield Unquiet(f"`git {verb}` (process {pid})", "is at work")
+
+
+def _git_verb(words: list[str]) -> str:
+    """Return what a command line has git do: ``commit`` for ``git -c a=b commit``."""
+    if not words or os.path.basename(words[0]) != "git":
+        return ""
+    rest = iter(words[1:])
+    for word in rest:
+        if word in ("-c", "-C"):
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def _git_locks(project: Project, workspace: Workspace, pids: list[int]) -> Iterator[Unquiet]:
+    if not workspace.git_dir:
+        return
+    git_dir, common = Path(workspace.git_dir), project.paths.common_dir
+    head = read_head(git_dir, common)
+    branches = {workspace.branch, "" if head is None else head.branch or ""} - {""}
+    locks = [
+        *sorted(git_dir.glob("*.lock")),
+        *(common / "refs" / "heads" / f"{branch}.lock" for branch in sorted(branches)),
+        common / "packed-refs.lock",
+    ]
+    layout = project.task_layout(workspace.task_id)
+    if layout.sandbox_lock.exists():
+        from siding.record.unfinished.sandbox_commits import locks_of_living
+
+        locks += locks_of_living(layout)
+    gits = [name for name in map(name_of, pids) if name.startswith("git ")]
+    for lock in locks:
+        if os.path.lexists(lock):
+            yield Unquiet(gits[0] if gits else "git", f"holds {lock}")

@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping
 from shlex import join
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mappings, said, text, text_or_none, whole_or_none
-from siding.record.ledger.details import detail_from
-from siding.record.ledger.kinds import StepKind, StepStatus
+from siding.record.ledger.kinds import ForeignDetail, StepKind, StepStatus, known_kind
 from siding.record.ledger.reports import PolicyEvent
 
 if TYPE_CHECKING:
-    from siding.record.ledger.details import Detail
     from siding.record.ledger.details.apply import ApplyDetail
-    from siding.record.ledger.details.checkpoint import CheckpointDetail
+    from siding.record.ledger.details.phase import PhaseDetail
     from siding.record.ledger.details.rollback import RollbackDetail
-    from siding.record.ledger.details.run import RunDetail
+    from siding.record.ledger.details.run import CheckpointDetail, RunDetail
+
+    Detail = (
+        RunDetail | CheckpointDetail | RollbackDetail | ApplyDetail | PhaseDetail | ForeignDetail
+    )
 
 
 class Draft(NamedTuple):
@@ -112,3 +114,33 @@ def _policy_events(records: list[Mapping[str, Any]]) -> "tuple[PolicyEvent, ...]
     if not records:
         return ()
     return tuple(PolicyEvent.from_record(each) for each in records)
+
+
+def detail_from(kind: str, record: Mapping[str, Any]) -> "Detail":
+    """Return the detail of a step of this kind from its record."""
+    known = known_kind(kind)
+    match known:
+        case None:
+            return ForeignDetail(kind)
+        case StepKind.RUN:
+            from siding.record.ledger.details.run import RunDetail
+
+            return RunDetail.from_record(record)
+        case StepKind.CHECKPOINT:
+            from siding.record.ledger.details.run import CheckpointDetail
+
+            return CheckpointDetail.from_record(record)
+        case StepKind.ROLLBACK:
+            from siding.record.ledger.details.rollback import RollbackDetail
+
+            return RollbackDetail.from_record(record)
+        case StepKind.APPLY:
+            from siding.record.ledger.details.apply import ApplyDetail
+
+            return ApplyDetail.from_record(record)
+        case StepKind.PHASE:
+            from siding.record.ledger.details.phase import PhaseDetail
+
+            return PhaseDetail.from_record(record)
+        case _:
+            assert_never(known)

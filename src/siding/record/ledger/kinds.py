@@ -1,4 +1,4 @@
-"""The fixed sets of words in a ledger line, and the step that another one reverses."""
+"""The fixed sets of words in a ledger line, the step that another one reverses, unknown kinds."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -56,3 +56,12 @@ class Reversal(NamedTuple):
 
     def as_record(self) -> dict[str, Any]:
         return said(undoes=self.undoes, redoes=self.redoes)
+
+
+class ForeignDetail(NamedTuple):
+    """The detail of a kind that this version does not know; a newer version wrote it."""
+
+    kind: str
+
+    def as_record(self) -> dict[str, Any]:
+        return {}

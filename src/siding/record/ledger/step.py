@@ -19,22 +19,46 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, assert_never, final
 
 from siding.ground.storage.fields import mapping, strings, text, text_or_none, whole, words
-from siding.record.ledger.details import ForeignDetail
-from siding.record.ledger.kinds import StepKind, StepStatus, known_kind
-from siding.record.ledger.step_fields import StepFields, stat_of
+from siding.record.ledger.kinds import ForeignDetail, StepKind, StepStatus, known_kind
+from siding.record.ledger.step_fields import Said, StepFields, stat_of, usage_in
 
 # Details are imported by the properties that return them: a status or a board needs none of them.
 if TYPE_CHECKING:
     from siding.record.ledger.details.apply import ApplyDetail
-    from siding.record.ledger.details.checkpoint import CheckpointDetail
     from siding.record.ledger.details.phase import PhaseDetail
     from siding.record.ledger.details.rollback import MergedBranch, RollbackDetail
-    from siding.record.ledger.details.run import RunDetail
+    from siding.record.ledger.details.run import CheckpointDetail, RunDetail
     from siding.record.ledger.figures import RunTurns
-    from siding.record.ledger.usage import Usage
-    from siding.record.ledger.wire import WireReport
+    from siding.record.ledger.reports import WireReport
 
 STEP_VERSION = 1
+
+
+def _run_name(line: Mapping[str, Any]) -> str:
+    return text(line.get("name")) if text(line.get("run")) else ""
+
+
+def _run_turns(line: Mapping[str, Any]) -> "RunTurns | None":
+    if not (text(line.get("run")) and line.get("turns")):
+        return None
+    from siding.record.ledger.figures import RunTurns
+
+    return RunTurns.from_record(line["turns"])
+
+
+def _turn_of(line: Mapping[str, Any]) -> str:
+    """Return what the turn in a checkpoint's line is of; "" if it is no turn."""
+    return text(line.get("run")) or (text(line.get("agent")) and text(line.get("session")))
+
+
+def _only_run_beside(line: Mapping[str, Any]) -> str:
+    """Return the run during which a checkpoint was made, if this one alone lived then."""
+    beside = strings(line.get("beside"))
+    return beside[0] if line.get("origin") == "running" and len(beside) == 1 else ""
+
+
+def _syncs(line: Mapping[str, Any]) -> bool:
+    return bool(line["merged"].get("base"))
 
 
 @final
@@ -42,6 +66,11 @@ class RunStep(StepFields):
     """A command that ran in the workspace."""
 
     kind_shown = "run"
+    usage = Said(usage_in, "usage")
+    run = Said(text, "run")
+    turns = Said(_run_turns)
+    run_name = Said(_run_name)
+    since = Said(text, "since")
 
     @cached_property
     def detail(self) -> "RunDetail":
@@ -54,15 +83,6 @@ class RunStep(StepFields):
         return self.detail
 
     @property
-    def usage(self) -> "Usage":
-        found = self.line.get("usage")
-        if not found:  # as of most steps: what reads it is not loaded then
-            return {}
-        from siding.record.ledger.usage import usage_from
-
-        return usage_from(found)
-
-    @property
     def wire(self) -> "WireReport | None":
         return self.detail.wire if "wire" in self.line else None
 
@@ -73,48 +93,21 @@ class RunStep(StepFields):
             return self.title
         return f"{text(self.line.get('name'))}: {prompt.splitlines()[0]}".removeprefix(": ")
 
-    @property
-    def run(self) -> str:
-        return text(self.line.get("run"))
-
-    @property
-    def turns(self) -> "RunTurns | None":
-        if not (self.run and self.line.get("turns")):
-            return None
-        from siding.record.ledger.figures import RunTurns
-
-        return RunTurns.from_record(self.line["turns"])
-
-    @property
-    def run_name(self) -> str:
-        return text(self.line.get("name")) if self.run else ""
-
-    @property
-    def since(self) -> str:
-        return text(self.line.get("since"))
-
 
 class _CheckpointFields(StepFields):
     """What a checkpoint and a turn have; both are called ``checkpoint`` in the ledger."""
 
+    usage = Said(usage_in, "usage")
+
     @cached_property
     def detail(self) -> "CheckpointDetail":
-        from siding.record.ledger.details.checkpoint import CheckpointDetail
+        from siding.record.ledger.details.run import CheckpointDetail
 
         return CheckpointDetail.from_record(self.line)
 
     @property
     def as_checkpoint(self) -> "CheckpointDetail":
         return self.detail
-
-    @property
-    def usage(self) -> "Usage":
-        found = self.line.get("usage")
-        if not found:  # as of most steps: what reads it is not loaded then
-            return {}
-        from siding.record.ledger.usage import usage_from
-
-        return usage_from(found)
 
     @property
     def wire(self) -> "WireReport | None":
@@ -126,36 +119,26 @@ class CheckpointStep(_CheckpointFields):
     """The workspace was recorded: on request, or because it changed since the last step."""
 
     kind_shown = "checkpoint"
-
-    @property
-    def run_of_turn(self) -> str:
-        is_of_one = self.line.get("origin") == "running" and len(self.beside) == 1
-        return self.beside[0] if is_of_one else ""
+    run_of_turn = Said(_only_run_beside)
 
 
 @final
 class TurnStep(_CheckpointFields):
     """A turn of an agent, or a part of one: the line names its run or the agent's conversation."""
 
+    turn_of = Said(_turn_of)
+    run_of_turn = Said(_turn_of)
+    turn = Said(text, "turn")
+
     @property
     def kind_shown(self) -> str:
         return "call" if self.line.get("moment") == "call" else "turn"
 
-    @property
-    def turn_of(self) -> str:
-        return _turn_of(self.line)
-
-    @property
-    def run_of_turn(self) -> str:
-        return self.turn_of
-
-    @property
-    def turn(self) -> str:
-        return text(self.line.get("turn"))
-
 
 class _ApplyFields(StepFields):
     """What an apply has, and the undo and redo of one: a target was moved, not the workspace."""
+
+    kept = Said(strings, "kept")
 
     @cached_property
     def detail(self) -> "ApplyDetail":
@@ -166,10 +149,6 @@ class _ApplyFields(StepFields):
     @property
     def as_apply(self) -> "ApplyDetail":
         return self.detail
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        return strings(self.line.get("kept"))
 
 
 @final
@@ -197,6 +176,8 @@ class _RollbackFields(StepFields):
     """What every step has that replaced the content of the workspace: ``rollback`` in the ledger,
     also where it was no rollback."""
 
+    kept = Said(strings, "kept")
+
     @cached_property
     def detail(self) -> "RollbackDetail":
         from siding.record.ledger.details.rollback import RollbackDetail
@@ -210,10 +191,6 @@ class _RollbackFields(StepFields):
     @property
     def goes_back(self) -> bool:
         return True
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        return strings(self.line.get("kept"))
 
 
 @final
@@ -241,6 +218,8 @@ class RedoStep(_RollbackFields):
 class MergeStep(_RollbackFields):
     """A branch was merged into the workspace, perhaps with conflicts; or the base was (a sync)."""
 
+    syncs = Said(_syncs)
+
     @property
     def kind_shown(self) -> str:
         return "sync" if self.syncs else "merge"
@@ -252,10 +231,6 @@ class MergeStep(_RollbackFields):
     @property
     def merged(self) -> "MergedBranch | None":
         return self.detail.merged
-
-    @property
-    def syncs(self) -> bool:
-        return bool(self.line["merged"].get("base"))
 
 
 @final
@@ -366,11 +341,6 @@ def _class_of(kind: str, line: Mapping[str, Any]) -> type[Step]:
             return PhaseStep
         case _:
             assert_never(known)
-
-
-def _turn_of(line: Mapping[str, Any]) -> str:
-    """Return what the turn in a checkpoint's line is of; "" if it is no turn."""
-    return text(line.get("run")) or (text(line.get("agent")) and text(line.get("session")))
 
 
 def number_of(record: Mapping[str, Any]) -> int:

@@ -1,8 +1,8 @@
 """What steps of every kind have. The kinds themselves are in `siding.record.ledger.step`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from shlex import join
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, strings, text, text_or_none, whole
@@ -12,18 +12,44 @@ from siding.record.ledger.kinds import ALL_PARTS, Reversal, StepKind
 # none of them, and importing all of these modules takes longer than reading a ledger.
 if TYPE_CHECKING:
     from siding.record.ledger.details.apply import ApplyDetail
-    from siding.record.ledger.details.checkpoint import CheckpointDetail
     from siding.record.ledger.details.rollback import MergedBranch, RollbackDetail
-    from siding.record.ledger.details.run import RunDetail
+    from siding.record.ledger.details.run import CheckpointDetail, RunDetail
     from siding.record.ledger.figures import DiffFigures, RunTurns
-    from siding.record.ledger.reports import IsolationReport, PolicyEvent, Trap
+    from siding.record.ledger.reports import IsolationReport, PolicyEvent, Trap, WireReport
     from siding.record.ledger.usage import Usage
-    from siding.record.ledger.wire import WireReport
     from siding.record.snapshots.coverage import Coverage
 
 
-class StepFields(NamedTuple):
-    """The fields of every step. A property that only some kinds have says "none" here."""
+T = TypeVar("T")
+NOWHERE = ""  # the name of a field that no line has
+
+
+class Said(Generic[T]):
+    """What a field of the line says, read when it is asked for; without a name, the whole line."""
+
+    def __init__(self, read: Callable[[Any], T], name: str | None = None) -> None:
+        self._read = read
+        self._name = name
+
+    def __get__(self, step: "StepFields", _owner: type) -> T:
+        return self._read(step.line if self._name is None else step.line.get(self._name))
+
+
+def usage_in(found: object) -> "Usage":
+    """Return the usage in a field; most steps have none, and what reads it is not loaded then."""
+    if not found:
+        return {}
+    from siding.record.ledger.usage import usage_from
+
+    return usage_from(found)
+
+
+def _nothing(_found: object) -> None:
+    return None
+
+
+class _Fields(NamedTuple):
+    """What is read of every line at once."""
 
     number: int
     kind: str  # the word in the line: a StepKind, or another one that a newer version wrote
@@ -43,19 +69,67 @@ class StepFields(NamedTuple):
     complete: bool  # everything in the workspace was captured
     line: Mapping[str, Any]
 
+
+class StepFields(_Fields):
+    """The fields of every step. What only some kinds have says "none" here."""
+
+    # The id of the act that the step records; "" in lines of other tools and old versions.
+    act = Said(text, "act")
+    # Whether the process of the step died, and a later command recorded the step.
+    recovered = Said(bool, "recovered")
+    # Whether the line has the hash of the line before it; lines of other tools have none.
+    is_chained = Said(bool, "prev")
+    # The name of the agent that ran; "" for any other command.
+    agent = Said(text, "agent")
+    # Why the step was blocked, stopped or could not start; "" if none of this happened.
+    reason = Said(text, "reason")
+    # The ids of the other runs that lived when the step ended: changes may be theirs.
+    beside = Said(strings, "beside")
+    # The commits that the step made.
+    commits = Said(strings, "commits")
+    # How many files are linked to others than before.
+    links = Said(whole, "link_count")
+    # How many directories are empty that were not, or were and are not.
+    directories = Said(whole, "directory_count")
+    # The SHA-256 of the patch; None if there is no patch.
+    patch_sha256 = Said(text_or_none, "patch_sha256")
+
+    # The step that this one undoes or redoes; both fields are None if it does neither.
+    reversal = Said(Reversal.from_record)
+    # The snapshot that an undo of this step restores, if it is not `parent`.
+    returns = Said(text_or_none, "returns")
+    # The id of the step that this one stands on, or "base"; "" in lines of old versions.
+    on = Said(text, "on")
+    # The id of the step that this one does again, or goes back to do again; "" if none.
+    retries = Said(text, "retries")
+    # Whether the step brought the moved base branch in, with HEAD and the index.
+    syncs = Said(bool, NOWHERE)
+    # Versions that others wrote while the step moved files: paths in the project's home.
+    kept = Said(strings, NOWHERE)
+
+    # The id of the run that the step records; "" for other steps and old lines.
+    run = Said(text, NOWHERE)
+    # The name that the run was given; "" for none.
+    run_name = Said(text, NOWHERE)
+    # The newest step when a run began, or "base"; "" in old lines and for other steps.
+    since = Said(text, NOWHERE)
+    # What the turns of a run changed, whose line this is; None if it had none, or an earlier
+    # version recorded it.
+    turns: "Said[RunTurns | None]" = Said(_nothing, NOWHERE)
+    # What the agent of a run, or of one of its turns, has used, by model; {}: not known.
+    usage = Said(usage_in, NOWHERE)
+
+    # The id of the run whose turn the step is; "" if it is no turn. Of an agent that was started
+    # without one, it is the agent's own id of the conversation.
+    turn_of = Said(text, NOWHERE)
+    # The id of the run that the step is a turn of: it says so, or this run alone lived meanwhile.
+    run_of_turn = Said(text, NOWHERE)
+    # The agent's own id of the prompt whose turn, or a part of it, the step is; "" if none.
+    turn = Said(text, NOWHERE)
+
     @property
     def id(self) -> str:
         return f"{self.number:04d}"
-
-    @property
-    def act(self) -> str:
-        """The id of the act that the step records; "" in lines of other tools and old versions."""
-        return text(self.line.get("act"))
-
-    @property
-    def recovered(self) -> bool:
-        """Whether the process of the step died, and a later command recorded the step."""
-        return bool(self.line.get("recovered"))
 
     @property
     def as_run(self) -> "RunDetail | None":
@@ -83,44 +157,14 @@ class StepFields(NamedTuple):
         return None
 
     @property
-    def syncs(self) -> bool:
-        """Whether the step brought the moved base branch in, with HEAD and the index."""
-        return False
-
-    @property
     def goes_back(self) -> bool:
         """Whether the step set the workspace to another recorded state: a rollback, undo, redo."""
         return False
 
     @property
-    def kept(self) -> tuple[str, ...]:
-        """Versions that others wrote while the step moved files: paths in the project's home."""
-        return ()
-
-    @property
-    def reversal(self) -> Reversal:
-        """The step that this one undoes or redoes; both fields are None if it does neither."""
-        return Reversal.from_record(self.line)
-
-    @property
-    def returns(self) -> str | None:
-        """The snapshot that an undo of this step restores, if it is not `parent`."""
-        return text_or_none(self.line.get("returns"))
-
-    @property
-    def on(self) -> str:
-        """The id of the step that this one stands on, or "base"; "" in lines of old versions."""
-        return text(self.line.get("on"))
-
-    @property
     def took_all_parts(self) -> bool:
         """Whether a rollback took HEAD, the branch, the index and the phases along."""
         return self.line.get("parts") == ALL_PARTS
-
-    @property
-    def retries(self) -> str:
-        """The id of the step that this one does again, or goes back to do again; "" if none."""
-        return text(self.line.get("retries"))
 
     @property
     def title(self) -> str:
@@ -135,89 +179,14 @@ class StepFields(NamedTuple):
         return self.title
 
     @property
-    def reason(self) -> str:
-        """Why the step was blocked, stopped or could not start; "" if none of this happened."""
-        return text(self.line.get("reason"))
-
-    @property
-    def agent(self) -> str:
-        """The name of the agent that ran; "" for any other command."""
-        return text(self.line.get("agent"))
-
-    @property
-    def run(self) -> str:
-        """The id of the run that the step records; "" for other steps and old lines."""
-        return ""
-
-    @property
     def was_stopped(self) -> bool:
         """Whether the step is a run that was ended on request."""
         return text(self.line.get("ending")) == "stopped"
 
     @property
-    def turn_of(self) -> str:
-        """The id of the run whose turn the step is; "" if it is no turn.
-
-        Of an agent that was started without one, it is the agent's own id of the conversation.
-        """
-        return ""
-
-    @property
-    def run_of_turn(self) -> str:
-        """The id of the run that the step is a turn of: it says so, or this run alone lived
-        meanwhile."""
-        return ""
-
-    @property
-    def turn(self) -> str:
-        """The agent's own id of the prompt whose turn, or a part of it, the step is; "" if none."""
-        return ""
-
-    @property
-    def turns(self) -> "RunTurns | None":
-        """What the turns of a run changed, whose line this is; None if it had none, or an earlier
-        version recorded it."""
-        return None
-
-    @property
-    def run_name(self) -> str:
-        """The name that the run was given; "" for none."""
-        return ""
-
-    @property
-    def since(self) -> str:
-        """The newest step when a run began, or "base"; "" in old lines and for other steps."""
-        return ""
-
-    @property
-    def usage(self) -> "Usage":
-        """What the agent of a run, or of one of its turns, has used, by model; {}: not known."""
-        return {}
-
-    @property
     def wire(self) -> "WireReport | None":
         """What passed the proxy of a run, or in one of its turns; None without a proxy."""
         return None
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """The ids of the other runs that lived when the step ended: changes may be theirs."""
-        return strings(self.line.get("beside"))
-
-    @property
-    def links(self) -> int:
-        """How many files are linked to others than before."""
-        return whole(self.line.get("link_count"))
-
-    @property
-    def directories(self) -> int:
-        """How many directories are empty that were not, or were and are not."""
-        return whole(self.line.get("directory_count"))
-
-    @property
-    def commits(self) -> tuple[str, ...]:
-        """The commits that the step made."""
-        return strings(self.line.get("commits"))
 
     @property
     def coverage(self) -> "Coverage | None":
@@ -274,16 +243,6 @@ class StepFields(NamedTuple):
         """The step's files, ``patch`` and ``output``, as paths relative to the task's directory."""
         found = mapping(self.line.get("artifacts"))
         return {kind: text(name) for kind, name in found.items()}
-
-    @property
-    def patch_sha256(self) -> str | None:
-        """The SHA-256 of the patch; None if there is no patch."""
-        return text_or_none(self.line.get("patch_sha256"))
-
-    @property
-    def is_chained(self) -> bool:
-        """Whether the line has the hash of the line before it; lines of other tools have none."""
-        return bool(self.line.get("prev"))
 
 
 def stat_of(line: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,14 +1,20 @@
-"""Find the turns that agents reported, which of them stand, and which a conversation has. Pure.
+"""Find the turns that agents reported, which of them stand, and which a conversation has.
 
-A copy of a conversation leaves out what was taken back.
+A copy of a conversation leaves out what was taken back. The line of a run has only what changed
+after the last of its turns; `turns_of_run` returns what the turns changed.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.details.checkpoint import CheckpointDetail
+from siding.record.ledger.details.run import CheckpointDetail
+from siding.record.ledger.figures import RunTurns
+from siding.record.ledger.kinds import BASE
 from siding.record.ledger.present_line import present_line
 from siding.record.ledger.step import Step
+from siding.record.ledger.store import Ledger
+
+_NAMED = 50
 
 
 class ReportedTurn(NamedTuple):
@@ -89,3 +95,24 @@ def conversation_of(
     at = ids.index(of.without) if of.without in ids else len(ids)
     left_out = [*before.left_out, *before.inside[at:]]
     return Conversation(own, [*before.inside[:at], *own], left_out)
+
+
+def turns_of_run(ledger: Ledger, run: str, since: str) -> RunTurns | None:
+    """Return what the turns of a run changed that began after the step `since`; None without any.
+
+    Turns that were undone since do not count. The cost follows the steps that were recorded while
+    the run lived.
+    """
+    newest = ledger.last()
+    began = 0 if since == BASE else int(since) if since.isdecimal() else None
+    if newest is None or began is None or newest.number <= began:
+        return None
+    steps = ledger.tail(newest.number - began)
+    line = present_line(steps).line
+    made = [step for step in steps if step.number in line and step.run_of_turn == run]
+    if not made:
+        return None
+    prompts = {(step.turn or step.id) for step in made}
+    files = {name for step in made for name in step.diff_stat.file_list}
+    ids = tuple(step.id for step in made[-_NAMED:])
+    return RunTurns(len(prompts), max(len(files), *(step.files for step in made)), ids)

@@ -11,7 +11,7 @@ from siding.ground.storage.documents import migrate_document
 from siding.ground.storage.layout import ProjectLayout
 from siding.ground.storage.locks import FileLock, Holder
 from siding.record.place.lost_projects import all_places, is_gone
-from siding.record.place.project_ids import give_id, is_empty, set_id, write_place
+from siding.record.place.new_project import give_id, is_empty, set_id, write_place
 from siding.record.place.project_of_repository import candidates, look
 from siding.record.place.project_places import (
     PROJECT_MIGRATIONS,

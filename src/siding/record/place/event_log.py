@@ -13,10 +13,10 @@ from siding.ground.clock import Clock, iso
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.journals import Journal
 from siding.ground.storage.layout import ProjectLayout
-from siding.record.place.listeners import Heard, Listeners
+from siding.record.place.wiring import Heard, Listeners
 
 if TYPE_CHECKING:
-    from siding.record.place.listeners import Event
+    from siding.record.place.wiring import Event
 
 
 class LoggedEvent(NamedTuple):

@@ -21,11 +21,11 @@ from siding.ground.git.discovery import RepositoryPaths
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import Home
 from siding.record.place.lost_projects import all_places
-from siding.record.place.project_ids import write_home_lines
+from siding.record.place.new_project import write_home_lines
 from siding.record.place.project_places import ProjectPlace, home_lines, home_of
 from siding.record.place.wiring import App
 from siding.record.tasks.registry_file import Registry
-from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import WorkspaceState
 
 
 class MarkedProject(NamedTuple):

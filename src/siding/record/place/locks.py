@@ -2,30 +2,20 @@
 
 The lock of a task is held while its state is recorded or changed, never while a command of a run
 works in it. An act that would change the workspace under a run that lives pauses it, or is refused,
-or waits."""
+or waits.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
-from siding.ground.errors import SidingError
 from siding.ground.files.durable import make_dirs
 from siding.ground.ids import TaskId
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.record.ledger.intents import Intents
 from siding.record.place.project import Project
-from siding.record.runs.paused import PausedFile
-from siding.record.runs.run import Run
+from siding.record.runs.paused import PausedFile, let_what_was_left_go_on
 from siding.record.runs.store import Runs
-
-_NAMED = 3
-
-
-class TaskBusy(SidingError):
-    """Another command holds the lock of this task, or a run lives in it."""
-
-    code = "task_busy"
 
 
 class Hold:
@@ -83,16 +73,28 @@ def holding_task(
     try:
         lock.acquire(timeout_s=0, holder=holder)
     except LockBusy as busy:
-        if _waits_for_us(busy.holder):
-            raise _busy_with_us(project, task_id) from None
+        from siding.record.place.busy import (
+            busy_with_command,
+            busy_with_us,
+            describe,
+            waits_for_us,
+        )
+
+        if waits_for_us(busy.holder):
+            raise busy_with_us(project, task_id) from None
         if not wait and not beside_runs:
-            raise _busy(task_id, describe(busy.holder), can_wait=wait is not None) from None
+            raise busy_with_command(
+                task_id, describe(busy.holder), can_wait=wait is not None
+            ) from None
         lock.acquire(timeout_s=None, holder=holder)
     intents = Intents(layout)
     try:
         _let_go_on(layout)
         if pauses_runs and not wait:
-            refuse_inside(project, task_id, Runs(layout).live())
+            if live := Runs(layout).live():
+                from siding.record.place.busy import refuse_inside
+
+                refuse_inside(project, task_id, live)
         elif not beside_runs:
             _without_runs(project, task_id, lock, holder, wait=wait)
         yield Hold(lock, holder, intents)
@@ -104,25 +106,12 @@ def holding_task(
 def _let_go_on(layout: TaskLayout) -> None:
     """Let processes go on that were left paused, because the act that paused them was killed."""
     if PausedFile(layout).is_there():
-        from siding.record.runs.left_paused import let_what_was_left_go_on
-
         if layout.sandbox_lock.exists():
             from siding.record.quarantine.living import follow
 
             with suppress(OSError):  # what stays as it was is said when it is taken over
                 follow(layout.sandbox_dir)
         let_what_was_left_go_on(layout)
-
-
-def refuse_inside(project: Project, task_id: TaskId, live: list[Run]) -> None:
-    """Raise TaskBusy if this command runs inside one of these runs: it would stop itself."""
-    if not live:
-        return
-    from siding.ground.process.command import is_marked, step_marks
-
-    marks = step_marks(project.app.env)
-    if any(is_marked(marks, run.token) or _is_above_us(run.host.pid) for run in live):
-        raise _busy_with_us(project, task_id)
 
 
 def _without_runs(
@@ -134,52 +123,16 @@ def _without_runs(
     """
     runs = Runs(project.task_layout(task_id))
     while live := runs.live():
+        from siding.record.place.busy import busy_with_runs, refuse_inside
         from siding.record.runs.live_run import RunRecords
 
         refuse_inside(project, task_id, live)
         if not wait:
-            raise _busy_with_runs(task_id, live, can_wait=wait is not None)
+            raise busy_with_runs(task_id, live, can_wait=wait is not None)
         lock.release()
         for run in live:
             RunRecords(project.task_layout(task_id)).wait(run)
         lock.acquire(timeout_s=None, holder=holder)
-
-
-def _busy(task_id: TaskId, what: str, *, can_wait: bool) -> TaskBusy:
-    wait = "--wait waits until it has ended" if can_wait else "try again when it has ended"
-    return TaskBusy(f"task {task_id} is busy: {what}", hint=f"{wait}; other tasks are free")
-
-
-def _busy_with_runs(task_id: TaskId, live: list[Run], *, can_wait: bool) -> TaskBusy:
-    named = "; ".join(describe_run(run) for run in live[:_NAMED])
-    more = f"; and {len(live) - _NAMED} more" if len(live) > _NAMED else ""
-    wait = "--wait waits until they have ended" if can_wait else "try again when they have ended"
-    return TaskBusy(
-        f"task {task_id} is busy: {named}{more}",
-        hint=f"`siding stop --all` ends what runs; {wait}; other tasks are free",
-    )
-
-
-def _busy_with_us(project: Project, task_id: TaskId) -> TaskBusy:
-    env = project.app.env
-    ours = env.get("SIDING_TASK_ID") == task_id and env.get("SIDING_RUN_ID")
-    where = f"run {ours}" if ours else "a run or a hook"
-    return TaskBusy(
-        f"this command runs inside {where} of task {task_id}, and would change the files under it",
-        hint="run it when that has ended, from another terminal; `siding checkpoint` records what "
-        "is there now",
-    )
-
-
-def _waits_for_us(holder: Holder | None) -> bool:
-    """Tell whether the holder of a task's lock is an ancestor of this process, and waits for it."""
-    return holder is not None and _is_above_us(holder.pid)
-
-
-def _is_above_us(pid: int) -> bool:
-    from siding.ground.process.tree import ancestors  # rarely needed: only if a task is busy
-
-    return pid in ancestors()
 
 
 @contextmanager
@@ -187,7 +140,7 @@ def holding_git(project: Project, what: str) -> Iterator[None]:
     """Hold the repository's lock, because concurrent `git worktree` commands disturb each other."""
     project.require_own_home()
     make_dirs(project.layout.locks_dir)
-    lock = FileLock(_git_lock(project))
+    lock = FileLock(project.layout.lock("git"))
     lock.acquire(
         timeout_s=None,
         holder=Holder(
@@ -198,48 +151,3 @@ def holding_git(project: Project, what: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def busy_with(project: Project, task_id: TaskId) -> str:
-    """Return which command or run works in the task, as one phrase; "" if there is none."""
-    return held_by(project, task_id) or next(map(describe_run, live_in(project, task_id)), "")
-
-
-def held_by(project: Project, task_id: TaskId) -> str:
-    """Return which command holds the task, as one phrase; "" if there is none."""
-    lock = FileLock(project.task_layout(task_id).lock)
-    return describe(lock.holder()) if lock.is_locked() else ""
-
-
-def live_in(project: Project, task_id: TaskId) -> list[Run]:
-    """Return the runs of a task that live, oldest first."""
-    return Runs(project.task_layout(task_id)).live()
-
-
-def acting_in(project: Project, task_id: TaskId) -> str:
-    """Return which run lives in the task, or which other act that does not hold it, as one phrase;
-    "" if there is none. Only an act that has let the task go is found while the caller holds it."""
-    layout = project.task_layout(task_id)
-    if live := Runs(layout).live():
-        return describe_run(live[0])
-    intents = Intents(layout)
-    for intent in intents.all():
-        if not intents.is_cut_off(intent):
-            return describe(intents.holder(intent))
-    return ""
-
-
-def describe(holder: Holder | None) -> str:
-    """Return which command holds a lock, and since when, as one phrase."""
-    if holder is None:
-        return "another command holds it"
-    return f"`{holder.what}` by process {holder.pid} since {holder.since}"
-
-
-def describe_run(run: Run) -> str:
-    """Return which run it is, and since when, as one phrase."""
-    return f"run {run.id} `{run.title[:200]}` by process {run.host.pid} since {run.started_at}"
-
-
-def _git_lock(project: Project) -> Path:
-    return project.layout.lock("git")

@@ -17,9 +17,8 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.storage.documents import read_document
 from siding.ground.storage.layout import ProjectLayout
 from siding.record.tasks.registry import MOVED_TO, REBUILT, Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
 from siding.record.tasks.store import TaskStore
-from siding.record.tasks.task import TASK_VERSION, Task, task_from
+from siding.record.tasks.task import TASK_VERSION, Task, TaskState, WorkspaceState, task_from
 
 if TYPE_CHECKING:
     from siding.ground.git.repository import Repository

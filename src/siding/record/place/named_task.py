@@ -4,8 +4,7 @@ from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import TaskId, is_fork
 from siding.record.place.project import Project
 from siding.record.tasks.matching import Known, meant
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 
 _MOST_LISTED = 8
 

@@ -24,10 +24,9 @@ from siding.record.place.project_places import (
     place_of,
     repository_id,
 )
-from siding.record.place.sandbox_inside import home_hidden, home_is_hidden
 from siding.record.place.settings import Settings
 from siding.record.place.settings_files import read_settings, redaction_in
-from siding.record.place.wiring import App, hide_from_git
+from siding.record.place.wiring import App, hide_from_git, home_hidden, home_is_hidden
 from siding.record.tasks.store import TaskStore
 
 if TYPE_CHECKING:
@@ -163,23 +162,19 @@ class Project:
     def _read_user_settings(self) -> "UserSettings":
         from siding.ground.git.settings import load_settings
 
+        document = read_document_or_none(
+            self.layout.root / "trust.json", what="what is trusted", version=TRUST_VERSION
+        )
+        trusted = (document or {}).get(DRIVERS)
         checkout = self.checkout
         # What git reads in a workspace may be an agent's: the person's own checkout counts.
         git_dir = self.paths.common_dir if checkout is None else checkout.git_dir
         return load_settings(
             self.git,
             self.paths._replace(git_dir=git_dir),
-            trusted=self._trusted_drivers(),
+            trusted=frozenset(trusted if isinstance(trusted, dict) else ()),
             checkout=None if checkout is None else checkout.root,
         )
-
-    def _trusted_drivers(self) -> frozenset[str]:
-        """Return the digests of the filters and merge drivers that a person trusted."""
-        document = read_document_or_none(
-            self.layout.root / "trust.json", what="what is trusted", version=TRUST_VERSION
-        )
-        found = (document or {}).get(DRIVERS)
-        return frozenset(found if isinstance(found, dict) else ())
 
     @cached_property
     def snapshots(self) -> "SnapshotStore":
@@ -401,7 +396,7 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     hide_from_git(app.home.root)
     place = place_of(project.layout)
     if place is not None and (place.id is None or repository_id(paths) is None):
-        from siding.record.place.project_ids import give_id
+        from siding.record.place.new_project import give_id
 
         give_id(app, place, paths)
     return project, False

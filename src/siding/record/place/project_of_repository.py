@@ -13,8 +13,7 @@ from siding.record.place.project_places import (
     place_of,
     repository_id,
 )
-from siding.record.place.sandbox_inside import home_is_hidden
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, home_is_hidden
 
 
 def look(app: App, paths: RepositoryPaths) -> Seen:

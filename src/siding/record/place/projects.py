@@ -19,8 +19,7 @@ from siding.record.place.project_places import (
     PROJECT_MIGRATIONS,
     PROJECT_VERSION,
 )
-from siding.record.place.sandbox_inside import HomeHidden, home_hidden, home_is_hidden
-from siding.record.place.wiring import App
+from siding.record.place.wiring import App, HomeHidden, home_hidden, home_is_hidden
 
 _NAME = re.compile(r".-[0-9a-f]{4,64}\Z")
 

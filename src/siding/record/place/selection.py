@@ -4,8 +4,7 @@ from siding.ground.errors import NoActiveTask, NotFound, SidingError, UsageError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.record.tasks.terminals import Terminals, TerminalTask
 
 BEFORE = "-"  # named instead of a task: the one that this terminal was about before

@@ -1,11 +1,10 @@
-"""Take over a task that another tool began; see `old_home`."""
+"""The commit with which the snapshots of a task begin, and taking over another tool's task."""
 
 from pathlib import Path
 
-from siding.ground.ids import Sha
-from siding.record.place.base_seed import base_seed
+from siding.ground.ids import Sha, TaskId
 from siding.record.place.project import Project
-from siding.record.snapshots.seeding import add_task, pin
+from siding.record.snapshots.seeding import Seed, add_task, pin
 from siding.record.snapshots.store_upkeep import create_store
 from siding.record.snapshots.task_line import base_snapshot
 from siding.record.tasks.registry import Workspace
@@ -42,3 +41,28 @@ def _base_commit(project: Project, task: Task) -> Sha:
     branch = project.repository.resolve(f"refs/heads/{task.branch}")
     base = project.repository.resolve(task.base_ref)
     return project.repository.merge_base(base, branch) or base
+
+
+def base_seed(
+    project: Project,
+    task_id: TaskId,
+    base: Sha,
+    worktree: Path,
+    git_dir: Path | None,
+    *,
+    fresh_index: Path | None = None,
+) -> Seed:
+    """Return the seed for a task with this worktree and git directory.
+
+    `fresh_index` is an index that git has just written for `base`, if there is one to copy.
+    """
+    return Seed(
+        task_id=task_id,
+        base=base,
+        worktree=worktree,
+        own_git_dir=git_dir,
+        fresh_index=fresh_index,
+        excludes=project.user_settings.excludes,
+        at=int(project.app.clock.now().timestamp()),
+        message=f"base\n\nTask: {task_id}",
+    )

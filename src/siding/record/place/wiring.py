@@ -1,24 +1,72 @@
 """The composition root: it decides where the home is and which clock and randomness are used.
 
-All other code receives the environment, the directory, the clock and randomness from here.
+All other code receives the environment, the directory, the clock and randomness from here. Inside a
+step a sandbox may hide the home; `home_is_hidden` tells.
 """
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from siding.ground.clock import Clock, SystemClock, iso
+from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.layout import Home
-from siding.record.place.listeners import Listeners
+from siding.ground.storage.layout import Home, ProjectLayout
+
+HOME_IGNORES = b"# What Siding keeps is no part of a repository around it.\n*\n"
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Event(Protocol):
+        """Something that happened. `name` is its word in the journal."""
+
+        @property
+        def name(self) -> str: ...
+
+        @property
+        def task_id(self) -> str:
+            """The task it happened to; "" for none."""
+
+        def record(self) -> dict[str, Any]:
+            """Return its fields in the journal: ``task``, ``worktree``, ``error`` and its own."""
+
+
+Listener = Callable[["Heard"], None]
+
+
+class Heard(NamedTuple):
+    """An event as a listener gets it, with the files of its project."""
+
+    layout: ProjectLayout
+    event: "Event"
+
+
+class Listeners:
+    """The functions in this process that are called for each event of any project."""
+
+    def __init__(self) -> None:
+        self._all: list[Listener] = []
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` after each event was written; return a function that unsubscribes it.
+
+        It is called in the thread of the act, often while the task is locked. So it must be fast
+        and must not raise.
+        """
+        self._all.append(listener)
+        return lambda: self._all.remove(listener)
+
+    def tell(self, heard: Heard) -> None:
+        """Call every listener with an event."""
+        for listener in tuple(self._all):
+            listener(heard)
 
 
 def _tell_nobody(doing: str) -> None:
     del doing
-
-
-HOME_IGNORES = b"# What Siding keeps is no part of a repository around it.\n*\n"
 
 
 class App(NamedTuple):
@@ -106,3 +154,29 @@ def _holds_only(directory: bytes, home: bytes) -> bool:
             each for each in directories if os.path.realpath(os.path.join(above, each)) != home
         ]
     return True
+
+
+class HomeHidden(SidingError):
+    """The command runs in a sandbox that hides the project."""
+
+    code = "home_hidden"
+
+
+def is_in_step(app: App) -> bool:
+    """Return whether the environment says that this command runs inside a step."""
+    from siding.ground.process.command import step_marks
+
+    return bool(step_marks(app.env))
+
+
+def home_is_hidden(app: App) -> bool:
+    """Return whether this is a sandbox, so that a project may exist that cannot be found here."""
+    return bool(app.env.get("SIDING_SANDBOX"))
+
+
+def home_hidden() -> HomeHidden:
+    """Return the error for a command that needs the project."""
+    return HomeHidden(
+        "this step runs in a sandbox that hides Siding's home, so its records cannot be seen here",
+        hint="run this outside, or have the step run without --sandbox",
+    )

@@ -20,7 +20,7 @@ from siding.record.place.wiring import App
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.registry_file import Registry
 from siding.record.tasks.slots import SlotBooks
-from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import WorkspaceState
 from siding.record.worktrees.registration import is_attached, reattach, repair_links
 
 Changing = Callable[[str], AbstractContextManager[None]]

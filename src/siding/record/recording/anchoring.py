@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from siding.ground.ids import Sha, TaskId
-from siding.record.ledger.anchor import TaskIdentity, announce_change
-from siding.record.ledger.anchor_keeper import AnchorKeeper
+from siding.record.ledger.anchor import AnchorKeeper, TaskIdentity, announce_change
 from siding.record.place.project import Project
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task, document_of

@@ -1,4 +1,7 @@
-"""The files of a step: its patch and output. They get the step's number when it is recorded."""
+"""The files of a step: its patch, its output, and what its run asked.
+
+They get the step's number when it is recorded.
+"""
 
 import os
 from pathlib import Path
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 from siding.ground.files.durable import flush, flush_dir, make_dirs, remove_file
 from siding.ground.hashing import sha256_of_file
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.process.output.files import rename_output, settle_output
 from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.step import Step
@@ -56,9 +60,7 @@ def name_artifacts(
         patch.path.replace(named)
         names["patch"] = f"artifacts/{named.name}"
     if intent.draft.as_run is not None:
-        from siding.record.recording.run_outputs import name_output  # 4 ms, for runs only
-
-        if output := name_output(layout, intent, number):
+        if output := _name_output(layout, intent, number):
             names["output"] = f"artifacts/{output}"
         if asked := _name_requests(layout, intent, number):
             names["requests"] = f"artifacts/{asked}"
@@ -67,6 +69,15 @@ def name_artifacts(
     if names:
         flush_dir(layout.artifacts_dir)
     return names
+
+
+def _name_output(layout: TaskLayout, intent: Intent, number: int) -> str:
+    """Give the output of a run the number of its step; return its name, "" if there is none."""
+    run = intent.draft.as_run
+    assert run is not None
+    counted = run.output.stdout_bytes if run.output else None
+    own, named = layout.artifact(intent.stem, "output"), layout.artifact(number, "output")
+    return named.name if rename_output(own, named, counted) else ""
 
 
 def _name_requests(layout: TaskLayout, intent: Intent, number: int) -> str:
@@ -88,14 +99,17 @@ def _name_wire(layout: TaskLayout, intent: Intent, number: int) -> str:
 
 
 def join_output(layout: TaskLayout, step: Step) -> None:
-    """Join stdout and stderr of a run into one file, if that was not done at its end.
+    """Join stdout and stderr of a run into one file, if the disk had no room for it at its end."""
+    run = step.as_run
+    told = run.output if run else None
+    if told is None or told.stdout_bytes is None:
+        return
+    output = layout.artifact(step.number, "output")
+    if not settle_output(output, told.stdout_bytes):
+        from siding.ground.process.output.reading import recover_output
 
-    That is so if the disk had no room for it then.
-    """
-    if step.as_run is not None:
-        from siding.record.recording.run_outputs import join_streams  # as above
-
-        join_streams(layout, step)
+        recover_output(output)
+        settle_output(output, told.stdout_bytes)
 
 
 def highest_artifact(directory: Path, at_least: int) -> int:

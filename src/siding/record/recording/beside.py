@@ -20,13 +20,13 @@ from siding.ground.storage.documents import listed_ids
 from siding.ground.storage.fields import said, text, whole, words
 from siding.ground.storage.journals import Journal
 from siding.ground.storage.locks import FileLock, Holder
-from siding.record.place.base_seed import base_seed
 from siding.record.place.project import Checkout, Project
+from siding.record.place.take_over import base_seed
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.seeding import add_task
 from siding.record.snapshots.store_upkeep import create_store
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import WorkspaceState
 
 _PREFIX = "checkout-"
 _WAIT_S = 60.0

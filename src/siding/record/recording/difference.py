@@ -8,9 +8,9 @@ from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.git.paths import is_selected, quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
 from siding.record.place.selection import select
+from siding.record.place.task_workspace import workspace_of
 from siding.record.recording.line_base import line_base, no_base
 from siding.record.recording.named_paths import named_paths, refuse_unknown
 from siding.record.recording.snapshots import TaskSnapshots, patch_lines
@@ -18,11 +18,10 @@ from siding.record.snapshots.mode_changes import ModeChange
 from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import DiffStat
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, WorkspaceState
 
 if TYPE_CHECKING:
-    from siding.record.recording.recorded_patch import RecordedPatch
+    from siding.record.recording.recorded_patches import RecordedPatch
 
 __all__ = [
     "Difference",
@@ -148,7 +147,7 @@ def difference(
         if start or end:
             raise UsageError("--step names one step; --from and --to name a range")
         from siding.record.recording.freed import refuse_freed, refuse_freed_patch
-        from siding.record.recording.recorded_patch import has_snapshots, recorded_patch
+        from siding.record.recording.recorded_patches import has_snapshots, recorded_patch
         from siding.record.recording.steps import same_number, step
 
         _task, one = step(project, task.id, at)

@@ -16,7 +16,7 @@ from siding.record.tasks.registry import REBUILT, Workspace
 from siding.record.tasks.task import Task
 
 if TYPE_CHECKING:
-    from siding.record.ledger.details import Detail
+    from siding.record.ledger.draft import Detail
     from siding.record.ledger.step import Step
 
 _SYNCED = "synced"  # in the registry: the ledger has a sync, or an attempt at one

@@ -19,13 +19,13 @@ from siding.ground.errors import SidingError, UnreadableFile
 from siding.ground.files.durable import make_dirs
 from siding.ground.ids import Sha, new_act_id, step_id
 from siding.ground.storage.locks import Holder
-from siding.record.ledger.damage import highest_number
-from siding.record.ledger.details.checkpoint import CheckpointDetail
+from siding.record.ledger.details.run import CheckpointDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.figures import DiffFigures, ModeFigure
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.line import LedgerLine
 from siding.record.ledger.step import Step
+from siding.record.ledger.store import highest_number
 from siding.record.place.locks import Hold
 from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction
@@ -416,7 +416,7 @@ class Recorder:
         ran = intent.draft.as_run
         if ran is None or not ran.run or not ran.since:
             return None
-        from siding.record.ledger.run_turns import turns_of_run
+        from siding.record.ledger.turns import turns_of_run
 
         return turns_of_run(self.ledger, ran.run, ran.since)
 

@@ -10,18 +10,16 @@ from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import FileLock, Holder
 from siding.record.ledger.step import Step
-from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.recording.damaged_steps import ledger_problems
-from siding.record.recording.in_progress import InProgress, in_progress
+from siding.record.place.task_workspace import workspace_of
 from siding.record.recording.line_base import line_base
+from siding.record.recording.missing_steps import InProgress, in_progress, ledger_problems
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.runs.store import Runs
 from siding.record.tasks.ports import ports_of
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, WorkspaceState
 
 if TYPE_CHECKING:
     from siding.record.unfinished.left_running import StillThere

@@ -2,7 +2,6 @@
 
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.ids import step_number
-from siding.record.ledger.damage import DamagedLine
 from siding.record.ledger.step import (
     ApplyRedoStep,
     ApplyStep,
@@ -19,11 +18,15 @@ from siding.record.ledger.step import (
     UndoStep,
     step_from,
 )
-from siding.record.ledger.store import Ledger
+from siding.record.ledger.store import DamagedLine, Ledger
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.recording.damaged_steps import damaged_steps
-from siding.record.recording.in_progress import InProgress, in_progress, progress_record
+from siding.record.recording.missing_steps import (
+    InProgress,
+    damaged_steps,
+    in_progress,
+    progress_record,
+)
 from siding.record.runs.run import is_run_id
 from siding.record.tasks.task import Task
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.reports import Trap
-from siding.record.place.locks import live_in
+from siding.record.place.busy import live_in
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.held_traps import holds, not_seen, traps_of_task

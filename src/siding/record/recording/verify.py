@@ -12,14 +12,13 @@ from siding.ground.ids import step_id
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.output.files import marker_path
 from siding.ground.storage.journals import Journal
-from siding.record.ledger.freed import FreedRecord
+from siding.record.ledger.freed import FreedRecord, freeable_then
 from siding.record.ledger.intents import Intents
 from siding.record.ledger.reports import OutputReport
-from siding.record.ledger.retention import freeable_then
 from siding.record.ledger.step import Step
-from siding.record.place.old_home import workspace_of
 from siding.record.place.project import Project
 from siding.record.place.selection import select
+from siding.record.place.task_workspace import workspace_of
 from siding.record.recording.freed import freed_record
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.recording.verify_anchor import RecordFinding, check_anchor

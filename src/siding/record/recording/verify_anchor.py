@@ -7,12 +7,15 @@ from siding.ground.errors import UnreadableFile
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.journals import TORN, Entry, Journal
-from siding.record.ledger.anchor import Anchor, TaskIdentity, read_anchor, read_next_task
-from siding.record.ledger.anchor_survey import (
+from siding.record.ledger.anchor import (
     BEFORE,
     NOT_AS_ANCHORED,
+    Anchor,
     Survey,
+    TaskIdentity,
     digest_until,
+    read_anchor,
+    read_next_task,
     survey,
 )
 from siding.record.ledger.intents import Intents

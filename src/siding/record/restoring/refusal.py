@@ -7,8 +7,8 @@ back is said elsewhere, and is raised before anything was changed, too (files be
 - No task is meant: `NoActiveTask`, `NotFound` (`ground/errors.py`).
 - The project is not at hand: `RepositoryGone` (`record/place/project.py`), `HomeCopied` (another
   home has it, `record/place/home_mark.py`), `HomeHidden` (inside a sandbox,
-  `record/place/sandbox_inside.py`).
-- The task is busy: `TaskBusy` (`record/place/locks.py`), or what runs in it cannot be paused:
+  `record/place/wiring.py`).
+- The task is busy: `TaskBusy` (`record/runs/run.py`), or what runs in it cannot be paused:
   `CannotPause` (`ground/process/pauser.py`), `NeverQuiet` (`record/acts/pausing.py`).
 - It has no workspace, or not the one that was made for it: `NoWorkspace`
   (`record/place/task_workspace.py`), `WorkspaceReplaced` (`ground/git/errors.py`). git does not

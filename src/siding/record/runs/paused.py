@@ -1,18 +1,22 @@
 """The processes that an act has stopped: ``runs/paused``, one line of JSON each.
 
 A line is written before its process is stopped, and the file is removed when all go on. So if the
-act's process is killed, the next command in the task knows which ones have to go on. The holder of
-the task's lock writes it. It is not flushed: after a power cut none of the processes is there.
+act's process is killed, the next command in the task knows which ones have to go on, and lets them.
+The holder of the task's lock writes it. It is not flushed: after a power cut none of the processes
+is there.
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from siding.ground.files.durable import write_all
 from siding.ground.files.regular import read_small
+from siding.ground.process.identity import boot_id
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.layout import TaskLayout
+from siding.ground.storage.locks import FileLock, LockBusy
 from siding.ground.storage.writes import encode_line
 from siding.record.runs.run import ProcessMark
 from siding.record.runs.small_files import open_anew, remove_small
@@ -68,3 +72,42 @@ class PausedFile:
     def _write(self, line: bytes) -> None:
         assert self._fd is not None
         write_all(self._fd, line + b"\n")
+
+
+def let_what_was_left_go_on(layout: TaskLayout) -> int:
+    """Let them go on, and return how many there were. The caller holds the task's lock."""
+    from siding.ground.process.pauser import Mark, let_them_go_on
+
+    file = PausedFile(layout)
+    left = file.read(boot_id())
+    let_them_go_on([Mark(*mark) for mark in left])
+    file.remove()
+    return len(left)
+
+
+class PauseOfTask:
+    """The pause of a task's runs, as the host of one of them sees it.
+
+    `first` is what has to be done before processes that were left paused go on.
+    """
+
+    def __init__(self, layout: TaskLayout, first: Callable[[], None]) -> None:
+        self._layout = layout
+        self._first = first
+
+    def is_there(self) -> bool:
+        """Tell whether an act has stopped the processes of the task's runs."""
+        return PausedFile(self._layout).is_there()
+
+    def end_if_left_behind(self) -> None:
+        """Let the processes go on if nobody holds the task: the act that stopped them was killed.
+
+        If the disk fails, the next command in the task does it.
+        """
+        with suppress(OSError, LockBusy):
+            lock = FileLock(self._layout.lock).acquire(timeout_s=0)
+            try:
+                self._first()
+                let_what_was_left_go_on(self._layout)
+            finally:
+                lock.release()

@@ -19,6 +19,14 @@ LOCK, FATE = ".lock", ".fate"
 NO_LOCK = (NotARegularFile, PermissionError)
 
 
+def has_host(run: Run) -> bool:
+    """Tell whether the host of a run lives.
+
+    Without one its keeper holds it until it has ended (`ground.process.keeper.program`).
+    """
+    return not run.keeper.pid or started_of(run.host.pid) == run.host.started
+
+
 def is_held(directory: Path, number: int) -> bool | None:
     """Tell whether the lock of a run is held; None if it cannot be opened."""
     try:

@@ -45,7 +45,7 @@ def _last_part(path: str) -> str:
 def name_after_command(argv: list[str]) -> str:
     """Return a name for a task that was started by running a command.
 
-    ``["/usr/bin/claude", "-p", "fix the parser"]`` -> ``claude: fix the parser``.
+    ``["/usr/bin/my-agent", "-p", "fix the parser"]`` -> ``my-agent: fix the parser``.
     """
     program = _last_part(argv[0])
     words = [word for word in argv[1:] if not word.startswith("-") and word.isprintable()]

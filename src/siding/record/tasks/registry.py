@@ -19,7 +19,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none
 from siding.ground.storage.errors import DamagedFile
 from siding.ground.storage.layout import ProjectLayout
-from siding.record.tasks.states import WorkspaceState
+from siding.record.tasks.task import WorkspaceState
 
 REGISTRY_VERSION = 1
 # A field of an entry, and of the document of its task: the task that has the workspace now.

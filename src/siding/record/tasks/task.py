@@ -1,17 +1,37 @@
-"""A task, and its document ``task.json``. Unknown fields are kept and written back."""
+"""A task, and its document ``task.json``. Unknown fields are kept and written back.
+
+`moves.py` says which state follows which.
+"""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.tasks.states import TaskState
 
 TASK_VERSION = 1
 # Fields of task.json. An undo reopened the task, and a redo can close it again.
 REOPENED = "reopened"
 # The number of the last step before the task was closed: what came later is undone first.
 CLOSED_AFTER = "closed_after"
+
+
+class TaskState(StrEnum):
+    """Whether work on a task has begun and ended."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    CLOSED = "closed"
+
+
+class WorkspaceState(StrEnum):
+    """Whether a task has a workspace. `KEPT`: a person recorded that it is to stay."""
+
+    ABSENT = "absent"
+    ACTIVE = "active"
+    KEPT = "kept"
+    REMOVED = "removed"
 
 
 class Task(NamedTuple):

@@ -17,9 +17,7 @@ import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from siding.agents.traps.matching import Table, has_form
-from siding.agents.traps.parts import LARGEST, part_of
-from siding.agents.traps.table import TrapRow
+from siding.agents.traps import LARGEST, Table, TrapRow, has_form, part_of
 from siding.ground.errors import NotARegularFile, UsageError
 from siding.ground.files.regular import open_with_stat, read_small
 from siding.ground.git.paths import quote_path

@@ -14,9 +14,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from siding.agents.traps.matching import BadPattern, Pattern, Table, spread
-from siding.agents.traps.parts import LARGEST, part_of
-from siding.agents.traps.table import TABLE, TrapRow
+from siding.agents.traps import (
+    LARGEST,
+    TABLE,
+    BadPattern,
+    Pattern,
+    Table,
+    TrapRow,
+    part_of,
+    spread,
+)
 from siding.ground.errors import UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.git.paths import quote_path

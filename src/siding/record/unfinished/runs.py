@@ -14,9 +14,14 @@ from siding.record.ledger.details.run import BASE, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
-from siding.record.ledger.reports import OutputReport, ProcessReport, RequestsReport, as_left
+from siding.record.ledger.reports import (
+    OutputReport,
+    ProcessReport,
+    RequestsReport,
+    WireReport,
+    as_left,
+)
 from siding.record.ledger.store import Ledger
-from siding.record.ledger.wire import WireReport
 from siding.record.runs.file_names import WIRE
 from siding.record.runs.live_run import RunRecords
 from siding.record.runs.run import Run

@@ -12,7 +12,7 @@ from siding.ground.files.regular import read_bytes
 from siding.ground.ids import TaskId
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock, LockBusy
-from siding.record.place.locks import TaskBusy, holding_git, holding_task
+from siding.record.place.locks import holding_git, holding_task
 from siding.record.place.project import Project
 from siding.record.quarantine.living import follow, hand_over, has_news, locks_in
 from siding.record.quarantine.objects import discard
@@ -25,6 +25,7 @@ from siding.record.quarantine.run import (
     set_aside,
 )
 from siding.record.quarantine.takeover import Taken, take_over
+from siding.record.runs.run import TaskBusy
 from siding.record.tasks.registry import Workspace
 
 

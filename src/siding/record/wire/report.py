@@ -7,9 +7,9 @@ from statistics import median_low
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout
+from siding.record.ledger.reports import RefusedHost, WireReport
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.usage import UsedTokens
-from siding.record.ledger.wire import RefusedHost, WireReport
 from siding.record.wire.journal import Ending, Kind, Passed, hash_of, living, read_passed
 from siding.record.wire.tokens import Tokens
 

@@ -55,7 +55,7 @@ def said_in(found: Mapping[str, Any], before: Tokens | None = None) -> Said:
     if inner.get("usageMetadata") or inner.get("candidates"):
         found = inner  # the API behind a Google account wraps what the other one says
     if "usageMetadata" in found or "candidates" in found:
-        return _of_gemini(found, before)
+        return _of_google(found, before)
     if "choices" in found or mapping(found.get("usage")):
         return _of_chat(found, before)
     return Said(tokens=before, is_finished=kind in _FINISHED)
@@ -128,7 +128,7 @@ def _of_chat(found: Mapping[str, Any], before: Tokens | None) -> Said:
     return _known(found.get("model"), tokens, is_finished=any(reasons))
 
 
-def _of_gemini(found: Mapping[str, Any], before: Tokens | None) -> Said:
+def _of_google(found: Mapping[str, Any], before: Tokens | None) -> Said:
     usage = mapping(found.get("usageMetadata"))
     tokens = before
     if usage:

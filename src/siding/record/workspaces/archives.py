@@ -1,10 +1,10 @@
-"""Write the archive of a closed task's workspace, and restore the workspace from it.
+"""Archive the workspace of a closed task, delete its trash, and restore the workspace.
 
 An archive is a gzipped tar of the task's directories in the trash: git's record of the workspace,
 the records of a deleted task, files that rollbacks moved away, and everything in the workspace that
 the newest snapshot cannot restore byte for byte: ignored files, nested repositories, empty
 directories, pipes, unusual permissions. Snapshot and archive together restore everything. Nothing
-may be deleted before `write_archive` has read both of them back.
+may be deleted before `write_archive` has read both of them back; `collect` deletes it then.
 """
 
 import errno
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.ground.errors import SidingError
-from siding.ground.files.durable import flush_dir, flush_file, flush_tree, make_dirs
+from siding.ground.files.durable import flush_dir, flush_file, flush_tree, make_dirs, move_aside
 from siding.ground.git.objects import write_object
 from siding.ground.git.paths import EXECUTABLE, SYMLINK
 from siding.ground.git.roots import recorded_root
@@ -29,6 +29,7 @@ from siding.record.files.index_entries import expect
 from siding.record.files.plan import plan_restoration
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
+from siding.record.place.events import WorkspaceChanged
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record
 from siding.record.snapshots.mode_changes import modes_of
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 _LEVEL = 3  # gzip level: three times as fast as the default 6, and a few per cent larger
 _READ = 1 << 20
 ARCHIVES = "archives"  # the directory of a project that holds them
+COLLECT = "collect"
 
 
 class NotTheSame(SidingError):
@@ -375,3 +377,65 @@ def _extract(archive: Path, directory: Path) -> None:
         # permissions, so none is used. (Python before 3.11.4 ignores this attribute.)
         tar.extraction_filter = lambda member, _path: member
         tar.extractall(directory, members)
+
+
+def collect(project: Project, workspace: Workspace) -> Workspace:
+    """Archive a removed workspace and delete it from the trash; return its new entry.
+
+    The caller holds the task's lock. Before anything is deleted, the registry gets the name of the
+    archive and the intent to delete.
+    """
+    archive = workspace.rest.get("archive")
+    if not archive:
+        archive = os.path.relpath(write_archive(project, workspace), project.layout.root)
+    going = workspace._replace(
+        intent={"op": COLLECT, "at": project.app.now(), "pid": project.app.pid},
+        rest={**workspace.rest, "archive": archive},
+    )
+    _put(project, going)
+    return finish_collection(project, going)
+
+
+def collect_records(project: Project, task_id: TaskId) -> Path:
+    """Archive and delete the trash of a deleted task without a workspace; return the archive.
+
+    The caller holds the lock of the deleted task. Each directory leaves the trash by one rename
+    before it is deleted, so after a crash the task is complete in the archive, the trash, or both.
+    """
+    archive = write_records(project, task_id)
+    going = project.layout.root / "restoring" / f"{task_id}.freed"
+    make_dirs(going.parent)
+    for place in places_in_trash(project, task_id):
+        remove_tree(going)
+        move_aside(place, going)
+    remove_tree(going)
+    project.events.emit(WorkspaceChanged(task_id, "collected"))
+    return archive
+
+
+def finish_collection(project: Project, going: Workspace) -> Workspace:
+    """Finish a deletion, and return the new entry. Safe to repeat after a crash at any point."""
+    for place in places_in_trash(project, going.task_id):
+        _delete(place)
+    done = going._replace(intent=None)
+    _put(project, done)
+    project.events.emit(WorkspaceChanged(going.task_id, "collected", {"name": going.name}))
+    return done
+
+
+def _delete(place: Path) -> None:
+    """Delete a directory tree without following links.
+
+    Directories without write permission are made writable first, else their files would stay.
+    """
+    import shutil
+
+    for parent, _directories, _files in os.walk(place):
+        if not os.access(parent, os.R_OK | os.W_OK | os.X_OK):
+            os.chmod(parent, 0o700)
+    shutil.rmtree(place)
+
+
+def _put(project: Project, workspace: Workspace) -> None:
+    with project.changing(f"freeing the workspace of task {workspace.task_id}"):
+        project.registry.put(workspace)

@@ -18,8 +18,7 @@ from siding.record.recording.anchoring import announce_base
 from siding.record.snapshots.store_upkeep import remove_task
 from siding.record.tasks.moves import TaskMove, WorkspaceMove, move_task, move_workspace
 from siding.record.tasks.registry import MOVED_TO, Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.workspaces.attempts import payload_of
 from siding.record.worktrees.branches import leave_branch
 

@@ -25,8 +25,7 @@ from siding.record.moving.ref_locks import sweep_locks
 from siding.record.place.project import Project
 from siding.record.place.take_over import TAKEN_OVER
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import TaskState, WorkspaceState
-from siding.record.tasks.task import TASK_VERSION, Task, task_from
+from siding.record.tasks.task import TASK_VERSION, Task, TaskState, WorkspaceState, task_from
 from siding.record.workspaces.beginning import FROM
 from siding.record.worktrees.branches import (
     checkout_with,

@@ -8,8 +8,9 @@ failed during `siding task start`.
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.storage.locks import FileLock
-from siding.record.place.locks import TaskBusy, holding_task
+from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
+from siding.record.runs.run import TaskBusy
 
 
 def recover_cut_off(project: Project) -> None:

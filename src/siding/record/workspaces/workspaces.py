@@ -15,10 +15,10 @@ from siding.ground.git.errors import BranchExists, GitError
 from siding.ground.git.roots import recorded_root
 from siding.ground.ids import Sha
 from siding.record.moving.ref_locks import sweep_locks
-from siding.record.place.base_seed import base_seed
 from siding.record.place.events import WorkspaceChanged
 from siding.record.place.locks import Hold, holding_git
 from siding.record.place.project import Project
+from siding.record.place.take_over import base_seed
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.opening import take_base_snapshot
 from siding.record.snapshots.seeding import add_task, pin
@@ -26,12 +26,11 @@ from siding.record.snapshots.store_upkeep import create_store, remove_task
 from siding.record.tasks.moves import WorkspaceMove, move_workspace
 from siding.record.tasks.names import slug
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.states import WorkspaceState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, WorkspaceState
+from siding.record.workspaces.archives import COLLECT, finish_collection
 from siding.record.workspaces.attempts import Attempt, naming, payload_of
 from siding.record.workspaces.binding import BIND, ENTER, bind, finish_entering, recover_binding
 from siding.record.workspaces.branches import FATE, sweep_branch
-from siding.record.workspaces.collection import COLLECT, finish_collection
 from siding.record.workspaces.reserve import keep_reserve
 from siding.record.workspaces.restoration import RESTORE, finish_return
 from siding.record.worktrees.keeping import PACK_NAME, keep_private

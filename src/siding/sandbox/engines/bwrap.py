@@ -23,7 +23,6 @@ from siding.ground.process.command import (
     SpawnPlan,
     with_marks_alone,
 )
-from siding.ground.process.identity import boot_id
 from siding.ground.process.lookup import Program
 from siding.sandbox.engines import handing_in, handing_out, kernel
 from siding.sandbox.engines.landlock import scope_only
@@ -34,6 +33,7 @@ from siding.sandbox.engines.port import (
     Planned,
     Presence,
     Trial,
+    circumstances,
     filter_of,
 )
 from siding.sandbox.engines.values import BindMount, Engine, Kind, Launch, Network, View
@@ -60,6 +60,7 @@ class Bwrap:
     """Bubblewrap. It is the warden of the run: our child is bwrap, the command its grandchild."""
 
     name = Engine.BWRAP
+    program = "bwrap"
     mounts = True
     apart = True
     is_warden = True
@@ -68,11 +69,11 @@ class Bwrap:
     def found(self, here: FoundEngine, known: Known | None, tried: Trial) -> FoundEngine:
         """Return whether it works here; with a `known` that still holds, nothing is tried."""
         if not here.setsid:
-            return here._replace(reason="there is no setsid (util-linux) on the search path")
-        if not here.bwrap:
-            return here._replace(reason="bubblewrap (bwrap) is not installed")
-        key, reason = circumstances(here.bwrap), ""
-        if known is not None and known.key == key and known.bwrap == here.bwrap:
+            return here.without("there is no setsid (util-linux) on the search path")
+        if not here.program:
+            return here.without("bubblewrap (bwrap) is not installed")
+        key, reason = circumstances(here.program), ""
+        if known is not None and known.is_about(self.name, key, here.program):
             return _as_known(here, known)
         for userns in (True, False) if os.geteuid() == 0 else (True,):
             reason = tried(_trial(here, userns=userns, network=Network.OFF))
@@ -80,9 +81,11 @@ class Bwrap:
                 # Entering a domain needs no_new_privs, and a bwrap that is setuid root gets no
                 # root rights then. Such a bwrap runs without a domain.
                 scoped = here.version >= 6 and not tried(_trial(here, userns=userns))
-                kept = Known(key=key, bwrap=here.bwrap, userns=userns, scoped=scoped)
+                kept = Known(
+                    engine=self.name, key=key, program=here.program, userns=userns, scoped=scoped
+                )
                 return _as_known(here, kept)
-        return here._replace(reason=f"bwrap does not work here: {reason}")
+        return here.without(f"bwrap does not work here: {reason}")
 
     def plan(
         self, launch: Launch, command: Command, program: Program, *, tty: bool, hold: Hold
@@ -108,7 +111,7 @@ class Bwrap:
         argv = (*outer, *setsid, *first, program.path, *command.argv[1:])
         spawn = SpawnPlan(
             command=command._replace(argv=argv, env=env),
-            program=Program(launch.bwrap),
+            program=Program(launch.program),
             enter=_scope(hold) if launch.scoped and launch.network is Network.ON else None,
             keep=(*keep, *copies.values(), *handed_in),
             takes_terminal=tty,
@@ -133,18 +136,12 @@ class Bwrap:
 
     def presence(self, found: FoundEngine) -> Presence:
         """Return whether it works here."""
-        return Presence("bwrap works", found.engine is self.name, found.reason or found.bwrap)
-
-
-def circumstances(bwrap: str) -> str:
-    """Return a key of what the answer about bwrap depends on: this boot, user and program."""
-    seen = os.stat(bwrap)
-    kernel = os.uname().release
-    return f"{boot_id()}:{kernel}:{os.geteuid()}:{bwrap}:{seen.st_size}:{seen.st_mtime_ns}"
+        works = found.engine is self.name
+        return Presence("bwrap works", works, found.program if works else found.reason)
 
 
 def _as_known(here: FoundEngine, known: Known) -> FoundEngine:
-    return here._replace(engine=Engine.BWRAP, userns=known.userns, scoped=known.scoped, known=known)
+    return here._replace(engine=known.engine, userns=known.userns, scoped=known.scoped, known=known)
 
 
 def _trial(here: FoundEngine, *, userns: bool, network: Network = Network.ON) -> Launch:
@@ -158,7 +155,7 @@ def _trial(here: FoundEngine, *, userns: bool, network: Network = Network.ON) ->
         network=network,
         seccomp=filter_of(network, apart=True),
         setsid=here.setsid,
-        bwrap=here.bwrap,
+        program=here.program,
         userns=userns,
         nobody=os.geteuid() == 0,
         scoped=True,
@@ -178,7 +175,7 @@ def arguments(
     bwrap writes JSON on ``status_fd``, with ``exit-code`` only if the command was started.
     ``copies`` maps a path inside to the descriptor of the file to copy there.
     """
-    argv = [launch.bwrap]
+    argv = [launch.program]
     if launch.userns:
         argv.append("--unshare-user")
     argv += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]

@@ -54,6 +54,7 @@ class Landlock:
     """Landlock of the kernel. The forked child restricts itself before it execs the command."""
 
     name = Engine.LANDLOCK
+    program = ""
     mounts = False
     apart = False
     is_warden = False
@@ -67,7 +68,7 @@ class Landlock:
         """Return whether it works here."""
         if here.setsid and here.version > 0 and not tried(_trial(here)):
             return here._replace(engine=self.name, apart=self.apart)
-        return here._replace(reason=f"{here.reason}; the kernel has no Landlock either")
+        return here.without("the kernel has no Landlock either")
 
     def plan(
         self, launch: Launch, command: Command, program: Program, *, tty: bool, hold: Hold

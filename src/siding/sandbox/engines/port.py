@@ -6,6 +6,7 @@ from typing import Protocol
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Command, SpawnPlan
+from siding.ground.process.identity import boot_id
 from siding.ground.process.lookup import Program
 from siding.sandbox.engines.seccomp import Demand, compiled
 from siding.sandbox.engines.values import Engine, Launch, Network, View
@@ -15,29 +16,41 @@ Hold = Callable[[int], int]  # keeps a descriptor open until the command is star
 
 
 class Known(NamedTuple):
-    """A positive answer about bwrap; it holds as long as `circumstances` returns ``key``."""
+    """A positive answer about a program; it holds as long as `circumstances` returns ``key``."""
 
+    engine: Engine
     key: str
-    bwrap: str
+    program: str
     userns: bool
     scoped: bool
+
+    def is_about(self, engine: Engine, key: str, program: str) -> bool:
+        return (self.engine, self.key, self.program) == (engine, key, program)
 
 
 class FoundEngine(NamedTuple):
     """The engine that works here; None, with a ``reason``, when none does.
 
-    The caller may keep ``known`` and pass it to the next `find_engine`.
+    While the engines are asked, ``program`` is that of the one which is asked. The caller may keep
+    ``known`` and pass it to the next `find_engine`.
     """
 
     engine: Engine | None
-    bwrap: str
+    program: str  # its absolute path; "" for none, or for an engine that is none
     userns: bool
     setsid: str
-    reason: str  # why it is not bwrap, "" when it is
+    reason: str  # why it is not the best one, "" when it is
     version: int  # of Landlock
     known: Known | None
-    scoped: bool = False  # bwrap also works in a domain that blocks abstract sockets
+    scoped: bool = False  # its program also works in a domain that blocks abstract sockets
     apart: bool = True  # a run has processes of its own, among which there are no others
+
+    def without(self, why: str) -> "FoundEngine":
+        """Return it with one more reason: why an engine, which was asked just now, does not work.
+
+        The reason stands behind those of the better engines.
+        """
+        return self._replace(reason="; ".join(each for each in (self.reason, why) if each))
 
     def launch(self, view: View, network: Network, env: tuple[tuple[str, str], ...] = ()) -> Launch:
         """Return how a command is started with this engine; there is one."""
@@ -48,12 +61,19 @@ class FoundEngine(NamedTuple):
             network=network,
             seccomp=filter_of(network, apart=self.apart),
             setsid=self.setsid,
-            bwrap=self.bwrap,
+            program=self.program,
             userns=self.userns,
             nobody=os.geteuid() == 0,
             scoped=self.scoped,
             env=env,
         )
+
+
+def circumstances(program: str) -> str:
+    """Return a key of what an answer about a program depends on: it, this boot and this user."""
+    seen = os.stat(program)
+    kernel = os.uname().release
+    return f"{boot_id()}:{kernel}:{os.geteuid()}:{program}:{seen.st_size}:{seen.st_mtime_ns}"
 
 
 def filter_of(network: Network, *, apart: bool) -> bytes:
@@ -90,6 +110,7 @@ class SandboxEngine(Protocol):
     """One engine; `table.py` has them all, the best first."""
 
     name: Engine
+    program: str  # the name by which its program is found on the search path; "": it is none
     # It lays other files over the disk of a run: copies, links, empty directories. An engine that
     # does not, allows and closes whole trees of the disk that is there.
     mounts: bool
@@ -100,7 +121,8 @@ class SandboxEngine(Protocol):
     def found(self, here: FoundEngine, known: Known | None, tried: Trial) -> FoundEngine:
         """Return what is known of this machine, with this engine if it works.
 
-        Else `reason` says why neither it nor the better ones do.
+        ``here.program`` is where its program was found, "" if it was not. If the engine does not
+        work, return `here.without` with why. A positive answer of it may come back as `known`.
         """
         ...
 

@@ -1,8 +1,8 @@
 """Find out which sandbox engine works on this machine, by trying it.
 
 An installed bwrap may still fail: a kernel setting or AppArmor can forbid user namespaces. So a
-probe sets up a whole sandbox, as a run does, and runs `true` in it. A positive answer is kept until
-the machine restarts or bwrap changes (`Known`); a negative one is not kept.
+probe sets up a whole sandbox, as a run does, and runs `true` in it. A positive answer about a
+program is kept until the machine restarts or the program changes (`Known`); a negative one is not.
 """
 
 import os
@@ -34,21 +34,31 @@ _MOST_SOCKETS = 500  # masked at most; each takes a mount
 
 def find_engine(env: Mapping[str, str], known: Known | None = None) -> FoundEngine:
     """Return the best engine that works; with a ``known`` that still holds, nothing is tried."""
-    setsid, bwrap = _program("setsid", env), _program("bwrap", env)
     found = FoundEngine(
         engine=None,
-        bwrap=bwrap or "",
+        program="",
         userns=True,
-        setsid=setsid or "",
+        setsid=program_at("setsid", env),
         reason="",
         version=_landlock_version(),
         known=None,
     )
     for engine in ENGINES:
-        found = engine.found(found, known, _tried)
+        program = program_at(engine.program, env) if engine.program else ""
+        found = engine.found(found._replace(program=program), known, _tried)
         if found.engine is not None:
             break
     return found
+
+
+def program_at(name: str, env: Mapping[str, str]) -> str:
+    """Return a program's absolute path, "" if it is not there.
+
+    Relative directories of the PATH are skipped.
+    """
+    path = ":".join(each for each in env.get("PATH", "").split(":") if each.startswith("/"))
+    found = find_program([name], {"PATH": path} if path else {}, Path("/"))
+    return found.path if isinstance(found, Program) else ""
 
 
 def listening_sockets() -> list[str]:
@@ -146,10 +156,3 @@ def _waited(child: "Child") -> int:
         time.sleep(0.0005)
     child.leave()
     return status
-
-
-def _program(name: str, env: Mapping[str, str]) -> str | None:
-    """Return a program's absolute path; relative directories of the PATH are skipped."""
-    path = ":".join(each for each in env.get("PATH", "").split(":") if each.startswith("/"))
-    found = find_program([name], {"PATH": path} if path else {}, Path("/"))
-    return found.path if isinstance(found, Program) else None

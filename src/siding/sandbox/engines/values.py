@@ -149,11 +149,11 @@ class Secluded(NamedTuple):
 class Launch(NamedTuple):
     """All that starting a sandbox needs.
 
-    ``seccomp`` is a compiled filter, b"" when there is none for this machine. ``bwrap`` and
-    ``setsid`` are absolute paths. ``env`` overrides the command's environment. ``nobody`` is True
-    when we are root: inside, the command runs as the user nobody, or with ``stays_root`` as a root
-    without privileges. ``scoped`` is True when the kernel can block abstract sockets outside
-    (Landlock ABI 6).
+    ``seccomp`` is a compiled filter, b"" when there is none for this machine. ``program`` is that
+    of the engine, "" if it is none; it and ``setsid`` are absolute paths. ``env`` overrides the
+    command's environment. ``nobody`` is True when we are root: inside, the command runs as the user
+    nobody, or with ``stays_root`` as a root without privileges. ``scoped`` is True when the kernel
+    can block abstract sockets outside (Landlock ABI 6).
     """
 
     engine: Engine
@@ -161,7 +161,7 @@ class Launch(NamedTuple):
     network: Network
     seccomp: bytes
     setsid: str
-    bwrap: str = ""
+    program: str = ""
     userns: bool = True
     nobody: bool = False
     stays_root: bool = False

@@ -1,17 +1,21 @@
 """The proxy by which a sandboxed run reaches the hosts of its list, and no others.
 
 A run has no other way out, so it does not matter which programs ask: by CONNECT for a tunnel, or
-for one URL of plain HTTP. What may be reached is judged in `allowance`. In a tunnel the first
-message of TLS has to be for the name that the tunnel was asked for; on port 443 nothing but TLS
-passes, on port 80 nothing but requests for that name. What is inside of TLS nobody here can see.
+for one URL of plain HTTP. `Allowance` judges what may be reached: by the list, and by the addresses
+that a name leads to. A name is resolved once, and the address that was judged is the one that is
+connected to. In a tunnel the first message of TLS has to be for the name that the tunnel was asked
+for; on port 443 nothing but TLS passes, on port 80 nothing but requests for that name. What is
+inside of TLS nobody here can see.
 """
 
 import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import urlsplit
 
-from siding.record.wire.journal import Ending, Kind, Passed
-from siding.sandbox.wire.allowance import HTTP_PORT, Allowance, Asked, Refused, places_of
-from siding.sandbox.wire.ends import End
+from siding.ground.namedtuples import NamedTuple
+from siding.record.wire.journal import Ending, Kind, Passed, WireJournal
+from siding.sandbox.wire.ends import End, Reach, Server, Unreachable
 from siding.sandbox.wire.heads import (
     BadHead,
     RequestHead,
@@ -21,13 +25,88 @@ from siding.sandbox.wire.heads import (
     without_hops,
 )
 from siding.sandbox.wire.hello import hello_in
-from siding.sandbox.wire.hosts import TLS_PORT, address_in, plain_name
-from siding.sandbox.wire.reaching import Unreachable
+from siding.sandbox.wire.hosts import TLS_PORT, HostList, address_in, plain_name
+from siding.sandbox.wire.spec import CannotGoVia, via_for
 
+HTTP_PORT = 80
+_MOST_ADDRESSES = 4  # that are tried
+Resolve = Callable[[str, int], Awaitable[list[str]]]
 PATIENCE_S = 30.0  # for a head, or for the first message of TLS
 _WEBSOCKET = "websocket"
 _TUNNELLED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 _AHEAD, _NO_MORE = "ahead", "no more"
+
+
+class Allowance(NamedTuple):
+    """What all connections of a run share."""
+
+    hosts: HostList
+    reach: Reach
+    resolve: Resolve
+    journal: WireJournal
+    at: Callable[[], str]
+    now: Callable[[], float]
+    proxies: Mapping[str, str] = {}  # the person's own variables about proxies
+
+
+class Asked(NamedTuple):
+    """A host that somebody asks for."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def of(cls, authority: str, usual: int) -> "Asked":
+        """Return the host in ``HOST:PORT``. Raises BadHead."""
+        try:
+            parts = urlsplit(f"//{authority}")
+            port = usual if parts.port is None else parts.port
+        except ValueError:
+            raise BadHead("its host cannot be read") from None
+        if not parts.hostname or "@" in authority or parts.path or not port:
+            raise BadHead("its host cannot be read")
+        return cls(plain_name(parts.hostname), port)
+
+
+class Refused(Exception):
+    """A host is not allowed; the message says why. `host` is the one that is to be named."""
+
+    def __init__(self, asked: Asked, why: str) -> None:
+        super().__init__(why)
+        self.asked = asked
+
+
+async def addresses_of(host: str, port: int) -> list[str]:
+    """Return the addresses of a name. Raises Unreachable."""
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise Unreachable(f"its name is not known: {error.strerror or error}") from error
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+async def places_of(allowance: Allowance, asked: Asked) -> list[Server]:
+    """Return where to connect for a host, the best first. Raises Refused and Unreachable.
+
+    Through the person's own proxy names are resolved there, and nobody here sees the address.
+    """
+    if not allowance.hosts.allows(*asked):
+        raise Refused(asked, "not listed")
+    try:
+        via = via_for(allowance.proxies, asked.host, tls=asked.port != HTTP_PORT)
+    except CannotGoVia as error:
+        raise Unreachable(str(error)) from None
+    if via is not None:
+        return [Server(asked.host, asked.port, via=via)]
+    if address_in(asked.host) is not None:
+        return [Server(asked.host, asked.port, address=asked.host)]
+    addresses = await allowance.resolve(*asked)
+    good = [each for each in addresses if allowance.hosts.may_lead_to(each)]
+    if not good:
+        where = ", ".join(addresses[:3]) or "nothing"
+        raise Refused(asked, f"its name leads to {where}, which is not public and not listed")
+    return [Server(asked.host, asked.port, address=each) for each in good[:_MOST_ADDRESSES]]
 
 
 class EgressRelay:

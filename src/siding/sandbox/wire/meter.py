@@ -13,10 +13,9 @@ from hmac import compare_digest
 
 from siding.ground.namedtuples import NamedTuple
 from siding.record.wire.journal import Ending, Passed, WireJournal
-from siding.sandbox.wire.ends import End
+from siding.sandbox.wire.ends import End, Reach, Server, Unreachable
 from siding.sandbox.wire.exchange import Exchange, FailedBodies, SocketCalls
 from siding.sandbox.wire.heads import BadHead, RequestHead, RequestReader, plain_answer
-from siding.sandbox.wire.reaching import Reach, Server, Unreachable
 from siding.sandbox.wire.spec import Route
 
 HEAD_S = 30.0  # a head that takes longer is not waited for

@@ -16,13 +16,11 @@ from functools import partial
 from pathlib import Path
 
 from siding.record.wire.journal import WireJournal
-from siding.sandbox.wire.allowance import Allowance, addresses_of
-from siding.sandbox.wire.egress import EgressRelay
-from siding.sandbox.wire.ends import End, anybody, is_ours
+from siding.sandbox.wire.egress import Allowance, EgressRelay, addresses_of
+from siding.sandbox.wire.ends import End, Reach, anybody, is_ours
 from siding.sandbox.wire.exchange import FailedBodies
 from siding.sandbox.wire.hosts import HostList
 from siding.sandbox.wire.meter import Metering, MeterRelay
-from siding.sandbox.wire.reaching import Reach
 from siding.sandbox.wire.spec import INSIDE, Route, Spec
 
 MOST_CONNECTIONS = 512

@@ -5,15 +5,16 @@ The process goes on when the command line has ended.
 
 from collections.abc import Callable
 
-from siding.asking.entries import Waits
 from siding.asking.notifications import notify
+from siding.asking.views import Waits
 from siding.ground.errors import SidingError
 from siding.ground.process.detach import Background, Begun, in_background
 from siding.record.place.project import Project
-from siding.workflows.acts.run import MakeAgents, Prepared, carry_out, folders
+from siding.workflows.acts.run import MakeAgents, Prepared, carry_out
 from siding.workflows.display import summary_of, workflow_entry
 from siding.workflows.events import Event
 from siding.workflows.state import RunState, RunStatus
+from siding.workflows.store import RunFolders
 
 LONG_MS = 60_000  # whoever began a shorter run in a terminal still looks at it
 
@@ -61,7 +62,7 @@ class _Once:
 def tell_ended(project: Project, run_id: str, *, detached: bool) -> None:
     """Call the person in the ways that are set. Raises nothing: the run has ended either way."""
     try:
-        state = folders(project).find(run_id).state()
+        state = RunFolders.of(project).find(run_id).state()
         if state is None or state.status not in (RunStatus.COMPLETED, RunStatus.FAILED):
             return  # whoever killed it knows
         run = summary_of(state)

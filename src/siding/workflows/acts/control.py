@@ -9,17 +9,19 @@ import json
 import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.ground.errors import SidingError
 from siding.ground.process.control.frames import accept_from, connect_to, listen_at
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.record.place.project import Project
 from siding.record.unfinished.live_workflows import LiveWorkflow, live_workflows
-from siding.workflows.engine.controls import Control
-from siding.workflows.engine.engine import Engine
+from siding.workflows.engine.ports import Control
 from siding.workflows.errors import RunNotAnswering, WorkflowNotFound
 from siding.workflows.store import RunFolder, RunFolders
+
+if TYPE_CHECKING:
+    from siding.workflows.engine.engine import Engine
 
 _LONGEST_LINE = 1 << 16
 _PATIENCE_S = 60.0  # each agent gets some seconds to end what it began
@@ -29,7 +31,7 @@ _LOOK_S = 0.05
 class ControlServer:
     """Answers requests about an engine, in the engine's event loop."""
 
-    def __init__(self, folder: RunFolder, engine: Engine) -> None:
+    def __init__(self, folder: RunFolder, engine: "Engine") -> None:
         self._folder = folder
         self._engine = engine
         self._listener = listen_at(folder.socket)
@@ -125,7 +127,7 @@ class NotEnded(SidingError):
 def end_workflows(project: Project, task_id: str) -> list[LiveWorkflow]:
     """End the workflows that run in a task; return them. Raises NotEnded."""
     ended = list(live_workflows(project, task_id))
-    runs = RunFolders(project.layout.workflow_runs_dir)
+    runs = RunFolders.of(project)
     for each in ended:
         folder = runs.find(each.run_id)
         until = time.monotonic() + _PATIENCE_S

@@ -16,8 +16,7 @@ from siding.ground.hashing import sha256_hex
 from siding.ground.storage.fields import mappings, text
 from siding.ground.storage.writes import encode_line
 from siding.record.place.project import Project
-from siding.workflows.calls import Question
-from siding.workflows.engine.ports import Cancelled
+from siding.workflows.engine.ports import Cancelled, Question
 
 _LOOK_S = 0.5  # how long a thread waits at a time, so that a run that is ended ends
 

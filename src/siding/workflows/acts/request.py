@@ -8,8 +8,8 @@ from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import parse_object
 from siding.ground.storage.fields import mapping
+from siding.workflows.engine.plan import Policy
 from siding.workflows.limits import MAX_AGENTS, Limits, clamp_max_concurrency
-from siding.workflows.resume import Policy
 
 
 class WorkflowOptions(NamedTuple):

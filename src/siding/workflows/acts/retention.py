@@ -35,7 +35,7 @@ class Swept(NamedTuple):
 
 def remove_run(project: Project, run_id: str) -> str:
     """Put a run into the trash; return where. Raises WorkflowNotFound, RunIsLive, RunWaits."""
-    folder = RunFolders(project.layout.workflow_runs_dir).find(run_id)
+    folder = RunFolders.of(project).find(run_id)
     if folder.run_id in asking(project):
         raise RunWaits(
             f"the run {folder.run_id} waits for an answer",
@@ -85,7 +85,7 @@ def _beyond(project: Project, keep: int) -> Iterator[RunFolder]:
 
     Only their own states are read. Runs that have not ended are among those that are kept.
     """
-    folders = RunFolders(project.layout.workflow_runs_dir).all()
+    folders = RunFolders.of(project).all()
     if len(folders) <= keep:
         return
     folders.sort(key=lambda folder: (folder.state_stamp(), folder.run_id))

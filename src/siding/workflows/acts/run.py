@@ -12,8 +12,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.tasks.states import TaskState
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.tasks.start import start_task
 from siding.workflows.acts.control import ControlServer
 from siding.workflows.acts.people import DecidingPeople
@@ -29,11 +28,12 @@ from siding.workflows.acts.trust import (
 )
 from siding.workflows.acts.watcher import Watcher
 from siding.workflows.acts.workspaces import TaskWorkspaces
+from siding.workflows.agents.agents import ProgramAgents
 from siding.workflows.engine.engine import Engine
-from siding.workflows.engine.plan import Ports, RunPlan
-from siding.workflows.engine.ports import Agents
+from siding.workflows.engine.plan import Policy, Ports, RunPlan, Scope, agent_range, chosen_agents
+from siding.workflows.engine.ports import AgentCall, Agents, Attempt, Report
 from siding.workflows.events import Event, RunDone
-from siding.workflows.resume import Policy, Scope, agent_range, chosen_agents
+from siding.workflows.outcome import Outcome
 from siding.workflows.script import Script, read_script
 from siding.workflows.state import RunState, RunStatus
 from siding.workflows.store import RunFolder, RunFolders, RunRecord, new_run_id
@@ -64,11 +64,6 @@ class Prepared(NamedTuple):
     reruns_lost: bool = False
 
 
-def folders(project: Project) -> RunFolders:
-    """Return the runs of a project's workflows."""
-    return RunFolders(project.layout.workflow_runs_dir)
-
-
 def prepare(project: Project, request: WorkflowRequest) -> Prepared:
     """Check the script and make the run's folder; a task is started if none is current.
 
@@ -89,7 +84,7 @@ def prepare(project: Project, request: WorkflowRequest) -> Prepared:
         created_at=project.app.now(),
         options=request.options.as_record(),
     )
-    folder = folders(project).create(record, script.source)
+    folder = RunFolders.of(project).create(record, script.source)
     return Prepared(
         folder=folder,
         task=task,
@@ -105,7 +100,7 @@ def prepare_again(project: Project, run_id: str, request: ResumeRequest) -> Prep
 
     Raises WorkflowNotFound, ScriptError, NotTrusted, UsageError.
     """
-    folder = folders(project).find(run_id)
+    folder = RunFolders.of(project).find(run_id)
     record = folder.record()
     source = folder.source() if request.source is None else request.source
     script = read_script(source)
@@ -241,7 +236,7 @@ def interrupted(project: Project) -> list[str]:
     """Return the ids of the runs that no process works on and that have not ended, oldest first."""
     found = [
         (state.started_at, state.run_id)
-        for _folder, state in folders(project).states()
+        for _folder, state in RunFolders.of(project).states()
         if state.status is RunStatus.INTERRUPTED
     ]
     return [run_id for _started, run_id in sorted(found)]
@@ -252,7 +247,7 @@ def called_again(project: Project, run_id: str, source: str | None) -> list[Foun
 
     `source` is the script in the place of the run's own. Raises WorkflowNotFound, ScriptError.
     """
-    script = folders(project).find(run_id).source() if source is None else source
+    script = RunFolders.of(project).find(run_id).source() if source is None else source
     return not_trusted_in(project, read_script(script))
 
 
@@ -260,3 +255,26 @@ def _number(word: str) -> int:
     if not word.strip().isdigit():
         raise UsageError(f"{word!r} is no id of an agent", hint="--agents 2,5 or --agents 3-7")
     return int(word)
+
+
+def make_agents(project: Project, task: Task, run_id: str, options: WorkflowOptions) -> Agents:
+    """Return what runs the agents of a run."""
+    agents = ProgramAgents(project, task.id, sandbox=options.sandbox, group=run_id)
+    return _WithDefaults(agents, options)
+
+
+class _WithDefaults:
+    """Agents whose calls have the agent and the model of the run, if they name none."""
+
+    def __init__(self, agents: Agents, options: WorkflowOptions) -> None:
+        self._agents = agents
+        self._options = options
+
+    async def run(
+        self, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+    ) -> Outcome:
+        known = call._replace(
+            agent_type=call.agent_type or self._options.agent_type,
+            model=call.model or self._options.model,
+        )
+        return await self._agents.run(known, attempt, report)

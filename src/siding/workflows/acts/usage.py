@@ -7,12 +7,11 @@ it stands in for the calls.
 
 from collections.abc import Iterable, Iterator
 
-from siding.agents.transcripts.counting.calls import UNKNOWN_MODEL, Tokens
-from siding.agents.transcripts.counting.spending import Spent
+from siding.agents.transcripts.counting import UNKNOWN_MODEL, Tokens
+from siding.agents.transcripts.spending import Spent
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
-from siding.usage.attribution import NOWHERE, run_names
-from siding.usage.report import CountedByRun, WorkflowUsage
+from siding.usage.report import NOWHERE, CountedByRun, WorkflowUsage, run_names
 from siding.workflows.outcome import Used
 from siding.workflows.state import AgentState, RunState
 from siding.workflows.store import RunFolders
@@ -34,7 +33,7 @@ class _Place(NamedTuple):
 
 def workflow_usage(project: Project, spent: Iterable[Spent]) -> WorkflowUsage:
     """Return what the runs of a project's workflows used."""
-    runs = [state for _folder, state in RunFolders(project.layout.workflow_runs_dir).states()]
+    runs = [state for _folder, state in RunFolders.of(project).states()]
     sessions, steps = _places(project, runs)
     step_of = run_names(project)
     calls, seen = [], set()

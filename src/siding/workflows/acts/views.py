@@ -7,7 +7,6 @@ from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, text, whole
 from siding.record.place.project import Project
-from siding.workflows.acts.run import folders
 from siding.workflows.acts.scripts import FoundScript, Origin, listed, predecessors
 from siding.workflows.acts.trust import is_trusted
 from siding.workflows.display import (
@@ -36,7 +35,7 @@ from siding.workflows.events import (
 )
 from siding.workflows.outcome import Dead, Done, Skipped
 from siding.workflows.state import AgentState, RunState, RunStatus
-from siding.workflows.store import RunFolder, RunRecord, is_run_id
+from siding.workflows.store import RunFolder, RunFolders, RunRecord, is_run_id
 
 __all__ = [
     "AgentDone",
@@ -145,7 +144,7 @@ def _view(project: Project, found: FoundScript) -> WorkflowView:
 def run_views(project: Project, *, limit: int = 0) -> list[RunView]:
     """Return the runs, the one that changed last first; at most `limit` if that is not 0."""
     found = []
-    for folder, state in folders(project).states():
+    for folder, state in RunFolders.of(project).states():
         found.append(_with_record(folder, state))
         if len(found) == limit:
             break
@@ -154,7 +153,7 @@ def run_views(project: Project, *, limit: int = 0) -> list[RunView]:
 
 def run_view(project: Project, named: str) -> RunView:
     """Return a run by its id, the beginning of one, or "last". Raises WorkflowNotFound."""
-    folder = folders(project).find(named)
+    folder = RunFolders.of(project).find(named)
     state = folder.known_state()
     if state is None:
         raise WorkflowNotFound(f"there is no run {named!r}")

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from siding.forks.bring_back import Conflict, bring_back
-from siding.forks.children import Parentage
+from siding.forks.bring_back import ForkConflict, bring_back
+from siding.forks.parentage import Parentage
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.record.place.project import Project
@@ -14,8 +14,7 @@ from siding.running.hosting import Printed, RunEvent
 from siding.running.request import RunRequest
 from siding.sandbox.sandbox import SandboxRequest
 from siding.workflows.agents.hop import hosted
-from siding.workflows.calls import CommandCall
-from siding.workflows.engine.ports import Refused
+from siding.workflows.engine.ports import CommandCall, Refused
 
 _KEPT = 20_000  # characters of the end of what a command prints
 
@@ -61,7 +60,7 @@ class TaskWorkspaces:
             done = await asyncio.to_thread(bring_back, self._project, self._fork(fork))
         except SidingError as error:
             raise Refused(error.message) from None
-        if isinstance(done, Conflict):
+        if isinstance(done, ForkConflict):
             return {"step": "", "conflicts": [each.name for each in done.paths], "kept": []}
         step = "" if done.step is None else done.step.id
         return {"step": step, "conflicts": [], "kept": [*done.kept]}

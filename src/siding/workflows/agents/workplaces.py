@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from siding.forks.bring_back import Conflict, bring_back
-from siding.forks.children import Parentage, forks_of
+from siding.forks.bring_back import ForkConflict, bring_back
 from siding.forks.forks import Fork, ForkInUse, ForkRequest, drop, fork, reopened
+from siding.forks.parentage import Parentage, forks_of
 from siding.forks.state import recorded
 from siding.forks.views import View, view
 from siding.ground.errors import SidingError
@@ -31,8 +31,7 @@ from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.scratch import scratch
 from siding.record.tasks.names import name_after_command
 from siding.workflows.agents.hop import in_thread
-from siding.workflows.calls import AgentCall, Attempt
-from siding.workflows.engine.ports import AgentUnavailable
+from siding.workflows.engine.ports import AgentCall, AgentUnavailable, Attempt
 from siding.workflows.outcome import Dead, DeadReason, Done, Outcome
 
 KNOWN = ("", "turn", "read", "worktree")
@@ -232,7 +231,7 @@ class _Forked(Workplace):
 
     def _bring_back(self) -> Mapping[str, Any]:
         found = bring_back(self._project, self._project.tasks.load(self._fork.id))
-        if isinstance(found, Conflict):
+        if isinstance(found, ForkConflict):
             self._stays = True
             return {"conflict": [each.name for each in found.paths], "fork": self.fork}
         left = [list(each) for each in found.left]

@@ -4,22 +4,24 @@ The first message has the source and what is recorded of earlier attempts. Whene
 waits, the calls that were made go to the engine in one write, and the next answer is awaited. One
 answer is given at a time, and all that it sets going is run before the next one: so the order of
 the answers decides everything, and the record has that order.
+
+The script is kept within its process: by limits of the kernel, and without a way to files and
+programs. The check refuses what would lead out of a script, and the script's modules do not have
+it. This is for what gets past both: a script that means well does not need it.
 """
 
 import gc
+import os
+import resource
+import sys
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
-from siding.workflows.allowed import MEMORY_BYTES, PRIMITIVES
+from siding.workflows.allowed import CPU_S, MEMORY_BYTES, PRIMITIVES
 from siding.workflows.child.body import body_of, compile_body
-from siding.workflows.child.builtins import names_for
+from siding.workflows.child.builtins import Modules, names_for
 from siding.workflows.child.calls import Calls
-from siding.workflows.child.containment import (
-    Forbidden,
-    private_pipes,
-    set_limits,
-    watch,
-)
 from siding.workflows.child.errors import (
     FORBIDDEN,
     NOT_DETERMINISTIC,
@@ -28,11 +30,23 @@ from siding.workflows.child.errors import (
     WorkflowError,
 )
 from siding.workflows.child.hooks import Hooks, budget_for
-from siding.workflows.child.modules import Modules
 from siding.workflows.child.past import Past, Selection
 from siding.workflows.child.scheduler import Future, Scheduler
 from siding.workflows.child.wire import Wire, finite, has_infinite, problem_of
 
+_LIMITS = (
+    (resource.RLIMIT_AS, MEMORY_BYTES),
+    (resource.RLIMIT_CPU, CPU_S),
+    (resource.RLIMIT_CORE, 0),
+    (resource.RLIMIT_FSIZE, 0),  # no file can be written; pipes are none
+    (resource.RLIMIT_NPROC, 0),  # no process can be started, but by root
+)
+_REFUSED = (
+    *("os.", "subprocess.", "shutil.", "glob.", "tempfile.", "mmap.", "fcntl.", "pty."),
+    *("socket.", "urllib.", "http.client.", "webbrowser.", "sqlite3.", "syslog."),
+    *("ctypes.", "signal.", "resource.", "cpython.run_", "builtins.input", "builtins.breakpoint"),
+)
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
 _SCRIPT = "<workflow>"
 _MOST_TOLD = 10_000  # letters of an error
 
@@ -144,3 +158,60 @@ def _where(error: BaseException) -> int:
             line = at.tb_lineno
         at = at.tb_next
     return line
+
+
+# -- Keeping a script within its process -----------------------------------------------------------
+
+
+class Forbidden(BaseException):
+    """The script reached for what is outside of it. No `except Exception` hides it."""
+
+
+def set_limits() -> None:
+    """Let the kernel bound what this process can use."""
+    for limit, value in _LIMITS:
+        with suppress(OSError, ValueError):  # lower already, or unknown to this system
+            resource.setrlimit(limit, (value, value))
+
+
+def private_pipes(fd_in: int, fd_out: int) -> tuple[int, int]:
+    """Move the two pipes away from the numbers that everybody knows; those lead nowhere then."""
+    moved = os.dup(fd_in), os.dup(fd_out)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nowhere, fd)
+    os.close(nowhere)
+    return moved
+
+
+def watch(note: Callable[[str], None]) -> None:
+    """Refuse files, programs and the network from here on; `note` is told what was tried.
+
+    Python's own library can be read, because modules load others when they are first used.
+    """
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            if _is_library(arguments):
+                return
+        elif not event.startswith(_REFUSED) or _is_listing(event, arguments):
+            return
+        tried = f"{event} {arguments[0]!r}" if arguments else event
+        note(tried)
+        raise Forbidden(tried)
+
+    sys.addaudithook(hook)
+
+
+def _is_library(arguments: tuple[Any, ...]) -> bool:
+    path, mode, flags = arguments
+    reads = mode in {"r", "rb"} or (mode is None and flags & os.O_ACCMODE == os.O_RDONLY)
+    return reads and isinstance(path, str) and _is_below(path)
+
+
+def _is_listing(event: str, arguments: tuple[Any, ...]) -> bool:
+    return event == "os.listdir" and isinstance(arguments[0], str) and _is_below(arguments[0] + "/")
+
+
+def _is_below(path: str) -> bool:
+    return path.startswith(_LIBRARY) and ".." not in path

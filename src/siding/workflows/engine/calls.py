@@ -6,10 +6,17 @@ from functools import partial
 from typing import Any
 
 from siding.ground.storage.errors import NotStorable
-from siding.workflows.calls import AgentCall, agent_call, command_call, question
 from siding.workflows.engine.agent_run import AgentRuns, BudgetSpent
 from siding.workflows.engine.plan import EDITED, Ports, source_of
-from siding.workflows.engine.ports import AgentUnavailable, Cancelled, Refused
+from siding.workflows.engine.ports import (
+    AgentCall,
+    AgentUnavailable,
+    Cancelled,
+    Refused,
+    agent_call,
+    command_call,
+    question,
+)
 from siding.workflows.engine.record import RunRecord
 from siding.workflows.errors import ScriptError
 from siding.workflows.events import AgentDone, Asked, Logged

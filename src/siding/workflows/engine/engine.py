@@ -1,13 +1,12 @@
 """Run a workflow: from its script and its journal to how it ended."""
 
 from siding.workflows.engine.attempt import GONE, ScriptAttempt
-from siding.workflows.engine.controls import Control
-from siding.workflows.engine.plan import Ports, RunPlan, without_edited
+from siding.workflows.engine.plan import Policy, Ports, RunPlan, Scope, without_edited
+from siding.workflows.engine.ports import Control
 from siding.workflows.errors import RERUN_LOST, BadResume, DamagedJournal
 from siding.workflows.events import Logged, RunDone, RunStarted
-from siding.workflows.journal.records import AttemptLine
-from siding.workflows.journal.store import JournalWriter, Recorded, read_journal
-from siding.workflows.resume import Policy, Scope
+from siding.workflows.journal import JournalWriter, Recorded, read_journal
+from siding.workflows.journal_lines import AttemptLine
 
 _SHOWN = 3  # names in a message
 

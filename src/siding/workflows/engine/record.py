@@ -9,9 +9,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from siding.workflows.calls import AgentCall
+from siding.workflows.engine.plan import Policy, Scope
+from siding.workflows.engine.ports import AgentCall
 from siding.workflows.events import AgentDone, Emit, Logged, Resumable, ResumeSummary
-from siding.workflows.journal.records import (
+from siding.workflows.journal import JournalWriter, Recorded, encoded
+from siding.workflows.journal_lines import (
     Answer,
     Begun,
     Drop,
@@ -19,9 +21,7 @@ from siding.workflows.journal.records import (
     path_order,
     stands_behind,
 )
-from siding.workflows.journal.store import JournalWriter, Recorded, encoded
 from siding.workflows.outcome import from_record
-from siding.workflows.resume import Policy, Scope
 from siding.workflows.structured import misfits
 
 _SETTLED = frozenset({"ok", "skipped"})  # results that the next attempt takes from the record

@@ -1,8 +1,5 @@
 """Expressions that change something: statements in Python."""
 
-from siding.workflows.javascript.escapes import quoted
-from siding.workflows.javascript.kinds import STR
-from siding.workflows.javascript.layout import Code, Group, laid_out
 from siding.workflows.javascript.nodes import (
     Array,
     Assign,
@@ -19,7 +16,7 @@ from siding.workflows.javascript.nodes import (
 )
 from siding.workflows.javascript.operators import binary_value
 from siding.workflows.javascript.translator import Translator, refuse
-from siding.workflows.javascript.values import ATOM, Value
+from siding.workflows.javascript.values import ATOM, STR, Code, Group, Value, laid_out, quoted
 
 _GROWING = frozenset(["push", "unshift"])
 _OF_COLLECTIONS = frozenset(["add", "set", "delete", "clear"])

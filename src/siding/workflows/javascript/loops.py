@@ -3,8 +3,6 @@
 from collections.abc import Callable
 
 from siding.workflows.javascript.functions import indented
-from siding.workflows.javascript.kinds import ANY, INT, Kind, inner, list_of
-from siding.workflows.javascript.layout import Code, laid_out
 from siding.workflows.javascript.nodes import (
     Assign,
     Binary,
@@ -27,10 +25,18 @@ from siding.workflows.javascript.nodes import (
     Update,
     While,
 )
-from siding.workflows.javascript.scope import Frame
 from siding.workflows.javascript.targets import loop_target, parameter
-from siding.workflows.javascript.translator import Translator, refuse
-from siding.workflows.javascript.values import called
+from siding.workflows.javascript.translator import Frame, Translator, refuse
+from siding.workflows.javascript.values import (
+    ANY,
+    INT,
+    Code,
+    Kind,
+    called,
+    inner,
+    laid_out,
+    list_of,
+)
 
 Begin = Callable[[int], tuple[str, list[str]]]  # declares what a round of a loop sets
 

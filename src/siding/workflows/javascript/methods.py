@@ -2,31 +2,29 @@
 
 from collections.abc import Callable, Mapping
 
-from siding.workflows.javascript.callbacks import mapped, predicate, with_function
-from siding.workflows.javascript.escapes import quoted
-from siding.workflows.javascript.kinds import (
-    ANY,
-    BOOL,
-    NUM,
-    STR,
-    Kind,
-    both,
-    inner,
-    list_of,
-)
+from siding.workflows.javascript.functions import mapped, predicate, with_function
 from siding.workflows.javascript.nodes import Expression, Number, Spread, Text
-from siding.workflows.javascript.texts import as_text
+from siding.workflows.javascript.operators import as_text
 from siding.workflows.javascript.translator import Translator, refuse
 from siding.workflows.javascript.values import (
     ADD,
+    ANY,
     ATOM,
+    BOOL,
     COMPARE,
     MULTIPLY,
+    NUM,
+    STR,
+    Kind,
     Value,
     atom,
     binary,
+    both,
     called,
+    inner,
+    list_of,
     method,
+    quoted,
 )
 
 Arguments = tuple[Expression, ...]

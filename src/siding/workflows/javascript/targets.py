@@ -1,11 +1,8 @@
 """What a value is bound to: names, and patterns of names."""
 
-from siding.workflows.javascript.escapes import quoted
-from siding.workflows.javascript.kinds import ANY, Kind, inner
-from siding.workflows.javascript.layout import flat
 from siding.workflows.javascript.nodes import ArrayPattern, Name, ObjectPattern, Parameter, Target
 from siding.workflows.javascript.translator import Translator, refuse
-from siding.workflows.javascript.values import TERNARY, Value, atom
+from siding.workflows.javascript.values import ANY, TERNARY, Kind, Value, atom, flat, inner, quoted
 
 
 def member(value: Value, name: str) -> Value:

@@ -10,7 +10,28 @@ from enum import StrEnum
 
 from siding.ground.namedtuples import NamedTuple
 from siding.workflows.javascript.errors import JavaScriptError
-from siding.workflows.javascript.escapes import unescape
+
+_SPACE = re.compile(r"[\s\ufeff]+")
+_NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
+_NUMBER = re.compile(
+    r"0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
+    r"|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?"
+)
+_SIGNS = re.compile(
+    r">>>=|\.\.\.|===|!==|\*\*=|<<=|>>=|>>>|&&=|\|\|=|\?\?="
+    r"|=>|==|!=|<=|>=|&&|\|\||\?\?|\?\.(?!\d)|\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|\^=|<<|>>|\*\*"
+    r"|[{}()\[\];,<>+\-*/%&|^!~?:=.@#]"
+)
+_REGEX = re.compile(r"/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-zA-Z]*")
+_STRING = re.compile(
+    r"""'(?:\\(?:\r\n|[\s\S])|[^'\\\n\r])*'|"(?:\\(?:\r\n|[\s\S])|[^"\\\n\r])*\""""
+)
+_BEFORE_OPERAND = frozenset(
+    "return typeof case in of delete void throw new else do await yield instanceof".split()
+)
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_ESCAPE = re.compile(r"\\(u\{[\da-fA-F]{1,6}\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|\r\n|[\s\S])")
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 
 
 class TokenKind(StrEnum):
@@ -47,27 +68,6 @@ class Token(NamedTuple):
     comments: tuple[Comment, ...] = ()
     texts: tuple[str, ...] = ()
     inner: tuple[tuple["Token", ...], ...] = ()
-
-
-_SPACE = re.compile(r"[\s\ufeff]+")
-_NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
-_NUMBER = re.compile(
-    r"0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
-    r"|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?"
-)
-_SIGNS = re.compile(
-    r">>>=|\.\.\.|===|!==|\*\*=|<<=|>>=|>>>|&&=|\|\|=|\?\?="
-    r"|=>|==|!=|<=|>=|&&|\|\||\?\?|\?\.(?!\d)|\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|\^=|<<|>>|\*\*"
-    r"|[{}()\[\];,<>+\-*/%&|^!~?:=.@#]"
-)
-_REGEX = re.compile(r"/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-zA-Z]*")
-_STRING = re.compile(
-    r"""'(?:\\(?:\r\n|[\s\S])|[^'\\\n\r])*'|"(?:\\(?:\r\n|[\s\S])|[^"\\\n\r])*\""""
-)
-_BEFORE_OPERAND = frozenset(
-    "return typeof case in of delete void throw new else do await yield instanceof".split()
-)
-_PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
 def tokens_of(source: str) -> list[Token]:
@@ -238,3 +238,21 @@ def _block_text(text: str) -> str:
     while lines and not lines[-1].strip():
         lines.pop()
     return "\n".join([lines[0].strip(), *lines[1:]]) if lines else ""
+
+
+def unescape(raw: str) -> str:
+    """Return what the inside of a string literal stands for."""
+    text = _ESCAPE.sub(_one, raw)
+    if any("\ud800" <= letter <= "\udfff" for letter in text):  # pairs are one character in Python
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _one(found: re.Match[str]) -> str:
+    said = found[1]
+    if said[0] in "ux" and len(said) > 1:
+        code = int(said[1:].strip("{}"), 16)
+        return chr(code) if code <= 0x10FFFF else "\ufffd"
+    if said in {"\n", "\r", "\r\n", "\u2028", "\u2029"}:
+        return ""  # the literal goes on in the next line
+    return _LETTERS.get(said, said)

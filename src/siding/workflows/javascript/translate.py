@@ -2,26 +2,15 @@
 
 from dataclasses import replace
 
-from siding.workflows.javascript.escapes import quoted
 from siding.workflows.javascript.functions import function_value
-from siding.workflows.javascript.globals import GLOBALS, global_call, new, plain_call
-from siding.workflows.javascript.hooks import hook, waits_for_all
-from siding.workflows.javascript.kinds import (
-    ANY,
-    BOOL,
-    INT,
-    NULL,
-    NUM,
-    PLAIN,
-    STR,
-    VOID,
-    Kind,
-    both,
-    inner,
-    list_of,
-    object_with,
+from siding.workflows.javascript.globals import (
+    GLOBALS,
+    global_call,
+    hook,
+    new,
+    plain_call,
+    waits_for_all,
 )
-from siding.workflows.javascript.layout import Code, Group
 from siding.workflows.javascript.methods import METHODS, collection_method
 from siding.workflows.javascript.nodes import (
     Array,
@@ -45,18 +34,39 @@ from siding.workflows.javascript.nodes import (
     Unsupported,
     Word,
 )
-from siding.workflows.javascript.operators import binary_value, conditional, truth, unary
-from siding.workflows.javascript.scope import Frame
+from siding.workflows.javascript.operators import (
+    as_text,
+    binary_value,
+    conditional,
+    formatted,
+    truth,
+    unary,
+)
 from siding.workflows.javascript.targets import member
-from siding.workflows.javascript.texts import as_text, formatted
-from siding.workflows.javascript.translator import Translator, refuse
+from siding.workflows.javascript.translator import Frame, Translator, refuse
 from siding.workflows.javascript.values import (
+    ANY,
     ATOM,
     AWAIT,
+    BOOL,
+    INT,
+    NULL,
+    NUM,
+    PLAIN,
+    STR,
     TERNARY,
+    VOID,
+    Code,
+    Group,
+    Kind,
     Value,
     atom,
+    both,
     called,
+    inner,
+    list_of,
+    object_with,
+    quoted,
 )
 
 _WORDS = {

@@ -8,7 +8,7 @@ ROW = Agent(
     programs=("parrot",),
     folder="parrot",
     facets=(
-        *("places", "hooks", "settings", "headless", "again", "wire"),
+        *("places", "hooks", "settings", "headless", "wire"),
         *("home", "lines", "interchange", "counting"),
     ),
     obeys=(".parrot/",),

@@ -29,14 +29,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.agents.transcripts.branches import branch_session
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.messages import message_of, visible_count
 from siding.agents.transcripts.reading.chains import EndRule, agent_chain, branches, leaves
 from siding.agents.transcripts.reading.listing import ListedSession, first_prompt
 from siding.agents.transcripts.reading.recovery import ConversationEnding, recover
 from siding.agents.transcripts.reading.transcript import Transcript
-from siding.agents.transcripts.store import SessionStore, branch_session, listed_file
-from siding.agents.transcripts.writing.writer import Stamp
+from siding.agents.transcripts.store import SessionStore, listed_file
+from siding.agents.transcripts.writer import Stamp
 from siding.ground.errors import UsageError
 
 RULES = {

@@ -4,14 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.agents.transcripts.kinds import Record
-from siding.agents.transcripts.messages import (
-    text_of,
-    tool_results,
-    tool_uses,
-)
-from siding.agents.transcripts.writing import compaction
-from siding.agents.transcripts.writing.compaction import (
+from siding.agents.transcripts import compaction
+from siding.agents.transcripts.compaction import (
     CLEARED,
     Breaker,
     Keep,
@@ -25,6 +19,12 @@ from siding.agents.transcripts.writing.compaction import (
     rounds,
     safe_cut,
     snippable,
+)
+from siding.agents.transcripts.kinds import Record
+from siding.agents.transcripts.messages import (
+    text_of,
+    tool_results,
+    tool_uses,
 )
 from siding.ground.errors import UsageError
 

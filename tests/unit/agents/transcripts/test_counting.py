@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
-from siding.agents.transcripts.counting.calls import Tokens
-from siding.agents.transcripts.counting.files import alone, counted_files, counting_of, read_file
-from siding.agents.transcripts.counting.spending import Spent, spent_in
+from siding.agents.transcripts.counting import (
+    Tokens,
+    alone,
+    counted_files,
+    counting_of,
+    read_file,
+)
 from siding.agents.transcripts.kinds import Record
+from siding.agents.transcripts.spending import Spent, spent_in
 
 from .building import at, said, written
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siding.agents.transcripts.compaction import Making, full, partial
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.chains import EndRule
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.store import SessionStore
-from siding.agents.transcripts.writing.compaction import Making, full, partial
 from siding.ground.storage.writes import encode_line
 
 from .building import SESSION, at, called, result, said, writer_of

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from siding.agents.transcripts.branches import rewind_session
+from siding.agents.transcripts.compaction import Making, full
 from siding.agents.transcripts.interchange import bring_in, give_out
 from siding.agents.transcripts.kinds import Record
-from siding.agents.transcripts.store import SessionStore, rewind_session
-from siding.agents.transcripts.writing.compaction import Making, full
+from siding.agents.transcripts.store import SessionStore
 from siding.ground.errors import UsageError
 from siding.ground.storage.codec import parse_object
 from siding.ground.storage.writes import encode_line

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from siding.agents.transcripts.context import Spoken
+from siding.agents.transcripts.compaction import Trigger
 from siding.agents.transcripts.reading.recovery import CUT_OFF_RESULT
-from siding.agents.transcripts.session import AnswerPart, Session, Source
-from siding.agents.transcripts.sinks import UnstoredLines
+from siding.agents.transcripts.reading.views import Spoken
+from siding.agents.transcripts.session import AnswerPart, Session, Source, UnstoredLines
 from siding.agents.transcripts.store import SessionStore
-from siding.agents.transcripts.writing.compaction import Trigger
-from siding.agents.transcripts.writing.writer import Stamp
+from siding.agents.transcripts.writer import Stamp
 from siding.ground.errors import UsageError
 from siding.ground.storage.locks import LockBusy
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from siding.agents.transcripts.branches import branch_session
+from siding.agents.transcripts.compaction import Making, full
 from siding.agents.transcripts.kinds import Record
-from siding.agents.transcripts.reading.index import Index, read_index, updated
+from siding.agents.transcripts.reading.metadata import Index, read_index, updated
 from siding.agents.transcripts.reading.transcript import Transcript
-from siding.agents.transcripts.store import SessionStore, branch_session, listed_file
-from siding.agents.transcripts.writing.compaction import Making, full
+from siding.agents.transcripts.store import SessionStore, listed_file
 from siding.ground.errors import NotFound, UnreadableFile, UsageError
 from siding.ground.storage.lines import MAX_LINE_BYTES
 from siding.ground.storage.writes import encode_line

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.agents.transcripts.subagents import Subagent, subagent_of
+from siding.agents.transcripts.layout import Subagent, subagent_of
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siding.agents.transcripts.compaction import Keep, Making, full, partial, snip
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.chains import EndRule
 from siding.agents.transcripts.reading.transcript import Transcript
-from siding.agents.transcripts.writing.compaction import Keep, Making, full, partial, snip
 from siding.ground.storage.writes import encode_line
 
 from .building import at, said, written

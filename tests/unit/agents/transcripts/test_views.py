@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siding.agents.transcripts.compaction import Making, full, partial, snip
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.recovery import CUT_OFF_RESULT, as_blocks, recover
 from siding.agents.transcripts.reading.views import active, screen, wire, with_replacements
-from siding.agents.transcripts.writing.compaction import Making, full, partial, snip
 
 from .building import at, called, line, result, said
 

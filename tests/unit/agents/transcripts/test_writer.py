@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from siding.agents.transcripts.appender import Appender, WriteQueue, append_lines
+from siding.agents.transcripts.branches import branch_session
+from siding.agents.transcripts.compaction import Making, full
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.layout import SessionLayout
 from siding.agents.transcripts.reading.transcript import Transcript
-from siding.agents.transcripts.store import SessionStore, branch_session
-from siding.agents.transcripts.writing.appending import Appender, append_lines
-from siding.agents.transcripts.writing.compaction import Making, full
-from siding.agents.transcripts.writing.queue import WriteQueue
-from siding.agents.transcripts.writing.writer import WriterClosed
+from siding.agents.transcripts.store import SessionStore
+from siding.agents.transcripts.writer import WriterClosed
 from siding.ground.storage.codec import parse_object
 from siding.ground.storage.errors import NewerVersion
 from siding.ground.storage.locks import LockBusy

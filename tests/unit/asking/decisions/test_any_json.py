@@ -21,7 +21,7 @@ from siding.asking.decisions.request import check_request
 from siding.asking.decisions.store import DecisionStore
 from siding.ground.errors import SidingError
 from siding.record.phases.plan import BadPlan, plan_from
-from siding.record.phases.status import status_from
+from siding.record.phases.store import status_from
 
 from .asking import requests, simple
 

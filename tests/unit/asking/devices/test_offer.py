@@ -5,11 +5,11 @@ import os
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siding.asking.devices.offer import (
+from siding.asking.devices.device import (
     ALPHABET,
     GOOD_FOR_S,
     TRIES,
-    document_of,
+    document_of_offer,
     judged,
     new_code,
     new_offer,
@@ -24,7 +24,7 @@ OFFER = new_offer(CODE, name="", now=1000.0, random_bytes=os.urandom)
 def test_the_code_takes_it_however_it_is_typed() -> None:
     for typed in (CODE, "23456789", " 2345 6789 ", "2345-6789".upper()):
         assert judged(OFFER, typed, now=1000.0 + GOOD_FOR_S) == (OFFER, None)
-    assert judged(offer_from(document_of(OFFER)), CODE, now=1001.0)[1] is None
+    assert judged(offer_from(document_of_offer(OFFER)), CODE, now=1001.0)[1] is None
 
 
 def test_five_wrong_codes_end_it() -> None:
@@ -56,4 +56,4 @@ def test_codes_differ_and_have_the_letters_that_nobody_confuses() -> None:
     assert len(codes) == 200
     assert set("".join(codes)) <= set(ALPHABET + "-")
     assert {len(code) for code in codes} == {9}
-    assert CODE not in str(document_of(OFFER))
+    assert CODE not in str(document_of_offer(OFFER))

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from siding.agents.transcripts.session import Session, Source
-from siding.agents.transcripts.sinks import UnstoredLines
+from siding.agents.transcripts.session import Session, Source, UnstoredLines
 from siding.assistant.loop.events import (
     Answered,
     Compacted,

@@ -10,12 +10,12 @@ import pytest
 from siding.agents.settings import SETTINGS
 from siding.applying.plan import Mode
 from siding.assistant.loop.model import Effort
+from siding.faces.cli import integrating as integrate
+from siding.faces.cli import usage
 from siding.faces.cli.applying import apply as apply_verb
 from siding.faces.cli.assistant import flags
-from siding.faces.cli.integrating import integrate
 from siding.faces.cli.running import run as run_verb
 from siding.faces.cli.sessions import options as session_options
-from siding.faces.cli.usage import usage
 from siding.faces.cli.workflows import race
 from siding.record.place import settings
 from siding.sessions import lookup

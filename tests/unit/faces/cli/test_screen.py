@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from siding.faces.cli.screen.screen import NARROWEST, Screen, fit, inert, shorten
+from siding.faces.cli.screen.screen import Screen, inert, shorten
+from siding.faces.cli.screen.table import NARROWEST, fit, print_table
 
 
 class Terminal(io.StringIO):
@@ -73,7 +74,7 @@ def test_a_pipe_gets_no_colours() -> None:
 
 def test_tables_align_wide_characters() -> None:
     out = io.StringIO()
-    Screen(env={}, out=out, err=out).table(("A", "B"), [("日本", "x"), ("a", "y")])
+    print_table(Screen(env={}, out=out, err=out), ("A", "B"), [("日本", "x"), ("a", "y")])
     lines = out.getvalue().splitlines()
     assert lines == ["A     B", "日本  x", "a     y"]
 
@@ -100,11 +101,12 @@ def test_a_table_is_no_wider_than_the_terminal(
     monkeypatch.setattr("siding.faces.cli.screen.screen.terminal_columns", lambda: columns)
     out = Terminal()
     rows = [("0001", "run", "sh -c " + "x" * 80, "3 日本 ago"), ("0002", "apply", "y", "-")]
-    Screen(env={"NO_COLOR": "1"}, out=out, err=out).table(("STEP", "KIND", "COMMAND", "WHEN"), rows)
+    header = ("STEP", "KIND", "COMMAND", "WHEN")
+    print_table(Screen(env={"NO_COLOR": "1"}, out=out, err=out), header, rows)
     lines = out.getvalue().splitlines()
     assert len(lines) == 3
     assert all(len(line) + line.count("日") + line.count("本") <= columns for line in lines)
     assert lines[1].startswith("0001  run    sh -c xx")
     piped = io.StringIO()
-    Screen(env={}, out=piped, err=piped).table(("STEP", "KIND", "COMMAND", "WHEN"), rows)
+    print_table(Screen(env={}, out=piped, err=piped), header, rows)
     assert "x" * 80 in piped.getvalue()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siding.record.recording.outputs import Span
-from siding.record.recording.patch_files import MARK_EVERY, FilePart, Row, parts_of, rows_of
+from siding.record.recording.recorded_patches import MARK_EVERY, FilePart, Row, parts_of, rows_of
 
 
 def made(directory: Path, before: dict[str, bytes], after: dict[str, bytes]) -> Span:

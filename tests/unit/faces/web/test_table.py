@@ -6,7 +6,7 @@ import pytest
 
 from siding.faces.web.live import Hub
 from siding.faces.web.table import OPERATIONS, PAGES, PIECES, SHARED, TOPICS
-from siding.record.place.listeners import Listeners
+from siding.record.place.wiring import Listeners
 
 RUN = "w0jrhhal1"
 

@@ -3,7 +3,7 @@
 import os
 from typing import NamedTuple
 
-from siding.applying.git.carry_out import carry_out
+from siding.applying.branch_move import carry_out
 from siding.ground.git.command import Place
 from siding.ground.ids import Sha
 from siding.record.moving.model import Move

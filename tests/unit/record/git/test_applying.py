@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from privileges import bound_by_permissions
-from siding.applying.git.carry_out import carry_out, take_back
+from siding.applying.branch_move import carry_out, take_back
 from siding.ground.git.command import Place
 from siding.ground.ids import Sha
 from siding.record.moving import checkout as checkouts

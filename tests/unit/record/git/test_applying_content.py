@@ -9,10 +9,10 @@ from stat import S_IMODE
 
 import pytest
 
+from siding.applying.content import Content, committed
 from siding.applying.git import conversion
-from siding.applying.git.content import Content, committed
 from siding.applying.git.conversion import FilterMissing, lay_out, smudged
-from siding.applying.hooks import HookRefused, hooks_directory, rehearse, run_hook, staged_tree
+from siding.applying.rehearsal import HookRefused, hooks_directory, rehearse, run_hook, staged_tree
 from siding.ground.git.command import Git
 from siding.ground.git.errors import GitError
 from siding.ground.ids import Sha

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.applying.git.carry_out import take_back
+from siding.applying.branch_move import take_back
 from siding.ground.files import exchange
 from siding.ground.files.exchange import Entry
 from siding.ground.git.command import Place

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import pytest
 
-from siding.applying.git import carry_out
+from siding.applying import branch_move
 from siding.ground.git.errors import CommandFailed
 from siding.record.moving import move_recovery
 from siding.record.moving.model import CheckoutBusy, RefusedMove
@@ -33,7 +33,7 @@ def test_what_git_said_is_told(
     ready: Ready, monkeypatch: pytest.MonkeyPatch, step: str, what: str, stderr: bytes, said: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(carry_out, step, failing(stderr))
+        patch.setattr(branch_move, step, failing(stderr))
         with pytest.raises(RefusedMove, match=f"{what}: .*{said}") as refused:
             go(ready, ready.move)
     assert "nothing was changed" in str(refused.value.hint)
@@ -47,7 +47,7 @@ def test_what_was_saved_meanwhile_is_named(
     def fails(*_arguments: object) -> NoReturn:
         raise OSError(errno.EIO, "the disk fails")
 
-    monkeypatch.setattr(carry_out, "exchange", fails)
+    monkeypatch.setattr(branch_move, "exchange", fails)
     monkeypatch.setattr(move_recovery, "reverse", lambda *_arguments, **_more: stays)
     with pytest.raises(RefusedMove, match=r"could not be changed: .*the disk fails") as refused:
         go(ready, ready.move)

@@ -12,13 +12,13 @@ from siding.ground.storage.errors import DamagedFile, NewerVersion
 from siding.record.ledger.anchor import (
     SIZE,
     Anchor,
+    AnchorKeeper,
     TaskIdentity,
     announce_change,
     read_anchor,
     read_next_task,
     write_anchor,
 )
-from siding.record.ledger.anchor_keeper import AnchorKeeper
 from siding.record.ledger.store import Ledger
 
 TASK = TaskIdentity("abcd2345", "parser", "main", "c" * 40, "siding/parser-abcd2345")

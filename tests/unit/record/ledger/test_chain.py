@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.record.ledger.chain import FIRST, breaks, link
+from siding.record.ledger.store import FIRST, breaks, link
 
 records = st.lists(
     st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=9)),

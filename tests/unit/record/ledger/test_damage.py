@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.record.ledger.damage import LOOKED_AT, DamagedLine, damaged_lines, highest_number
+from siding.record.ledger.store import LOOKED_AT, DamagedLine, damaged_lines, highest_number
 
 
 def step(number: int, **more: object) -> bytes:

@@ -10,8 +10,7 @@ import pytest
 from siding.ground.storage.errors import DamagedFile
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock, Holder
-from siding.record.ledger.details.checkpoint import CheckpointDetail
-from siding.record.ledger.details.run import RunDetail
+from siding.record.ledger.details.run import CheckpointDetail, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intent_files import has_intents
 from siding.record.ledger.intents import Intent, Intents

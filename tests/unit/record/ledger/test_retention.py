@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.record.ledger.retention import freeable
+from siding.record.ledger.freed import freeable
 from siding.record.ledger.step import Step, step_from
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

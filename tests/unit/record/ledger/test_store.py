@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from siding.ground.storage.journals import Entry, Journal
-from siding.record.ledger.chain import link
 from siding.record.ledger.step import Step
-from siding.record.ledger.store import Ledger
+from siding.record.ledger.store import Ledger, link
 
 FIELDS: dict[str, Any] = {"kind": "checkpoint"}
 

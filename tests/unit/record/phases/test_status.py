@@ -9,16 +9,17 @@ import pytest
 from siding.ground.storage.errors import DamagedFile
 from siding.record.phases.plan import DEFAULT_PHASES, BadPlan, GateKind, PhaseGate, plan_from
 from siding.record.phases.states import PhasePosition
-from siding.record.phases.status import (
+from siding.record.phases.store import (
     HistoryEntry,
     PassedGate,
+    PhaseIntent,
+    PhaseStore,
     commit_message,
     document_of,
     moved,
     started,
     status_from,
 )
-from siding.record.phases.store import PhaseIntent, PhaseStore
 
 SEED: dict[str, Any] = {
     "task_id": "2025-01-15T10-30-00",

@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 
 from siding.ground.storage.errors import DamagedFile
-from siding.record.phases.status import FlowStatus, HistoryEntry, document_of, started
-from siding.record.phases.store import PhaseIntent, PhaseStore
+from siding.record.phases.store import (
+    FlowStatus,
+    HistoryEntry,
+    PhaseIntent,
+    PhaseStore,
+    document_of,
+    started,
+)
 
 
 def a_pass(name: str) -> FlowStatus:

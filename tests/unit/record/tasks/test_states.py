@@ -15,7 +15,7 @@ from siding.record.tasks.moves import (
     move_task,
     move_workspace,
 )
-from siding.record.tasks.states import TaskState, WorkspaceState
+from siding.record.tasks.task import TaskState, WorkspaceState
 
 TASK_PAIRS = list(itertools.product(TaskState, TaskMove))
 WORKSPACE_PAIRS = list(itertools.product(WorkspaceState, WorkspaceMove))

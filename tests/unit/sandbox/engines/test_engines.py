@@ -34,7 +34,7 @@ def launch(network: Network = Network.ON, *, nobody: bool = False) -> Launch:
         network=network,
         seccomp=b"",
         setsid="/usr/bin/setsid",
-        bwrap="/usr/bin/bwrap",
+        program="/usr/bin/bwrap",
         nobody=nobody,
     )
 

@@ -52,7 +52,7 @@ def vanishing(place: Place, count: int) -> Vanishing:
             network=Network.OFF,
             seccomp=b"",
             setsid=setsid,
-            bwrap=bwrap,
+            program=bwrap,
         )
     )
     made.sockets = sockets

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.record.wire.tokens import Said, Tokens, said_in
-from siding.sandbox.wire import answers
-from siding.sandbox.wire.answers import AnswerReader
+from siding.sandbox.wire import exchange
+from siding.sandbox.wire.exchange import AnswerReader
 from unit.sandbox.wire.answers import ANSWERS, Answer, stream
 
 NAMED = pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.name)
@@ -71,7 +71,7 @@ class TestNotCounted:
         assert "not encoded as it says" in found.uncounted
 
     def test_if_one_piece_is_too_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(answers, "LONGEST", 100)
+        monkeypatch.setattr(exchange, "LONGEST", 100)
         for kind in ("application/json", "text/event-stream"):
             assert "in one piece" in read(kind, [b"data: " + b"x" * 200]).uncounted
 

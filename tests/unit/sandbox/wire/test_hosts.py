@@ -2,8 +2,7 @@
 
 import pytest
 
-from siding.agents.places import HOSTS
-from siding.agents.wire.hosts import GROUPS, expanded
+from siding.agents.places import GROUPS, HOSTS, expanded
 from siding.sandbox.wire.hosts import BadEntry, HostList, rule_of
 
 LIST = HostList(

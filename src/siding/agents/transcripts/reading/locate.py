@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from siding.agents.transcripts.heads import MessageHead, SeenLine, look
 from siding.agents.transcripts.kinds import COMPACT_BOUNDARY
-from siding.agents.transcripts.reading.wrecks import Wreck, wreck_of
+from siding.agents.transcripts.reading.damage import Wreck, wreck_of
 from siding.ground.storage.codec import NotJson
 from siding.ground.storage.lines import KEPT_OF_TOO_LONG, MAX_LINE_BYTES
 

@@ -16,9 +16,8 @@ from typing import Self
 from siding.agents.transcripts.heads import MessageHead, SeenLine, look, parsed, version_of
 from siding.agents.transcripts.kinds import ASSISTANT, ATTACHMENT, FORMAT_VERSION, Record
 from siding.agents.transcripts.messages import as_said
-from siding.agents.transcripts.metadata import TYPES, Metadata
-from siding.agents.transcripts.reading.bridging import BridgeKind
 from siding.agents.transcripts.reading.chains import EndRule, chain_to, choose_end, history
+from siding.agents.transcripts.reading.damage import BridgeKind, whole_records, wreck_of
 from siding.agents.transcripts.reading.locate import (
     blocks,
     boundaries_backwards,
@@ -26,9 +25,9 @@ from siding.agents.transcripts.reading.locate import (
     message_before,
     read_at,
 )
+from siding.agents.transcripts.reading.metadata import TYPES, Metadata
 from siding.agents.transcripts.reading.tree import TranscriptTree
 from siding.agents.transcripts.reading.views import with_zero_usage
-from siding.agents.transcripts.reading.wrecks import whole_records, wreck_of
 from siding.ground.files.regular import open_with_stat
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson

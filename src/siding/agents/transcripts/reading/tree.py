@@ -10,14 +10,14 @@ from itertools import takewhile
 
 from siding.agents.transcripts.heads import MessageHead, SeenLine, look_at
 from siding.agents.transcripts.kinds import PreservedSegment, Record
-from siding.agents.transcripts.reading.bridging import (
+from siding.agents.transcripts.reading.damage import (
     Bridge,
     Remains,
+    Wreck,
     bridges_over,
     is_missing,
     still_there,
 )
-from siding.agents.transcripts.reading.wrecks import Wreck
 from siding.ground.namedtuples import NamedTuple
 
 

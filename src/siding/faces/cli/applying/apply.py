@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.asking import can_ask
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import changes, counted, task_name, task_step
 from siding.ground.errors import UsageError
@@ -86,7 +85,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.kept import tell_kept
+    from siding.faces.cli.telling.step_words import kept_words
     from siding.record.place.project import require_project
     from siding.record.place.selection import select
 
@@ -99,7 +98,8 @@ def run(arguments: Namespace, context: Context) -> int:
         task = select(project, arguments.task)
         step = abort(project, task.id)
         screen.note(f"{task_step(task.name, step.id)} · the workspace is as before the merge")
-        tell_kept(screen, project.layout.root, step)
+        for sentence in kept_words(project.layout.root, step):
+            screen.warn(sentence)
         return 0
     if arguments.output is not None:
         return _write_patch(project, screen, request, arguments.output)
@@ -113,7 +113,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(screen, _applied_record(applied))
     _say_applied(screen, applied)
-    tell_kept(screen, project.layout.root, applied.step)
+    for sentence in kept_words(project.layout.root, applied.step):
+        screen.warn(sentence)
     return 0
 
 
@@ -147,7 +148,6 @@ def _request(project: Project, arguments: Namespace) -> ApplyRequest:
 
 def _apply(project: Project, screen: Screen, request: ApplyRequest, *, proceed: bool) -> Applied:
     from siding.applying.apply import Conflicting, apply
-    from siding.faces.cli.telling.seeing import asked_of_person
     from siding.record.recording.held_traps import TrapsUnseen, see
 
     try:
@@ -160,7 +160,10 @@ def _apply(project: Project, screen: Screen, request: ApplyRequest, *, proceed: 
         _say_conflicts(screen, conflict.plan)
         raise
     except TrapsUnseen as held:
-        if not (can_ask() and asked_of_person(screen, held.traps, "apply them?")):
+        from siding.faces.cli.screen.questions import can_ask
+        from siding.faces.cli.telling.questions import ask_about_traps
+
+        if not (can_ask() and ask_about_traps(screen, held.traps, "apply them?")):
             raise
         see(project, held.traps)
     return _apply(project, screen, request, proceed=proceed)  # what changed meanwhile is asked
@@ -198,7 +201,7 @@ def _write_patch(project: Project, screen: Screen, request: ApplyRequest, file: 
 
 def _picked(project: Project, screen: Screen, request: ApplyRequest) -> tuple[bytes, ...]:
     from siding.applying.apply import preview
-    from siding.faces.cli.screen.pick import pick_paths
+    from siding.faces.cli.screen.questions import pick_paths
 
     with preview(project, request) as (_task, plan, _bench):
         return pick_paths(screen, plan.stat)
@@ -206,7 +209,7 @@ def _picked(project: Project, screen: Screen, request: ApplyRequest) -> tuple[by
 
 def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
     from siding.applying.resolve import resolve
-    from siding.faces.cli.telling.kept import tell_kept
+    from siding.faces.cli.telling.step_words import kept_words
     from siding.record.place.selection import select
 
     task = select(project, request.task)
@@ -219,7 +222,8 @@ def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
         screen.print(f"conflict  {inert(conflict.name)}  ({conflict.kind})")
     screen.note(f"resolve it in {resolution.workspace}, or let an agent: siding run -- AGENT ...")
     screen.note("then `siding apply --continue`; `siding apply --abort` puts the workspace back")
-    tell_kept(screen, project.layout.root, resolution.step)
+    for sentence in kept_words(project.layout.root, resolution.step):
+        screen.warn(sentence)
     return 0
 
 
@@ -232,7 +236,7 @@ def _nothing(plan: ApplyPlan) -> str:
 
 
 def _show_plan(screen: Screen, task: str, plan: ApplyPlan) -> None:
-    from siding.faces.cli.telling.traps import listed
+    from siding.faces.cli.telling.step_words import listed
     from siding.record.recording.held_traps import ways_to_see
 
     where = _where(plan)
@@ -277,7 +281,7 @@ def _say_conflicts(screen: Screen, plan: ApplyPlan) -> None:
 
 
 def _say_applied(screen: Screen, applied: Applied) -> None:
-    from siding.faces.cli.telling.traps import listed
+    from siding.faces.cli.telling.step_words import listed
 
     plan, step = applied.plan, applied.step
     where = _where(plan)

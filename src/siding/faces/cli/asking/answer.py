@@ -225,7 +225,7 @@ class Dialogue:
     def _choice(self, item: ItemView) -> tuple[str, ...] | None:
         """Read one line; return what it chooses, None if it was a command such as a note."""
         from siding.faces.cli.asking.lines import range_of
-        from siding.faces.cli.screen.pick import numbers_in
+        from siding.faces.cli.screen.questions import numbers_in
 
         default = self._default(item)
         numbers = [str(n) for n, each in enumerate(item.options, 1) if each.value in default]

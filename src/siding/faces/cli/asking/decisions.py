@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, counted, seconds_in
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
@@ -45,7 +46,7 @@ def _list(arguments: Namespace, context: Context) -> int:
     header = ("SESSION", "STATE", *how, "ASKED", "TASK", "QUESTION")
     blank = ("-",) * (len(header) - 3)
     lost = [(each.session_id, "damaged", *blank, each.file) for each in damaged]
-    screen.table(header, [*lost, *(_list_row(each, closed=arguments.all) for each in found)])
+    print_table(screen, header, [*lost, *(_list_row(each, closed=arguments.all) for each in found)])
     return 0
 
 

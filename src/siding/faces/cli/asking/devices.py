@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago
 from siding.faces.cli.verb import Verb
 
@@ -44,7 +45,7 @@ def _list(arguments: Namespace, context: Context) -> int:
         )
         for each in found.rows
     ]
-    screen.table(("NAME", "ID", "KEY", "PAIRED", "USED", "AT"), rows)
+    print_table(screen, ("NAME", "ID", "KEY", "PAIRED", "USED", "AT"), rows)
     return 0
 
 
@@ -161,7 +162,7 @@ def _log(arguments: Namespace, context: Context) -> int:
         )
         for each in found
     ]
-    screen.table(("WHEN", "WHAT", "DEVICE", "PROJECT", "ABOUT"), rows)
+    print_table(screen, ("WHEN", "WHAT", "DEVICE", "PROJECT", "ABOUT"), rows)
     return 0
 
 

@@ -1,7 +1,7 @@
 """The lines of a decision: who asks, about what, each option. All texts are made inert first."""
 
 from siding.asking.lookup import source_of
-from siding.asking.source import QuotedSource
+from siding.asking.origin import QuotedSource
 from siding.asking.views import DecisionView, ItemView, OptionView
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import ago, counted, local_time

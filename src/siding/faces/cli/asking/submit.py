@@ -94,7 +94,7 @@ def _submit_options(parser: ArgumentParser) -> None:
 
 
 def _submit(arguments: Namespace, context: Context) -> int:
-    from siding.asking.gates import refuse_key_of_gates
+    from siding.asking.kinds import refuse_key_of_gates
     from siding.asking.notifier import Notifier
     from siding.asking.question import ask, wait
     from siding.broker.inside import broker_of

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from siding.faces.cli.formats import json_text, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import counted, duration, local_time
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import NotFound, UsageError
@@ -48,7 +49,7 @@ def _context(arguments: Namespace, context: Context) -> int:
         (inert(part.name), part.origin, f"~{part.tokens:,}", part.note)
         for part in (*found.parts, *tools, *found.messages)
     ]
-    screen.table(("PART", "OF", "TOKENS", ""), rows)
+    print_table(screen, ("PART", "OF", "TOKENS", ""), rows)
     return 0
 
 
@@ -131,7 +132,7 @@ def _print_usage(context: Context, found: Spending) -> None:
     if found.models:
         screen.print()
         heads = ("MODEL", "INPUT", "CACHE READ", "CACHE WRITE", "OUTPUT", "COST")
-        screen.table(heads, [_model_cells(each) for each in found.models])
+        print_table(screen, heads, [_model_cells(each) for each in found.models])
     if found.tools:
         screen.print()
         rows = [
@@ -144,7 +145,7 @@ def _print_usage(context: Context, found: Spending) -> None:
             )
             for each in found.tools
         ]
-        screen.table(("TOOL", "CALLS", "FAILED", "TIME", "LONGEST"), rows)
+        print_table(screen, ("TOOL", "CALLS", "FAILED", "TIME", "LONGEST"), rows)
 
 
 def _model_cells(row: ModelSpending) -> tuple[str, ...]:
@@ -291,7 +292,7 @@ def _summary_options(parser: ArgumentParser) -> None:
 def _summary(arguments: Namespace, context: Context) -> int:
     from siding.assistant.settings import AgentFlags
     from siding.assistant.views.summary import summary_of
-    from siding.faces.cli.assistant.results import models_used
+    from siding.faces.cli.assistant.stream_json import models_used
     from siding.record.place.project import require_project
     from siding.sessions.masking import mask_text
 
@@ -325,7 +326,7 @@ summary in its place: `siding session compact SESSION --summary FILE`.
 
 
 def _used(found: Summary) -> str:
-    from siding.faces.cli.assistant.results import dollars_of
+    from siding.faces.cli.assistant.stream_json import dollars_of
 
     tokens = sum(use.usage.prompt + use.usage.output for use in found.by_model.values())
     dollars = dollars_of(found.by_model)

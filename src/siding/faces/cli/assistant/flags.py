@@ -1,4 +1,4 @@
-"""The options of ``siding agent``. They are called as those of `claude` are, where both have them.
+"""The options of ``siding agent``. They are called as Claude Code's are, where both have them.
 
 What a program passes that Siding has no use for is taken and said once (`WITHOUT_EFFECT`): clients
 of Claude Code pass a great many.

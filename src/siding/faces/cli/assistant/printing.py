@@ -6,8 +6,7 @@ from contextlib import aclosing
 
 from siding.assistant.agent import Agent
 from siding.assistant.front_end import Event, FellBack, Retrying, TurnEnded
-from siding.faces.cli.assistant.results import exit_status, said_at_end
-from siding.faces.cli.assistant.stream_json import Line, Translator
+from siding.faces.cli.assistant.stream_json import Line, Translator, exit_status, said_at_end
 from siding.faces.cli.screen.screen import Screen, inert
 
 _ASKING = ("default", "acceptEdits")  # modes in which somebody may be asked, and here nobody can

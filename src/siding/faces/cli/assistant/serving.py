@@ -13,7 +13,6 @@ from siding.assistant.agent import Agent
 from siding.assistant.assembly import opened_agent
 from siding.assistant.front_end import People
 from siding.assistant.servers import Link, Servers
-from siding.faces.cli.assistant.asking_person import TerminalPermissions, TerminalQuestions
 from siding.faces.cli.assistant.client import (
     ASKED_BY_CLIENT,
     AskedPermissions,
@@ -22,13 +21,17 @@ from siding.faces.cli.assistant.client import (
     ClientLink,
 )
 from siding.faces.cli.assistant.flags import WITHOUT_EFFECT, no_prompt
-from siding.faces.cli.assistant.lines import Lines
 from siding.faces.cli.assistant.options import options_of, servers_of, subagents_of
 from siding.faces.cli.assistant.printing import answered, print_lines
-from siding.faces.cli.assistant.results import failed
-from siding.faces.cli.assistant.stream_json import Facts, Translator
+from siding.faces.cli.assistant.stream_json import Facts, Translator, failed
 from siding.faces.cli.assistant.streaming import Streaming
-from siding.faces.cli.assistant.terminal import Output, TypedLines
+from siding.faces.cli.assistant.terminal import (
+    Lines,
+    Output,
+    TerminalPermissions,
+    TerminalQuestions,
+    TypedLines,
+)
 from siding.faces.cli.globals import Context
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple

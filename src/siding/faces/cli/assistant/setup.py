@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import duration, size
 from siding.faces.cli.verb import Verb
 
@@ -82,7 +83,7 @@ def _env(arguments: Namespace, context: Context) -> int:
         for name, source in by_settings.items()
     ]
     if rows:
-        context.screen.table(("VARIABLE", "VALUE", "WHAT IT IS"), rows)
+        print_table(context.screen, ("VARIABLE", "VALUE", "WHAT IT IS"), rows)
     else:
         context.screen.note("none is set; --all names them")
     return 0
@@ -137,7 +138,7 @@ def _perf(arguments: Namespace, context: Context) -> int:
         print_json(screen, document)
         return 0
     heads = ("PHASE", "CPU", "MEMORY", "MODULES", "")
-    screen.table(heads, [_perf_cells(each) for each in phases])
+    print_table(screen, heads, [_perf_cells(each) for each in phases])
     if arguments.session and not tools:
         screen.note("no tool was called in the conversation")
     if tools:
@@ -146,7 +147,7 @@ def _perf(arguments: Namespace, context: Context) -> int:
             for each in tools
         ]
         screen.print()
-        screen.table(("TOOL", "CALLS", "TIME", "LONGEST"), rows)
+        print_table(screen, ("TOOL", "CALLS", "TIME", "LONGEST"), rows)
     return 0
 
 

@@ -13,11 +13,11 @@ from siding.assistant.agent import Agent, text_of
 from siding.assistant.front_end import Ending, TurnEnded
 from siding.assistant.servers import Servers
 from siding.assistant.subagents import kinds_in
-from siding.faces.cli.assistant.client import Client
-from siding.faces.cli.assistant.control import (
+from siding.faces.cli.assistant.client import (
     AnsweredAs,
     Asked,
     Cancelled,
+    Client,
     Ignored,
     Line,
     Prompt,
@@ -28,8 +28,7 @@ from siding.faces.cli.assistant.control import (
 )
 from siding.faces.cli.assistant.hooks import MOMENTS, ClientHooks, registered
 from siding.faces.cli.assistant.printing import print_lines
-from siding.faces.cli.assistant.results import exit_status
-from siding.faces.cli.assistant.stream_json import Translator
+from siding.faces.cli.assistant.stream_json import Translator, exit_status
 from siding.faces.cli.assistant.terminal import TypedLines
 from siding.ground.errors import SidingError, UsageError
 

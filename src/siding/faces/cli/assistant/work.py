@@ -62,10 +62,13 @@ def start(arguments: Namespace, options: Options, context: Context) -> int:
     """Run the agent in the task's workspace; return its exit status."""
     from siding.assistant.settings import values_here, with_settings
     from siding.assistant.starting import bring_conversation, command_of, model_in_force
-    from siding.faces.cli.telling.guards import ask_guard_once
-    from siding.faces.cli.telling.rulings import asker
-    from siding.faces.cli.telling.runs import sandbox_request, say_run
-    from siding.faces.cli.telling.seeing import ask_seen
+    from siding.faces.cli.telling.runs import (
+        ask_guard_once,
+        ask_seen,
+        asker,
+        sandbox_request,
+        say_run,
+    )
     from siding.record.place.project import ensure_project
     from siding.running.run import RunRequest
     from siding.running.run import run as run_command

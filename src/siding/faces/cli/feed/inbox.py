@@ -10,15 +10,16 @@ import time
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import inert, shorten
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
-    from siding.asking.entries import InboxEntry
+    from siding.asking.views import InboxEntry
     from siding.feed.inbox import Inbox
 
 
@@ -59,7 +60,8 @@ def _look(arguments: Namespace, context: Context) -> Inbox:
 
 
 def _print(context: Context, entries: tuple[InboxEntry, ...]) -> None:
-    context.screen.table(
+    print_table(
+        context.screen,
         ("WAITS", "SINCE", "PROJECT", "TASK", "WHAT", "TO DO"),
         [
             (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago
 from siding.faces.cli.verb import Verb
 
@@ -32,7 +33,7 @@ def _projects(arguments: Namespace, context: Context) -> int:
         context.screen.note("no project yet; `siding run -- COMMAND` in a repository makes one")
         return 0
     header = ("", "NAME", "REPOSITORY", "TASKS", "UPDATED", "")
-    context.screen.table(header, [_projects_cells(row) for row in rows])
+    print_table(context.screen, header, [_projects_cells(row) for row in rows])
     return 0
 
 

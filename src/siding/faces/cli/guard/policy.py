@@ -1,14 +1,15 @@
-"""The verbs `siding policy …`: what commands may do."""
+"""The verbs `siding guard` and `siding policy …`: what commands may do."""
 
 from __future__ import annotations
 
 from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
@@ -19,17 +20,55 @@ if TYPE_CHECKING:
     from siding.broker.inside import Inside
     from siding.guard.views import CheckedCommand
 
-
+_GUARD_WORDS = {"on": "on", "off": "off", "ask": "unasked"}
 REFUSED = 5
-
-
 HIDDEN = (
     "this step runs in a sandbox that hides Siding's home: whether a policy is in force outside, "
     "and what yours says, cannot be seen here"
 )
-
-
 _COLOURS = {"allow": "green", "log": "green", "warn": "yellow", "ask": "yellow", "block": "red"}
+HEADER = ("RULE", "SET", "ACTION", "FROM", "WHAT IT MATCHES")
+_RUNS = {
+    True: "judged by it",
+    False: "not judged: no policy is switched on",
+    None: "not known: this step runs in a sandbox that hides Siding's home",
+}
+
+
+def _guard_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "word", nargs="?", choices=tuple(_GUARD_WORDS), help="default: show what is set"
+    )
+
+
+def _guard(arguments: Namespace, context: Context) -> int:
+    from siding.faces.cli.telling.questions import say_guard
+    from siding.guard.guard import Guard, answer_guard, guard
+    from siding.record.recording.calling_step import refuse_inside_any_step
+
+    if arguments.word is not None:
+        refuse_inside_any_step(
+            context.app,
+            "how agents run is for a person to say",
+            hint="ask the person to type it in a terminal of their own",
+        )
+        answer_guard(context.app, Guard(_GUARD_WORDS[arguments.word]))
+    say_guard(context.screen, guard(context.app))
+    return 0
+
+
+GUARD = Verb(
+    """\
+Say whether agents run guarded: in a sandbox, and judged by the policy. For all projects.
+
+on: every agent that `siding run` or a workflow starts is sandboxed as with `sandbox.mode: on`, and
+what it does is judged by the built-in rules and your policy files. off: as the settings and options
+say. ask: the next agent at a terminal asks. Settings (`sandbox.mode`, `policy.enabled`) and options
+(--no-sandbox, --judge off) go before it. Without a word it shows what is set.
+""",
+    _guard_options,
+    _guard,
+)
 
 
 def _check_options(parser: ArgumentParser) -> None:
@@ -41,7 +80,7 @@ def _check_options(parser: ArgumentParser) -> None:
 
 def _check(arguments: Namespace, context: Context) -> int:
     from siding.broker.inside import broker_of_sandbox
-    from siding.guard.advice import how_to_run_a_line
+    from siding.guard.in_force import how_to_run_a_line
     from siding.guard.views import as_record, check
 
     command = _command(arguments)
@@ -89,7 +128,7 @@ def _command(arguments: Namespace) -> tuple[str, ...] | str:
 
 
 def _explain(screen: Screen, checked: CheckedCommand) -> None:
-    from siding.guard.advice import how_to_only_warn
+    from siding.guard.in_force import how_to_only_warn
 
     for part in checked.verdict.parts:
         inside = "".join(f"{each} > " for each in part.via)
@@ -168,9 +207,6 @@ a question. They are judged by the project's file alone. The exit status is 1 wh
 )
 
 
-HEADER = ("RULE", "SET", "ACTION", "FROM", "WHAT IT MATCHES")
-
-
 def _list_options(parser: ArgumentParser) -> None:
     add_format(parser, "table", "json")
 
@@ -186,7 +222,7 @@ def _list(arguments: Namespace, context: Context) -> int:
         print_json(screen, [dict(zip(keys, row, strict=True)) for row in rows])
         return 0
     with paged(screen):
-        screen.table(HEADER, rows)
+        print_table(screen, HEADER, rows)
     if in_force.policy.broken:
         screen.warn(f"everything is blocked: {in_force.policy.broken}")
     return 0
@@ -198,13 +234,6 @@ List the rules: what each does, and which file made it so. Those that are off ar
     _list_options,
     _list,
 )
-
-
-_RUNS = {
-    True: "judged by it",
-    False: "not judged: no policy is switched on",
-    None: "not known: this step runs in a sandbox that hides Siding's home",
-}
 
 
 def _show_options(parser: ArgumentParser) -> None:

@@ -113,7 +113,7 @@ def run(arguments: Namespace, context: Context) -> int:
 def _see(project: Project, screen: Screen, task: str, *, only_show: bool) -> int:
     from shlex import quote
 
-    from siding.faces.cli.telling.traps import SHOWN, words_of
+    from siding.faces.cli.telling.step_words import TRAPS_SHOWN, trap_words
     from siding.record.recording.held_traps import see
     from siding.record.recording.task_traps import traps_now
 
@@ -121,7 +121,7 @@ def _see(project: Project, screen: Screen, task: str, *, only_show: bool) -> int
     new = {each.content for each in found.new}
     for trap in found.traps:
         state = "not seen yet" if trap.content in new else "seen"
-        screen.print(f"{'trap':<12} {inert(words_of(trap))}; {state}")
+        screen.print(f"{'trap':<12} {inert(trap_words(trap))}; {state}")
     if not found.traps:
         screen.note("nothing in its workspace is run by another program")
     elif not new:
@@ -131,7 +131,7 @@ def _see(project: Project, screen: Screen, task: str, *, only_show: bool) -> int
         recorded = [each.path for each in found.new if each.content not in unrecorded]
         task = quote(found.task.name)
         if recorded:
-            names = " ".join(map(quote, recorded[:SHOWN]))
+            names = " ".join(map(quote, recorded[:TRAPS_SHOWN]))
             screen.note(f"`siding diff -t {task} {names}` shows what is in them")
         if len(recorded) < len(found.new):
             screen.note(f"what git ignores is in no patch: look at it in `siding cd {task}`")

@@ -22,7 +22,7 @@ from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
     from siding.record.recording.difference import Difference
-    from siding.record.recording.recorded_patch import RecordedPatch
+    from siding.record.recording.recorded_patches import RecordedPatch
 
 
 def add_arguments(parser: ArgumentParser) -> None:

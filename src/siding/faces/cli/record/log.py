@@ -12,20 +12,19 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, json_text, write_result
-from siding.faces.cli.globals import Context
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert, shorten
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, counted, duration, task_name
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
-    from siding.record.recording.in_progress import InProgress
     from siding.record.recording.logged import PresentLine, Task
+    from siding.record.recording.missing_steps import InProgress
     from siding.record.recording.steps import Step
-
 
 COMMAND_COLUMNS = 40  # a command is cut to this where there is no terminal to fit it into
 FEW = 3  # turns of a run that are shown one by one
@@ -66,9 +65,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.record.recording.damaged_steps import damaged_steps, ledger_problems
     from siding.record.recording.freed import freed_snapshots, marked
-    from siding.record.recording.in_progress import in_progress, progress_record
+    from siding.record.recording.missing_steps import (
+        damaged_steps,
+        in_progress,
+        ledger_problems,
+        progress_record,
+    )
 
     if arguments.limit < 0:
         raise UsageError(f"--limit {arguments.limit} is negative", hint="0 shows every step")
@@ -82,6 +85,8 @@ def run(arguments: Namespace, context: Context) -> int:
     status = 1 if damaged else 0
     under_way = in_progress(project, task) if found.is_log else []
     if arguments.format == "json":
+        from siding.faces.cli.formats import json_text, write_result
+
         records = [*(each.as_record() for each in damaged), *marked(project, task.id, found.steps)]
         records += [progress_record(each) for each in under_way]
         write_result(screen, arguments.output, json_text(records) + "\n")
@@ -100,15 +105,21 @@ def run(arguments: Namespace, context: Context) -> int:
     header, rows = _without_empty(rows)
     cells = [row.cells for row in rows]
     if arguments.format == "markdown":
-        write_result(screen, arguments.output, _markdown(task.name, header, cells))
+        _write(screen, arguments, _markdown(task.name, header, cells))
     elif not rows:
         screen.note(f"{task_name(task.name)} · no step yet; `siding run -- COMMAND` makes one")
     elif arguments.output is not None:
-        write_result(screen, arguments.output, "\n".join("\t".join(row) for row in cells) + "\n")
+        _write(screen, arguments, "\n".join("\t".join(row) for row in cells) + "\n")
     else:
         _print_table(screen, task.name, task.id, header, rows)
         _say_left_behind(screen, found, left)
     return status
+
+
+def _write(screen: Screen, arguments: Namespace, text: str) -> None:
+    from siding.faces.cli.formats import write_result
+
+    write_result(screen, arguments.output, text)
 
 
 def _found(project: Project, arguments: Namespace, screen: Screen) -> _Found:
@@ -231,12 +242,10 @@ def _print_table(
     longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
     shown = [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row, _is_dim in rows]
     with paged(screen):
-        screen.table(header, shown, dim=[row.is_dim for row in rows])
+        print_table(screen, header, shown, dim=[row.is_dim for row in rows])
 
 
 def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
-    from siding.faces.cli.telling.isolation import strayed
-    from siding.faces.cli.telling.traps import trapped
     from siding.usage.brief import tokens_of
 
     change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
@@ -255,7 +264,7 @@ def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
         duration(step.duration_ms) if step.duration_ms else "-",
         tokens_of(step) or "-",
         _exit(step.status, step.exit_code),
-        change + "".join(marks) + trapped(step) + strayed(step),
+        change + "".join(marks) + _trapped(step) + _strayed(step),
     )
 
 
@@ -289,3 +298,15 @@ def _markdown(name: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -
         cells[2] = f"`{cells[2].replace('`', chr(39))}`" if cells[2] else ""
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _strayed(step: Step) -> str:
+    """Return the mark that `siding log` puts behind a step with alarming changes outside."""
+    found = step.isolation
+    return " (outside!)" if found and found.alarms else ""
+
+
+def _trapped(step: Step) -> str:
+    """Return the mark that `siding log` puts behind a step with traps."""
+    count = step.trap_count
+    return f" ({counted(count, 'trap')})" if count else ""

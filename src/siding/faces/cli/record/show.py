@@ -12,8 +12,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, json_text, write_result
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import json_text, write_result
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import size
@@ -39,12 +39,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.record.step_lines import request_lines, step_lines
     from siding.record.place.project import require_project
-    from siding.record.recording.asked import asked_by
-    from siding.record.recording.damaged_steps import ledger_problems
     from siding.record.recording.freed import freed_note, marked
+    from siding.record.recording.missing_steps import ledger_problems
     from siding.record.recording.outputs import output
-    from siding.record.recording.patch_files import only_patch
-    from siding.record.recording.step_commits import commits_of
+    from siding.record.recording.recorded_patches import only_patch
+    from siding.record.recording.step_details import asked_by, commits_of
     from siding.record.recording.steps import running_step, same_number, step
 
     project = require_project(context.app)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_line
-from siding.faces.cli.globals import Context
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import task_name
 from siding.ground.errors import SidingError
@@ -29,7 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.record.place.sandbox_inside import home_is_hidden
+    from siding.record.place.wiring import home_is_hidden
 
     as_json = arguments.format == "json"
     if home_is_hidden(context.app) and _told_inside(context, arguments, as_json=as_json):
@@ -37,6 +36,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.short:
         found = _short(context, arguments.task)
         if as_json:
+            from siding.faces.cli.formats import print_line
+
             print_line(context.screen, None if found is None else found._asdict())
         elif found is not None:
             context.screen.print(_line(context.screen, found))

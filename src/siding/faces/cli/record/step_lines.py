@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from siding.faces.cli.screen.words import changes_with_turns, counted, duration, local_time, size
-from siding.faces.cli.telling.isolation import isolation_lines
-from siding.faces.cli.telling.traps import trap_lines
-from siding.record.recording.asked import Asked
-from siding.record.recording.step_commits import StepCommit
+from siding.faces.cli.telling.step_words import TRAPS_SHOWN, event_words, outside_words, trap_words
+from siding.record.recording.step_details import Asked, StepCommit
 from siding.record.recording.steps import (
     ApplyRedoStep,
     ApplyStep,
@@ -30,11 +28,8 @@ from siding.usage.brief import brief
 if TYPE_CHECKING:
     from siding.record.recording.step_details import SandboxReport
 
-
 # An agent reports any text as the id of its conversation; a command is only made of a harmless one.
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,63}")
-
-
 FILES_LISTED = 100
 NOTES_LISTED = 20
 PROMPT_LINES = 20
@@ -70,8 +65,8 @@ def step_lines(
         *_coverage(found),
         *_policy(found),
         *_sandbox(found),
-        *isolation_lines(found),
-        *trap_lines(found),
+        *_isolation_lines(found),
+        *_trap_lines(found),
     ]
 
 
@@ -221,11 +216,9 @@ def request_lines(asked: Sequence[Asked]) -> list[Line]:
 
 
 def _policy(found: Step) -> Iterable[Line]:
-    if not found.policy_events:  # as for most steps: what words them is not loaded then
-        return []
-    from siding.faces.cli.telling.rulings import policy_lines
-
-    return policy_lines(found.policy_events)
+    for event in found.policy_events:
+        said = event.action + (f", answered {event.answer}" if event.answer else "")
+        yield "policy", f"{said}: {event_words(event)}"
 
 
 def _sandbox(found: Step) -> Iterable[Line]:
@@ -276,3 +269,22 @@ def _sandbox_engine(told: "SandboxReport") -> str:
 
 def _amount(name: str, value: object) -> str:
     return str(value) if name == "processes" or not isinstance(value, int) else size(value)
+
+
+def _isolation_lines(step: Step) -> list[tuple[str, str]]:
+    """Return the lines of `siding show` about changes outside the workspace."""
+    found = step.isolation
+    if found is None:
+        return []
+    lines = [("outside", outside_words(each)) for each in found.alarms]
+    return [*lines, *(("meanwhile", outside_words(each)) for each in found.notes)]
+
+
+def _trap_lines(step: Step) -> list[tuple[str, str]]:
+    """Return the lines of `siding show` about the traps of a step."""
+    count = step.trap_count
+    if not count:
+        return []
+    lines = [("trap", trap_words(each)) for each in step.traps[:TRAPS_SHOWN]]
+    more = count - len(lines)
+    return [*lines, ("", f"and {more} more")] if more > 0 else lines

@@ -7,8 +7,8 @@ with --head, everything up to it is proven unchanged.
 import re
 from argparse import ArgumentParser, Namespace
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import counted
 from siding.ground.errors import UsageError

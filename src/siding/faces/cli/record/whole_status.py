@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import print_json
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import ago, changes_with_turns, counted, duration, port_range
 from siding.ground.errors import NoActiveTask
@@ -22,6 +21,8 @@ def print_status(project: Project, screen: Screen, named: str | None, *, as_json
         found = status(project, named)
     except NoActiveTask as none:
         if as_json:
+            from siding.faces.cli.formats import print_json
+
             print_json(screen, {"repository": _root(project), "active_task": None})
         else:
             screen.print(f"repository  {inert(_root(project))}")
@@ -31,6 +32,8 @@ def print_status(project: Project, screen: Screen, named: str | None, *, as_json
     if as_json:
         record = _record(found, _root(project))
         live = [each._asdict() for each in live_workflows(project, found.task.id)]
+        from siding.faces.cli.formats import print_json
+
         print_json(screen, {**record, "workflows": live})
         return 1 if found.problems else 0
     flows = [_workflow(each) for each in live_workflows(project, found.task.id)]
@@ -166,6 +169,8 @@ def print_status_inside(screen: Screen, inside: "Inside", *, as_json: bool) -> N
     """Print what the broker says of where this command is."""
     found = inside.ask("status")
     if as_json:
+        from siding.faces.cli.formats import print_json
+
         print_json(screen, found)
         return
     task, phase = found["task"], found["phase"]

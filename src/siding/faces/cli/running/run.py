@@ -123,8 +123,7 @@ def _add_agent_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.guards import ask_guard_once
-    from siding.faces.cli.telling.runs import terminal_of
+    from siding.faces.cli.telling.runs import ask_guard_once, terminal_of
 
     request = _request(arguments)
     if arguments.survive and not arguments.detach:
@@ -175,9 +174,7 @@ def _run(
     terminal: Terminal,
     on_running: OnRunning | None = None,
 ) -> int:
-    from siding.faces.cli.telling.rulings import asker
-    from siding.faces.cli.telling.runs import say_run
-    from siding.faces.cli.telling.seeing import ask_seen
+    from siding.faces.cli.telling.runs import ask_seen, asker, say_run
     from siding.record.place.project import ensure_project
     from siding.running.run import run as run_command
 
@@ -232,7 +229,7 @@ def _request(arguments: Namespace) -> RunRequest:
                 f"--timeout {arguments.timeout!r} is not a time", hint="90, 90s, 5m or 1h30m"
             )
     if arguments.ask:
-        from siding.running.patience import seconds_of  # few say it
+        from siding.running.agent_reports import seconds_of  # few say it
 
         seconds_of(arguments.ask)
     return RunRequest(

@@ -6,9 +6,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import inert, shorten
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import (
     ago,
     changes_with_turns,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from siding.feed.running import LeftProcess, LeftRow, RunningRow
     from siding.record.recording.outputs import Piece
     from siding.running.attach import Watched, Watching
-    from siding.running.end_left import EndedLeft
+    from siding.running.stop import EndedLeft
 
 
 HEADER = ("RUN", "TASK", "AGENT", "STARTED", "COMMAND", "LAST LINE", "WAITS FOR")
@@ -57,7 +58,7 @@ def _runs(arguments: Namespace, context: Context) -> int:
         screen.note("nothing runs; `siding run -- COMMAND` starts something")
         return 0
     if found:
-        screen.table(HEADER, [cells for row in found for cells in _runs_rows(row)])
+        print_table(screen, HEADER, [cells for row in found for cells in _runs_rows(row)])
     for flow in flows:
         shows = f"`siding workflow watch {flow.run_id}` shows it"
         screen.note(f"the workflow {inert(flow.name)} runs in task {flow.task_id}; {shows}")
@@ -95,7 +96,7 @@ def _all(arguments: Namespace, context: Context) -> int:
         screen.note("nothing runs in any project")
         return 0
     rows = [(inert(each.project), *cells) for each in found for cells in _runs_rows(each.row)]
-    screen.table(("PROJECT", *HEADER), rows)
+    print_table(screen, ("PROJECT", *HEADER), rows)
     return 0
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from siding.faces.cli.screen.figures import Figures, RunFigures
 
 NAME_COLUMNS = 32  # of a task's name at the beginning of a line
+TITLE_COLUMNS = 60  # of a run's title within a line
 
 
 def duration(milliseconds: int) -> str:

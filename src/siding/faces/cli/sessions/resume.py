@@ -6,8 +6,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.words import counted
 from siding.faces.cli.sessions.options import add_no_redact, is_redacted

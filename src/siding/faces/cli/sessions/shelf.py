@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen, columns_of, inert, shorten
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, counted, local_time
 from siding.faces.cli.sessions.options import (
     add_filters,
@@ -36,7 +37,7 @@ def print_sessions(
         screen.note("no session here; `siding session list --all` shows those of every project")
         return
     header = (*_HEADER[:-1], "PROJECT", _HEADER[-1]) if wide else _HEADER
-    screen.table(header, [cells_of(row, listing.names[row.id], wide=wide) for row in shown])
+    print_table(screen, header, [cells_of(row, listing.names[row.id], wide=wide) for row in shown])
 
 
 def cells_of(row: FoundSession, name: str, *, wide: bool) -> tuple[str, ...]:
@@ -161,7 +162,7 @@ written into a new file of the client's; no file of its own is changed.
 
 
 def _picked(arguments: Namespace, context: Context) -> FoundSession | None:
-    from siding.faces.cli.screen.filtering import pick_by_filter
+    from siding.faces.cli.screen.filter import pick_by_filter
     from siding.sessions.lookup import scope_of, sessions
 
     app, screen = context.app, context.screen

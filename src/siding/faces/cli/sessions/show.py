@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, json_text
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import json_text
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import counted

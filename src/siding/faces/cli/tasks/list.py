@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import shorten
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, counted
 
 if TYPE_CHECKING:
-    from siding.feed.tasks import TaskRow
+    from siding.feed.board import TaskRow
     from siding.record.place.project import Project
 
 
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.feed.tasks import listed
+    from siding.feed.board import listed
     from siding.record.place.project import require_project
 
     project = require_project(context.app)
@@ -38,24 +38,30 @@ def run(arguments: Namespace, context: Context) -> int:
             "`siding doctor` says why"
         )
     if arguments.format == "json":
+        from siding.faces.cli.formats import print_json
+
         print_json(context.screen, [row._asdict() for row in found])
         return 0
     if not found:
         context.screen.note("no open task; `siding task start NAME` makes one")
         return 0
-    context.screen.table(
-        ("", "ID", "NAME", "STATUS", "STEPS", "LAST", "UPDATED"), [_cells(row) for row in found]
+    print_table(
+        context.screen,
+        ("", "ID", "NAME", "STATUS", "STEPS", "LAST", "UPDATED"),
+        [_cells(row) for row in found],
     )
     return 0
 
 
 def _list_forks(project: Project, arguments: Namespace, context: Context) -> int:
-    from siding.forks.listing import fork_rows
+    from siding.forks.parentage import fork_rows
     from siding.record.place.named_task import resolve
 
     parent = resolve(project, arguments.children).id if arguments.children else None
     rows = fork_rows(project, parent=parent, group=arguments.group, closed=arguments.all)
     if arguments.format == "json":
+        from siding.faces.cli.formats import print_json
+
         print_json(context.screen, [row._asdict() for row in rows])
         return 0
     if not rows:
@@ -63,7 +69,8 @@ def _list_forks(project: Project, arguments: Namespace, context: Context) -> int
             "no fork" if arguments.all else "no fork has a workspace; --all: closed"
         )
         return 0
-    context.screen.table(
+    print_table(
+        context.screen,
         ("ID", "GROUP", "CALL", "OF", "STATUS", "STEPS", "UPDATED"),
         [
             (

@@ -13,7 +13,7 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
 
 if TYPE_CHECKING:
-    from siding.feed.tasks import TaskRow
+    from siding.feed.board import TaskRow
     from siding.record.place.project import Project
 
 
@@ -49,8 +49,8 @@ is the task that this terminal was about before.
 
 def _picked(project: Project, context: Context) -> str:
     """Return the id of the task that the person chooses."""
-    from siding.faces.cli.screen.pick import pick_one
-    from siding.feed.tasks import listed
+    from siding.faces.cli.screen.questions import pick_one
+    from siding.feed.board import listed
 
     rows = sorted(
         listed(project, include_closed=False).rows, key=lambda row: row.updated_at, reverse=True
@@ -72,8 +72,7 @@ def _open_options(parser: ArgumentParser) -> None:
 
 def _open(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.tasks.editor import open_in
-    from siding.tasks.whereabouts import workspace_path
+    from siding.tasks.whereabouts import open_in, workspace_path
 
     place = workspace_path(require_project(context.app), arguments.task)
     command = _command(arguments.editor, context.app.env)
@@ -96,7 +95,7 @@ siding open parser --with 'code -n'
 def _command(wanted: str | None, env: Mapping[str, str]) -> list[str]:
     import shlex
 
-    from siding.tasks.editor import EDITORS, find_editor
+    from siding.tasks.whereabouts import EDITORS, find_editor
 
     named = wanted or next((env[name] for name in EDITORS if env.get(name)), None)
     if named is None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.options import add_stop_argument
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, changes, counted, local_time
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
@@ -180,7 +181,8 @@ def _list(arguments: Namespace, context: Context) -> int:
     if not found:
         context.screen.note("no workspace; `siding task start NAME` makes one")
         return 0
-    context.screen.table(
+    print_table(
+        context.screen,
         ("TASK", "STATUS", "CREATED", "BRANCH", "PATH"),
         [
             (
@@ -354,7 +356,8 @@ def _events(arguments: Namespace, context: Context) -> int:
     if not found:
         context.screen.note("nothing has happened yet")
         return 0
-    context.screen.table(
+    print_table(
+        context.screen,
         ("WHEN", "EVENT", "TASK", "WORKTREE", ""),
         [
             (

@@ -1,27 +1,19 @@
-"""What is said of the runs that live, by acts that move the files under them."""
+"""End the runs that live before an act moves the files under them, and say which."""
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.screen import Screen, inert, shorten
-from siding.faces.cli.screen.words import task_name
+from siding.faces.cli.screen.words import TITLE_COLUMNS, task_name
 from siding.ground.ids import TaskId
-from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.place.project import Project
 
 if TYPE_CHECKING:
-    from siding.running.end_left import EndedLeft
     from siding.running.named_run import Task
-    from siding.running.stop import Ended
+    from siding.running.stop import Ended, EndedLeft
 
-TITLE_COLUMNS = 60
 NAMED_COLUMNS = 200
-
-
-def beside_of(arguments: Namespace) -> BesideRuns:
-    return BesideRuns(now=arguments.now)
 
 
 def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
@@ -67,17 +59,3 @@ def say_left(screen: Screen, project: Project, task: Task, run_id: str) -> None:
         named = shorten(inert(left_words(left)), NAMED_COLUMNS)
         screen.note(f"{task_name(task.name)} · {run_id} has ended, and left running: {named}")
         screen.note(f"  siding stop {run_id} ends it", "dim")
-
-
-def tell_paused(screen: Screen, name: str, paused: Paused) -> None:
-    """Say which runs were paused, and what they were in the middle of if that did not count."""
-    runs = [
-        f"{'what ' * run.has_ended}{run.id} `{shorten(inert(run.title), TITLE_COLUMNS)}`"
-        f"{' left running' * run.has_ended}"
-        for run in paused.runs
-    ]
-    if runs:
-        what = "was paused and goes on" if len(runs) == 1 else "were paused and go on"
-        screen.note(f"{task_name(name)} · {', '.join(runs)} {what}")
-    for sentence in paused.unquiet:
-        screen.warn(f"in the middle of something: {inert(sentence)}")

@@ -1,81 +1,19 @@
-"""Show what a restoration would do and did, and ask for consent where it needs one."""
+"""Tell what an act did that moved files, beside runs that live; ask for consent it needs."""
 
+from __future__ import annotations
+
+from argparse import Namespace
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from siding.faces.cli.screen.asking import agreed, can_ask
-from siding.faces.cli.screen.screen import Screen
-from siding.faces.cli.screen.words import changes_of, counted, task_step
+from siding.faces.cli.screen.screen import Screen, inert, shorten
+from siding.faces.cli.screen.words import TITLE_COLUMNS, changes_of, counted, task_name, task_step
+from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.restoring.act import Restored, written_meanwhile
 from siding.record.restoring.refusal import Refusal
-from siding.record.restoring.survey import Survey, quote_path
+from siding.record.restoring.survey import quote_path
 
 Result = TypeVar("Result")
-
-
-def survey_record(survey: Survey) -> dict[str, Any]:
-    """Return a survey for programs; names are quoted where they are not plain text."""
-    return {
-        "to": survey.destination.name,
-        "snapshot": survey.destination.snapshot,
-        "write": [quote_path(change.path) for change in survey.plan.writes],
-        "delete": [quote_path(change.path) for change in survey.plan.deletes],
-        "mode": [
-            {
-                "path": quote_path(each.path),
-                "before": f"{each.before:04o}",
-                "after": f"{each.after:04o}",
-            }
-            for each in survey.plan.chmods
-        ],
-        "make_directory": [quote_path(path) for path in survey.plan.made],
-        "remove_directory": [quote_path(path) for path in survey.plan.removed],
-        "trash": [quote_path(path) for path in survey.aside],
-        "left": [
-            {"path": quote_path(left.path), "why": left.why.value} for left in survey.plan.left
-        ],
-        "in_the_way": [quote_path(path) for path in survey.blocked],
-        "cannot_be_moved": [
-            {"path": quote_path(each.path), "why": each.why, "way_out": each.way_out}
-            for each in survey.stuck
-        ],
-        "git": [{"part": part, "change": text} for part, text in survey.git_lines],
-        "concerns": [*survey.concerns, *(survey.git.notes if survey.git else ())],
-    }
-
-
-def print_survey(screen: Screen, survey: Survey) -> None:
-    """Print exactly what would be written and deleted, a line each."""
-    for change in survey.plan.writes:
-        screen.print(f"write   {quote_path(change.path)}")
-    for change in survey.plan.deletes:
-        screen.print(f"delete  {quote_path(change.path)}")
-    for each in survey.plan.chmods:
-        screen.print(f"mode    {quote_path(each.path)} ({each.before:04o} to {each.after:04o})")
-    _print_directories(screen, survey)
-    for path in survey.aside:
-        screen.print(f"trash   {quote_path(path)}")
-    for left in survey.plan.left:
-        screen.print(f"leave   {quote_path(left.path)} ({left.why.value})")
-    for part, text in survey.git_lines:
-        screen.print(f"{part:<7} {text}")
-    for note in survey.git.notes if survey.git else ():
-        screen.warn(note)
-    for path in survey.blocked:
-        screen.print(f"blocked {quote_path(path)} (in no snapshot; --force moves it to the trash)")
-    for stuck in survey.stuck:
-        screen.print(f"stuck   {stuck}: the rollback would be refused; {stuck.way_out}")
-    for concern in survey.concerns:
-        screen.warn(concern)
-    if survey.nothing_to_do:
-        screen.note(f"the workspace is as in {survey.destination.name} already")
-
-
-def _print_directories(screen: Screen, survey: Survey) -> None:
-    for path in survey.plan.made:
-        screen.print(f"make    {quote_path(path)}/")
-    for path in survey.plan.removed:
-        screen.print(f"remove  {quote_path(path)}/ (it is empty)")
 
 
 def tell_restored(
@@ -115,9 +53,31 @@ def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) 
     try:
         return act(force)
     except Refusal as refused:
-        if not refused.reason.asks or not can_ask():
+        if not refused.reason.asks:
+            raise
+        from siding.faces.cli.screen.questions import agreed, can_ask
+
+        if not can_ask():
             raise
         screen.warn(refused.message)
         if not agreed("go on all the same?"):
             raise
         return act(True)
+
+
+def beside_of(arguments: Namespace) -> BesideRuns:
+    return BesideRuns(now=arguments.now)
+
+
+def tell_paused(screen: Screen, name: str, paused: Paused) -> None:
+    """Say which runs were paused, and what they were in the middle of if that did not count."""
+    runs = [
+        f"{'what ' * run.has_ended}{run.id} `{shorten(inert(run.title), TITLE_COLUMNS)}`"
+        f"{' left running' * run.has_ended}"
+        for run in paused.runs
+    ]
+    if runs:
+        what = "was paused and goes on" if len(runs) == 1 else "were paused and go on"
+        screen.note(f"{task_name(name)} · {', '.join(runs)} {what}")
+    for sentence in paused.unquiet:
+        screen.warn(f"in the middle of something: {inert(sentence)}")

@@ -1,13 +1,14 @@
-"""Say how a run ended: for the verbs that run a command in a task's workspace."""
+"""For the verbs that run a command in a task's workspace: what is asked before, and told after."""
 
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from siding.faces.cli.edge import complain
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import (
     changes_of,
     changes_with_turns,
@@ -15,20 +16,61 @@ from siding.faces.cli.screen.words import (
     duration,
     task_step,
 )
-from siding.faces.cli.telling.isolation import say_isolation
-from siding.faces.cli.telling.rulings import say_ruling
+from siding.faces.cli.telling.step_words import command_line, event_words, outside_words
 from siding.ground.errors import UsageError
+from siding.guard.guard import Guard, agent_of, can_be_guarded, guard
+from siding.record.place.project import ensure_project
 from siding.record.place.quantities import bytes_in
+from siding.record.place.wiring import is_in_step
+from siding.running.request import RunRequest
 from siding.running.run import Ending, RunResult, Terminal, choose_stdin
-from siding.sandbox.sandbox import SandboxPlan, SandboxRequest
+from siding.sandbox.sandbox import SandboxPlan, SandboxRequest, is_guard_open
 
 if TYPE_CHECKING:
+    from siding.guard.ruling import Asker, PolicyQuestion, Ruling
+    from siding.record.recording.step_details import IsolationReport, Trap
     from siding.record.recording.steps import Step
 
 _TRAPS = 5  # that are named when a run has ended
-
-
 SHELL_BUILTINS = frozenset({"cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec"})
+_MEANWHILE = 4  # that are printed when a run has ended
+_SIZES = ("output", "memory", "disk")
+_OF_SANDBOX = ("network", "allow_host", "read", "write")
+
+
+def sandbox_request(arguments: Namespace) -> SandboxRequest:
+    """Return what the flags ask for. Raises UsageError."""
+    sizes = {name: _size(name, getattr(arguments, f"max_{name}")) for name in _SIZES}
+    given = [name for name in _OF_SANDBOX if getattr(arguments, name)]
+    asked = True if given or arguments.sandbox is not None else None
+    if given and arguments.no_sandbox:
+        flag = given[0].replace("_", "-")
+        raise UsageError(f"--{flag} is of the sandbox, and --no-sandbox asks for none")
+    return SandboxRequest(
+        sandbox=False if arguments.no_sandbox else asked,
+        profile=arguments.sandbox or None,
+        network=arguments.network,
+        hosts=tuple(arguments.allow_host),
+        read=tuple(arguments.read),
+        write=tuple(arguments.write),
+        processes=_count(arguments.max_processes),
+        **sizes,
+    )
+
+
+def _size(name: str, text: str | None) -> int | None:
+    size = None if text is None else bytes_in(text)
+    if text is not None and (size is None or size <= 0):
+        raise UsageError(f"--max-{name} {text!r} is not a size", hint="4096, 100MiB or 2GB")
+    return size
+
+
+def _count(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--max-processes {text!r} is not a number", hint="a number from 1")
+    return int(text)
 
 
 def terminal_of(arguments: Namespace) -> tuple[Terminal, bool]:
@@ -40,6 +82,51 @@ def terminal_of(arguments: Namespace) -> tuple[Terminal, bool]:
     plan, withheld = choose_stdin(explicit)
     out = 2 if arguments.json else 1
     return Terminal(stdin=plan, pty=pty, out=out, err=2), withheld
+
+
+def ask_guard_once(context: Context, request: RunRequest) -> None:
+    """Have the person say, once, how agents run, before the first that runs at a terminal."""
+    program = request.argv[0]
+    if not can_be_guarded(agent_of(program)) or guard(context.app) is not Guard.UNASKED:
+        return
+    if is_in_step(context.app):  # it would be an agent that answers
+        return
+    project, _made = ensure_project(context.app)
+    if _is_person_there() and is_guard_open(project, request.sandbox, program):
+        from siding.faces.cli.telling.questions import ask_guard
+
+        ask_guard(context.screen, project, program)
+
+
+def _is_person_there() -> bool:
+    """Tell whether somebody reads what we say and types."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def asker(screen: Screen) -> "Asker | None":
+    """Return a function that asks a person what the policy asks, or None if nobody is there."""
+    if not (sys.stdin.isatty() and screen.err.isatty()):
+        return None
+    from siding.faces.cli.telling.questions import ask_policy
+
+    return lambda questions: ask_policy(screen, map(_asked, questions))
+
+
+def _asked(question: "PolicyQuestion") -> str:
+    matched = f": {shorten(inert(question.matched), 60)}" if question.matched else ""
+    return (
+        f"  {command_line(question.command, question.via)}\n"
+        f"    {question.reason} ({question.rule}){matched}"
+    )
+
+
+def ask_seen(screen: Screen) -> "Callable[[tuple[Trap, ...]], bool] | None":
+    """Return a function that shows traps to a person, or None if nobody is at a terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    from siding.faces.cli.telling.questions import ask_about_traps
+
+    return lambda traps: ask_about_traps(screen, traps, "run the command beside them?")
 
 
 def say_run(context: Context, result: RunResult) -> None:
@@ -62,8 +149,8 @@ def say_run(context: Context, result: RunResult) -> None:
             f"{counted(result.untrusted_hooks, 'hook')} of the repository did not run; "
             "`siding trust` shows and allows them"
         )
-    say_ruling(screen, result.ruling)
-    say_sandbox(screen, result.sandbox)
+    _say_ruling(screen, result.ruling)
+    _say_sandbox(screen, result.sandbox)
     for note in _notes(result):
         screen.note(note, "yellow")
     for sentence in _refused(result):
@@ -71,21 +158,38 @@ def say_run(context: Context, result: RunResult) -> None:
     if result.outcome is not None:
         _say_outcome(context, result)
     recorded = result.step
-    say_isolation(screen, result.isolation if recorded is None else recorded.isolation)
+    _say_isolation(screen, result.isolation if recorded is None else recorded.isolation)
     if recorded is not None:
         _say_traps(screen, result.task.name, recorded)
         _say_step(context, result)
 
 
-def _say_traps(screen: Screen, task: str, step: "Step") -> None:
-    """Print what a run in a sandbox left for programs outside of it."""
-    ran = step.as_run if step.trap_count else None
-    if ran is None or ran.sandbox is None or ran.sandbox.engine is None:
-        return
-    more = f" and {step.trap_count - _TRAPS} more" if step.trap_count > _TRAPS else ""
-    names = ", ".join(each.path for each in step.traps[:_TRAPS])
-    show = f"siding trust -t {quote(task)} --show"
-    screen.note(f"left for other programs to run: {inert(names)}{more} · {show}", "yellow")
+def _say_ruling(screen: Screen, ruling: "Ruling") -> None:
+    """Print the policy's verdict on a run."""
+    for event in ruling.events:
+        if event.action == "warn":
+            screen.warn(f"policy: {event_words(event)}")
+    if not ruling.runs:
+        complain(ruling.reason, ruling.hint)
+        for event in ruling.events:
+            stops = event.action in ("block", "ask") and event.rule != "policy-broken"
+            if stops and event.answer != "no":  # a person who said no has just read it
+                screen.note(f"  {event_words(event)}")
+    if ruling.withheld:
+        screen.note(
+            f"{counted(ruling.withheld, 'permission')} in the repository's policy "
+            f"{'does' if ruling.withheld == 1 else 'do'} not count; "
+            "`siding trust` shows and allows them"
+        )
+
+
+def _say_sandbox(screen: Screen, plan: SandboxPlan) -> None:
+    """Print where the sandbox is not as requested."""
+    for warning in plan.warnings:
+        screen.warn(warning)
+    if plan.refusal:
+        screen.warn(plan.refusal)
+        screen.note("nothing ran; `siding doctor --sandbox` says what works on this machine")
 
 
 def _notes(result: RunResult) -> tuple[str, ...]:
@@ -147,6 +251,31 @@ def _blocked_by(result: RunResult) -> str:
     return "held until somebody looks" if result.ruling.by_traps else "blocked by policy"
 
 
+def _say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
+    """Print what changed outside the workspace during a run."""
+    if found is None:
+        return
+    if found.alarms:
+        screen.warn("outside the workspace, while this ran (by it or by somebody else):")
+        for each in found.alarms:
+            screen.warn(f"  {outside_words(each)}")
+    for each in found.notes[:_MEANWHILE]:
+        screen.note(f"changed meanwhile: {outside_words(each)}", "dim")
+    if len(found.notes) > _MEANWHILE:
+        screen.note(f"changed meanwhile: {len(found.notes) - _MEANWHILE} more (siding show)", "dim")
+
+
+def _say_traps(screen: Screen, task: str, step: "Step") -> None:
+    """Print what a run in a sandbox left for programs outside of it."""
+    ran = step.as_run if step.trap_count else None
+    if ran is None or ran.sandbox is None or ran.sandbox.engine is None:
+        return
+    more = f" and {step.trap_count - _TRAPS} more" if step.trap_count > _TRAPS else ""
+    names = ", ".join(each.path for each in step.traps[:_TRAPS])
+    show = f"siding trust -t {quote(task)} --show"
+    screen.note(f"left for other programs to run: {inert(names)}{more} · {show}", "yellow")
+
+
 def _say_step(context: Context, result: RunResult) -> None:
     step = result.step
     assert step is not None
@@ -165,53 +294,3 @@ def _say_step(context: Context, result: RunResult) -> None:
     if not step.complete:
         screen.note("not everything was captured; `siding show` says what was left out", "yellow")
     screen.detail(f"task {result.task.id}, snapshot {step.snapshot}")
-
-
-_SIZES = ("output", "memory", "disk")
-
-
-_OF_SANDBOX = ("network", "allow_host", "read", "write")
-
-
-def sandbox_request(arguments: Namespace) -> SandboxRequest:
-    """Return what the flags ask for. Raises UsageError."""
-    sizes = {name: _size(name, getattr(arguments, f"max_{name}")) for name in _SIZES}
-    given = [name for name in _OF_SANDBOX if getattr(arguments, name)]
-    asked = True if given or arguments.sandbox is not None else None
-    if given and arguments.no_sandbox:
-        flag = given[0].replace("_", "-")
-        raise UsageError(f"--{flag} is of the sandbox, and --no-sandbox asks for none")
-    return SandboxRequest(
-        sandbox=False if arguments.no_sandbox else asked,
-        profile=arguments.sandbox or None,
-        network=arguments.network,
-        hosts=tuple(arguments.allow_host),
-        read=tuple(arguments.read),
-        write=tuple(arguments.write),
-        processes=_count(arguments.max_processes),
-        **sizes,
-    )
-
-
-def say_sandbox(screen: Screen, plan: SandboxPlan) -> None:
-    """Print where the sandbox is not as requested."""
-    for warning in plan.warnings:
-        screen.warn(warning)
-    if plan.refusal:
-        screen.warn(plan.refusal)
-        screen.note("nothing ran; `siding doctor --sandbox` says what works on this machine")
-
-
-def _size(name: str, text: str | None) -> int | None:
-    size = None if text is None else bytes_in(text)
-    if text is not None and (size is None or size <= 0):
-        raise UsageError(f"--max-{name} {text!r} is not a size", hint="4096, 100MiB or 2GB")
-    return size
-
-
-def _count(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"--max-processes {text!r} is not a number", hint="a number from 1")
-    return int(text)

@@ -1,4 +1,4 @@
-"""Print a new task: its workspace, and what the workspace lacks."""
+"""Print a task that is new, or that was brought back: its workspace, and what that lacks."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.words import ago, changes_of, counted
 from siding.record.workspaces.beginning import StartPoint
+from siding.tasks.reopen import Reopened
 from siding.tasks.start import Started
 from siding.tasks.startcard import StartCard
 
@@ -118,3 +119,14 @@ def _off_words(each: Mapping[str, Any]) -> str:
 def _some(names: Sequence[str], count: int) -> str:
     listed = ", ".join(names[:NAMED])
     return listed if count <= NAMED else f"{listed} and {count - NAMED} more"
+
+
+def tell_reopened(screen: Screen, done: Reopened) -> None:
+    """Print the task, its workspace and what could not be brought back as it was."""
+    screen.note(f"opened task {done.task.id} · {done.task.name} again", "green")
+    if done.workspace is not None:
+        screen.note(f"  workspace {done.workspace.path}")
+    for note in done.notes:
+        screen.note(f"  {note}")
+    if not done.active:
+        screen.note(f"  `siding task switch {done.task.id}` makes it the active one")

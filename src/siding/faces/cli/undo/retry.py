@@ -44,11 +44,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.beside import stop_first, tell_paused
-    from siding.faces.cli.telling.restorations import tell_restored, with_consent
-    from siding.faces.cli.telling.rulings import asker
-    from siding.faces.cli.telling.runs import say_run, terminal_of
-    from siding.faces.cli.telling.seeing import ask_seen
+    from siding.faces.cli.telling.beside import stop_first
+    from siding.faces.cli.telling.restorations import tell_paused, tell_restored, with_consent
+    from siding.faces.cli.telling.runs import ask_seen, asker, say_run, terminal_of
     from siding.record.place.project import require_project
     from siding.undo.retry import plan_retry, retry, send_again
 
@@ -101,7 +99,7 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _request(arguments: Namespace, *, at_terminal: bool) -> RetryRequest:
-    from siding.faces.cli.telling.beside import beside_of
+    from siding.faces.cli.telling.restorations import beside_of
     from siding.undo.retry import RetryRequest
 
     words = list(arguments.words)

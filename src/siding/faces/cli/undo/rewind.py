@@ -16,6 +16,7 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, changes_of, task_name, task_step
 
 if TYPE_CHECKING:
@@ -38,8 +39,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
-    from siding.faces.cli.telling.restorations import tell_restored, with_consent
+    from siding.faces.cli.telling.beside import stop_first
+    from siding.faces.cli.telling.restorations import (
+        beside_of,
+        tell_paused,
+        tell_restored,
+        with_consent,
+    )
     from siding.record.place.project import require_project
     from siding.record.restoring.rollback import RollbackRequest, rollback
     from siding.undo.rewind import find_prompt, prompts
@@ -84,7 +90,7 @@ def _is_dialogue(arguments: Namespace, screen: Screen) -> bool:
 
 
 def _picked(screen: Screen, project: Project, found: Prompts) -> Prompt:
-    from siding.faces.cli.screen.pick import pick_one
+    from siding.faces.cli.screen.questions import pick_one
 
     offered = found.all[-_OFFERED:]
     lines = ["  ".join(_cells(project, found, each)) for each in offered]
@@ -100,7 +106,7 @@ def _list(screen: Screen, project: Project, found: Prompts, *, as_json: bool) ->
         return
     dim = [not each.turn.stands for each in found.all]
     rows = [_cells(project, found, each) for each in found.all]
-    screen.table(_HEADER, rows, dim=dim)
+    print_table(screen, _HEADER, rows, dim=dim)
 
 
 def _cells(project: Project, found: Prompts, prompt: Prompt) -> tuple[str, ...]:

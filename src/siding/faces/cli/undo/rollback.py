@@ -34,10 +34,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.beside import beside_of, stop_first, tell_paused
     from siding.faces.cli.telling.restorations import (
-        print_survey,
-        survey_record,
+        beside_of,
+        tell_paused,
         tell_restored,
         with_consent,
     )
@@ -58,6 +57,8 @@ def run(arguments: Namespace, context: Context) -> int:
         beside=beside_of(arguments),
     )
     if arguments.dry_run:
+        from siding.faces.cli.telling.survey import print_survey, survey_record
+
         with preview(project, request) as survey:
             if arguments.json:
                 from siding.faces.cli.formats import print_json
@@ -67,6 +68,8 @@ def run(arguments: Namespace, context: Context) -> int:
                 print_survey(screen, survey)
         return 0
     if arguments.stop:
+        from siding.faces.cli.telling.beside import stop_first
+
         stop_first(screen, project, check_target(project, request).id)
     done = with_consent(
         screen, lambda force: rollback(project, request._replace(force=force)), force=request.force

@@ -40,15 +40,16 @@ def _redo(arguments: Namespace, context: Context) -> int:
 def _run(
     arguments: Namespace, context: Context, *, act: Callable[[Project, UndoRequest], Undone]
 ) -> int:
-    from siding.faces.cli.telling.beside import beside_of, stop_first
-    from siding.faces.cli.telling.kept import tell_kept
-    from siding.faces.cli.telling.restorations import with_consent
+    from siding.faces.cli.telling.restorations import beside_of, with_consent
+    from siding.faces.cli.telling.step_words import kept_words
     from siding.record.place.project import require_project
     from siding.undo.undo import UndoRequest, choose
 
     project = require_project(context.app)
     request = UndoRequest(task=arguments.task, wait=arguments.wait, beside=beside_of(arguments))
     if arguments.stop:
+        from siding.faces.cli.telling.beside import stop_first
+
         stop_first(context.screen, project, choose(project, arguments.task, "undo")[0])
     done = with_consent(
         context.screen,
@@ -56,14 +57,14 @@ def _run(
         force=arguments.force,
     )
     _tell(context, done, as_json=arguments.json)
-    tell_kept(context.screen, project.layout.root, done.applied)
+    for sentence in kept_words(project.layout.root, done.applied):
+        context.screen.warn(sentence)
     return 0
 
 
 def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
     """Say what an undo or redo did."""
-    from siding.faces.cli.telling.beside import tell_paused
-    from siding.faces.cli.telling.restorations import tell_restored
+    from siding.faces.cli.telling.restorations import tell_paused, tell_restored
 
     screen = context.screen
     for first in done.settled:
@@ -74,7 +75,7 @@ def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
     if done.restored is not None:
         tell_restored(screen, done.task.name, done.restored, done.what)
     elif done.reopened is not None:
-        from siding.faces.cli.telling.reopening import tell_reopened
+        from siding.faces.cli.telling.started import tell_reopened
 
         tell_reopened(screen, done.reopened)
     else:

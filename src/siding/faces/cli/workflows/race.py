@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import changes, task_name
 from siding.ground.errors import UsageError
 
@@ -39,9 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.workflows.lines import RunLines, say_end, status_of
     from siding.record.place.project import ensure_project
-    from siding.workflows.acts.agents import make_agents
     from siding.workflows.acts.request import WorkflowOptions
-    from siding.workflows.acts.run import WorkflowRequest, carry_out, prepare
+    from siding.workflows.acts.run import WorkflowRequest, carry_out, make_agents, prepare
     from siding.workflows.acts.scripts import named
     from siding.workflows.acts.trust import require_trust
     from siding.workflows.acts.views import race_result
@@ -85,7 +85,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _tell(screen: Screen, result: RaceResult) -> None:
     if result.entrants:
-        screen.table(
+        print_table(
+            screen,
             ("AGENT", "CHECK", "CHANGED", "WORKSPACE"),
             [_row(result, entrant) for entrant in result.entrants],
         )

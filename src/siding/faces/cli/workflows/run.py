@@ -97,9 +97,8 @@ def carry_out_and_tell(
 ) -> int:
     """Work on a run, here or in the background, and tell how it goes; return the exit status."""
     from siding.faces.cli.workflows.lines import RunLines, say_end
-    from siding.workflows.acts.agents import make_agents
     from siding.workflows.acts.background import carry_out_detached, tell_ended
-    from siding.workflows.acts.run import carry_out
+    from siding.workflows.acts.run import carry_out, make_agents
 
     run_id = prepared.folder.run_id
     context.screen.note(
@@ -267,9 +266,8 @@ def _work_options(parser: ArgumentParser) -> None:
 def _work(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.workflows.lines import status_of
     from siding.record.place.project import require_project
-    from siding.workflows.acts.agents import make_agents
     from siding.workflows.acts.request import ResumeRequest
-    from siding.workflows.acts.run import carry_out, prepare_again
+    from siding.workflows.acts.run import carry_out, make_agents, prepare_again
 
     project = require_project(context.app)
     prepared = prepare_again(project, arguments.run, ResumeRequest())

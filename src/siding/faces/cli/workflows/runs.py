@@ -7,9 +7,10 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.formats import add_format, print_json
-from siding.faces.cli.globals import Context
+from siding.faces.cli.formats import print_json
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen, inert, shorten
+from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import duration, seconds_ago
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError
@@ -42,7 +43,8 @@ def _list(arguments: Namespace, context: Context) -> int:
         context.screen.note("no workflow was run yet; `siding workflow list --scripts` shows some")
         return 0
     now_ms = int(context.app.clock.now().timestamp() * 1000)
-    context.screen.table(
+    print_table(
+        context.screen,
         ("RUN", "WORKFLOW", "STATUS", "AGENTS", "TOKENS", "COST", "TOOK", "CHANGED"),
         [_list_row(view, now_ms) for view in views],
     )
@@ -83,7 +85,8 @@ def _scripts(context: Context, views: list[WorkflowView], *, as_json: bool) -> i
     if as_json:
         print_json(context.screen, [view._asdict() for view in views])
         return 0
-    context.screen.table(
+    print_table(
+        context.screen,
         ("WORKFLOW", "FROM", "WHAT IT DOES"),
         [(inert(view.name), _origin(view), inert(_about(view))) for view in views],
     )

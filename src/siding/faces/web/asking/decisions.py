@@ -7,7 +7,7 @@ from siding.asking.answer import answer as answer_decision
 from siding.asking.answer import cancel as cancel_decision
 from siding.asking.decisions.record import Via
 from siding.asking.lookup import get, list_decisions, source_of
-from siding.asking.source import LONGEST_LINE, QuotedSource
+from siding.asking.origin import LONGEST_LINE, QuotedSource
 from siding.asking.views import DecisionView, ItemView, as_record
 from siding.faces.web.rendering import Page, escaped
 from siding.faces.web.request import Ask, Fields
@@ -30,7 +30,7 @@ def listed(ask: Ask) -> Page:
         "next": limit * 3,
         "problems": problems,
     }
-    return Page("asking/decisions.html", "Decisions", values)
+    return Page("decisions.html", "Decisions", values)
 
 
 def one(ask: Ask) -> Page:
@@ -41,7 +41,7 @@ def one(ask: Ask) -> Page:
         "items": [_item(ask, found, each) for each in found.items],
         "is_open": found.state == "open",
     }
-    return Page("asking/decision.html", found.title, values, watch=found.task_id or "*")
+    return Page("decision.html", found.title, values, watch=found.task_id or "*")
 
 
 def _coloured(source: QuotedSource) -> list[str]:

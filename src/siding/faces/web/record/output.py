@@ -6,7 +6,7 @@ from typing import Any
 from siding.faces.web.ansi import Converter
 from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask, one_step
-from siding.feed.tasks import show
+from siding.feed.board import show
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.ids import TaskId
 from siding.record.place.project import Project
@@ -130,7 +130,7 @@ def output(ask: Ask) -> Page:
         "size": span.size,
         "window": WINDOW,
     }
-    return Page("record/output.html", "", values)
+    return Page("output.html", "", values)
 
 
 def _streams(found: Output | None, *, is_running: bool) -> list[dict[str, Any]]:

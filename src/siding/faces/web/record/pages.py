@@ -8,7 +8,7 @@ from siding.faces.web.record.patches import _base, parts_of_step, patch_of
 from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask, newest, one_step
 from siding.faces.web.text import inert, tone_of
-from siding.feed.tasks import show
+from siding.feed.board import show
 from siding.ground.ids import run_or_step
 from siding.record.recording.freed import freed_at, freed_note, marked, patch_note
 from siding.record.recording.last_screen import last_screen
@@ -61,7 +61,7 @@ def step(ask: Ask) -> Page:
     }
     name = found.run if is_running and found.run else found.id
     title = f"{run_or_step(name).capitalize()} · {task.name}"
-    return Page("record/step.html", title, values, watch=task.id if is_running else "")
+    return Page("step.html", title, values, watch=task.id if is_running else "")
 
 
 def _of_kind(found: Step) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def changes(ask: Ask) -> Page:
     """Show the whole change of a task since its base, as one patch."""
     task = show(ask.project, ask.task_id)[0]
     values = {"task": task, "patch": patch_of(ask), "base": _base(ask)}
-    return Page("record/changes.html", f"Changes of {task.name}", values, watch="")
+    return Page("changes.html", f"Changes of {task.name}", values, watch="")
 
 
 def events(ask: Ask) -> Page:
@@ -143,7 +143,7 @@ def events(ask: Ask) -> Page:
         for each in events[:limit]
     ]
     values = {"rows": rows, "more": len(events) > limit, "next": limit * 3}
-    return Page("record/events.html", "Events", values)
+    return Page("events.html", "Events", values)
 
 
 def _id(task: object) -> str:

@@ -6,12 +6,12 @@ from typing import Any
 from siding.faces.web.rendering import Page, escaped
 from siding.faces.web.request import Ask, one_step
 from siding.faces.web.syntax import LONGEST, ColouredFile, ColouredFiles
-from siding.feed.tasks import show
+from siding.feed.board import show
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
 from siding.record.recording.freed import refuse_freed_patch
 from siding.record.recording.outputs import Span
-from siding.record.recording.patch_files import (
+from siding.record.recording.recorded_patches import (
     MARK_EVERY,
     FilePart,
     Row,
@@ -155,7 +155,7 @@ def files(ask: Ask) -> Page:
         "is_first": first == 0,
         "mode": ask.choice("mode", "unified", "split"),
     }
-    return Page("record/files.html", "", values)
+    return Page("files.html", "", values)
 
 
 def rows(ask: Ask) -> Page:
@@ -176,7 +176,7 @@ def rows(ask: Ask) -> Page:
         "mode": mode,
         "base": _base(ask),
     }
-    return Page("record/rows.html", "", values)
+    return Page("rows.html", "", values)
 
 
 def _base(ask: Ask) -> str:

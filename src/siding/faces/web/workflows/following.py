@@ -9,11 +9,13 @@ from typing import Any
 
 from siding.faces.web.live import stamps_of
 from siding.faces.web.rendering import Page, render
-from siding.faces.web.workflows.agents import Timeline, agent_row, phase_key
 from siding.faces.web.workflows.values import (
     WEIGHTS,
     RunQuery,
+    Timeline,
+    agent_row,
     head_values,
+    phase_key,
     phases_shown,
     timeline_of,
 )
@@ -142,7 +144,7 @@ def _row(agent: AgentState, state: RunState, sessions: frozenset[str]) -> dict[s
 
 
 def _part(name: str, values: dict[str, Any]) -> str:
-    return render(Page("workflows/workflow_part.html", "", {"part": name, **values})).decode()
+    return render(Page("workflow_part.html", "", {"part": name, **values})).decode()
 
 
 def _stamp(folder: RunFolder) -> tuple[object, ...]:

@@ -7,12 +7,13 @@ from siding.faces.web.rendering import Page, escaped
 from siding.faces.web.request import Ask, Fields
 from siding.faces.web.syntax import coloured
 from siding.faces.web.text import quoted
-from siding.faces.web.workflows.agents import STATUS_TONES, agent_row
 from siding.faces.web.workflows.values import (
     ONLY,
     SHOWN,
+    STATUS_TONES,
     WEIGHTS,
     RunQuery,
+    agent_row,
     head_values,
     run_values,
 )
@@ -39,7 +40,7 @@ def listed(ask: Ask) -> Page:
         "next": limit * 3,
         "scripts": workflow_views(ask.project),
     }
-    return Page("workflows/workflows.html", "Workflows", values)
+    return Page("workflows.html", "Workflows", values)
 
 
 def one(ask: Ask) -> Page:
@@ -59,7 +60,7 @@ def one(ask: Ask) -> Page:
         "in_parts": query._replace(by="tokens") == RunQuery(),
         "sessions": _sessions(ask),
     }
-    return Page("workflows/workflow.html", f"{state.name} {state.run_id}", values, watch="")
+    return Page("workflow.html", f"{state.name} {state.run_id}", values, watch="")
 
 
 def agent(ask: Ask) -> Page:
@@ -75,7 +76,7 @@ def agent(ask: Ask) -> Page:
         "task_name": _task_names(ask).get(found.work.task or state.task, ""),
         "sessions": _sessions(ask),
     }
-    return Page("workflows/workflow_agent.html", f"{found.name} · {state.name}", values, watch="")
+    return Page("workflow_agent.html", f"{found.name} · {state.name}", values, watch="")
 
 
 def act_form(ask: Ask) -> Page:
@@ -92,7 +93,7 @@ def act_form(ask: Ask) -> Page:
         "agent_name": "" if agent_id is None else names[agent_id],
         "running": view.state.counted("running"),
     }
-    return Page("workflows/workflow_act.html", "", values)
+    return Page("workflow_act.html", "", values)
 
 
 def script(ask: Ask) -> Page:
@@ -119,7 +120,7 @@ def one_run(ask: Ask) -> RunView:
 def _script_page(title: str, source: str) -> Page:
     lines = source.splitlines()
     html = coloured("script.py", lines) or [escaped(line) for line in lines]
-    return Page("workflows/workflow_script.html", "", {"title": title, "lines": html})
+    return Page("workflow_script.html", "", {"title": title, "lines": html})
 
 
 def _listed_run(run: RunSummary, names: dict[str, str]) -> dict[str, Any]:

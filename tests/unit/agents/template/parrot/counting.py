@@ -1,7 +1,6 @@
 """The calls in a transcript of Parrot: ``"used": [input, output]`` of an answer."""
 
-from siding.agents.transcripts.counting.calls import UNKNOWN_MODEL, Call, Counted, Tokens
-from siding.agents.transcripts.counting.files import Counting
+from siding.agents.transcripts.counting import UNKNOWN_MODEL, Call, Counted, Counting, Tokens
 from siding.agents.transcripts.foreign import record_of
 from siding.agents.transcripts.kinds import moment
 

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.headless.output import EventLines
-from siding.agents.headless.port import Ask, Headless, Invocation, Stream, with_text
+from siding.agents.headless.port import (
+    Ask,
+    Flags,
+    Headless,
+    Invocation,
+    PromptAgain,
+    Stream,
+    options,
+    with_text,
+)
 
 
 class ParrotHeadless:
@@ -27,3 +36,15 @@ class ParrotHeadless:
 
 
 HEADLESS: Headless = ParrotHeadless()
+
+
+# -- A prompt once more ----------------------------------------------------------------------------
+
+_FLAGS = Flags(frozenset({"--once", "--"}), frozenset({"--resume"}))
+
+
+def again(asked: PromptAgain) -> tuple[str, ...]:
+    """Return the command line that gives it a prompt once more."""
+    resume = ("--resume", asked.session) if asked.session else ()
+    once = ("--once",) if asked.alone else ()
+    return (asked.argv[0], *once, *resume, *options(asked, _FLAGS), "--", asked.prompt)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from siding.agents.wire.pointing import Point, Pointed, Read
+from siding.agents.wire import Point, Pointed, Read
 
 
 def pointed(argv: tuple[str, ...], env: Mapping[str, str], point: Point, read: Read) -> Pointed:

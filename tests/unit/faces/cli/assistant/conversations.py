@@ -5,7 +5,7 @@ from typing import NamedTuple
 from integration.undo.desk import Desk
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.session import AnswerPart, Session, Source
-from siding.agents.transcripts.writing.writer import Stamp
+from siding.agents.transcripts.writer import Stamp
 from siding.sessions.shelf import store_of
 
 ID = "aaaaaaaa-0000-4000-8000-000000000001"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from siding.faces.cli.assistant.control import (
+from siding.faces.cli.assistant.client import (
     AnsweredAs,
     Asked,
     Cancelled,

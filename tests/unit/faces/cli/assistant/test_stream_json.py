@@ -38,8 +38,7 @@ from siding.assistant.front_end import (
     Use,
     Withdrawn,
 )
-from siding.faces.cli.assistant.results import exit_status
-from siding.faces.cli.assistant.stream_json import Facts, Translator
+from siding.faces.cli.assistant.stream_json import Facts, Translator, exit_status
 
 USED = Usage(10, 5, 100, 20)
 CALL = Call("t1", "Bash", {"command": "ls"})

@@ -1,1 +1,0 @@
-"""What calls to models cost in tokens, read from what each client keeps of them."""

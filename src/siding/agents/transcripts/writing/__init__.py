@@ -1,1 +1,0 @@
-"""Write to a transcript: append, branch, compact."""

@@ -1,1 +1,0 @@
-"""What is known of files that other programs run, or go by, without being told to."""

@@ -1,1 +1,0 @@
-"""What other people's programs need of the network: where they send requests, and which hosts."""

@@ -1,1 +1,0 @@
-"""What is called inside a run: the broker, its tools, notes."""

@@ -1,1 +1,0 @@
-"""`siding phase …`: where a task stands in its process."""

@@ -1,1 +1,0 @@
-"""What belongs to the person's shell: `cd`, completion."""

@@ -1,1 +1,0 @@
-"""Applying, on the page."""

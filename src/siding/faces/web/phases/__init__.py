@@ -1,1 +1,0 @@
-"""Phases, on the page."""

@@ -1,1 +1,0 @@
-"""Runs that live, for the page."""

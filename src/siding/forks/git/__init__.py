@@ -1,1 +1,0 @@
-"""Worktrees that are taken from one recorded state to another, without a checkout of all files."""

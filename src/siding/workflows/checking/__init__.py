@@ -1,1 +1,0 @@
-"""What a script may not do, found before it runs."""

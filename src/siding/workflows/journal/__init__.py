@@ -1,1 +1,0 @@
-"""The journal of a run: every answered call, on disk before its result reaches the script."""
