@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from shlex import quote
 
 from siding.applying.content import Sources
-from siding.applying.git.commit_graph import parents_of
 from siding.applying.git.commits import RawCommit, read_commits
 from siding.ground.errors import SidingError
 from siding.ground.git.objects import parse_commit
@@ -66,6 +65,8 @@ def gone_back(sources: Sources, tips: Sequence[Sha]) -> GoneBack:
     returns = returns_in(steps, sources.workspace.base_snapshot)
     if not returns:
         return NOTHING
+    from siding.applying.git.commit_graph import parents_of
+
     heads = _heads(sources.bench, steps)
     known = [head for head in dict.fromkeys(heads.values()) if head]
     graph = parents_of(sources.bench, [*tips, *known], without=base)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from siding.agents.transcripts.session import Session, Source
 from siding.agents.transcripts.store import SessionStore
+from siding.assistant.briefing import FollowingContext
 from siding.assistant.broker import Reports, RunJudge
-from siding.assistant.following_context import FollowingContext
 from siding.assistant.hooks import ConversationHooks, StopHooks
 from siding.assistant.loop.compaction import estimated, longest
 from siding.assistant.loop.events import Compacted, Ending, Event, ModelUse, ToolStarted, TurnEnded
@@ -21,8 +21,9 @@ from siding.assistant.loop.permissions.guard import PermissionGuard
 from siding.assistant.loop.permissions.rules import mode_named
 from siding.assistant.loop.setup import Content, Setup
 from siding.assistant.session import SessionConversation, added, entry_of, going_on, used_in
+from siding.assistant.subagent_kinds import SubagentKind
 from siding.assistant.subagents import NAME as SUBAGENT
-from siding.assistant.subagents import SubagentKind, Subagents
+from siding.assistant.subagents import Subagents
 from siding.assistant.tools.factory import Bounded
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Tool

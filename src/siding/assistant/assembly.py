@@ -1,24 +1,29 @@
-"""Put the built-in agent together: its conversation, model, tools and guard."""
+"""Put the built-in agent together: its conversation, model, tools and guard.
+
+Before that its process finds out where it is: its run, workspace and conversations.
+"""
 
 import asyncio
 import os
 import random
+import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from siding import __version__
+from siding.agents.own.hooks import OF_THE_AGENT, Told, told_in
+from siding.agents.own.providers import credentials, without
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.session import Source
+from siding.agents.transcripts.store import SessionStore
 from siding.agents.transcripts.writer import Stamp
 from siding.assistant.agent import Agent, Parts
-from siding.assistant.briefing import Facts, briefing
-from siding.assistant.broker import Reports, RunJudge, judge_of
-from siding.assistant.following_context import FollowingContext
+from siding.assistant.briefing import Facts, FollowingContext, SystemPrompt, briefing, system_prompt
+from siding.assistant.broker import Reports, RunBroker, RunJudge, judge_of
 from siding.assistant.front_end import NOBODY, People
 from siding.assistant.hooks import StopHooks
-from siding.assistant.inside import Surroundings, keep_to_itself, surroundings
 from siding.assistant.loop.compaction import measuring
 from siding.assistant.loop.effort import VARIABLE as EFFORT_VARIABLE
 from siding.assistant.loop.effort import effort_in_force
@@ -26,7 +31,7 @@ from siding.assistant.loop.settings import AgentValues
 from siding.assistant.loop.setup import Setup
 from siding.assistant.models.any_model import AnyModel
 from siding.assistant.opening import Opened, Options, cut_off, opened
-from siding.assistant.permitting import (
+from siding.assistant.permissions import (
     Ground,
     hidden_from_search,
     mode_of_conversation,
@@ -35,19 +40,111 @@ from siding.assistant.permitting import (
 from siding.assistant.session import SessionConversation
 from siding.assistant.settings import project_or_none, values_here
 from siding.assistant.starting import model_in_force, most_tries, prices_here
-from siding.assistant.subagents import GENERAL, kinds_of_files
+from siding.assistant.subagent_kinds import GENERAL, kinds_of_files
 from siding.assistant.subagents import NAME as SUBAGENT
-from siding.assistant.system_prompt import SystemPrompt, system_prompt
 from siding.assistant.tools.factory import Memory, tools_of
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Tool
 from siding.assistant.tools.spec import checked
 from siding.assistant.web_client import WebClient
-from siding.ground.errors import UsageError
+from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.process.broker.place import SOCKET_VARIABLE
+from siding.ground.process.command import with_marks_alone
+from siding.ground.process.secluded import seclude
 from siding.ground.storage.locks import Holder
+from siding.guard.in_force import PolicyGround, place_for
+from siding.record.place.project import find_project
+from siding.record.place.settings import Settings
 from siding.record.place.wiring import App, home_is_hidden
 from siding.sessions.sessions import new_session_id
+from siding.sessions.shelf import store_of
+from siding.shellguard.face import JudgingPlace, Policy
+
+_SERVERS = "mcp__"  # tools of servers begin so: they come when the servers are connected
+# Tools of Claude Code that there are not here: programs that drive it name them.
+_OF_OTHERS = frozenset(
+    """
+    EnterPlanMode ExitPlanMode LSP Skill Task TaskCreate TaskUpdate ToolSearch WebSearch
+    """.split()
+)
+
+
+# -- Where the process finds itself ----------------------------------------------------------------
+
+
+class Surroundings(NamedTuple):
+    """What the agent finds. `told` and `broker` are None outside of a run of its own.
+
+    `env` is the environment of its commands. `store` is None where Siding's home is hidden.
+    """
+
+    workspace: Path
+    directory: Path  # in which the agent was started
+    home: Path
+    temporary: Path
+    env: Mapping[str, str]
+    store: SessionStore | None
+    judging: JudgingPlace
+    told: Told | None
+    broker: RunBroker | None
+
+
+def surroundings(app: App, models: Sequence[str], passed: Collection[str]) -> Surroundings:
+    """Look around. `models` are those of the conversation.
+
+    Commands get the environment without what models are reached with, but for the names `passed`,
+    and without the token of the step: a mark says which step they belong to.
+    """
+    told = told_in(app.env)
+    workspace = Path(os.path.realpath(app.env.get("SIDING_WORKSPACE") or app.cwd))
+    socket = app.env.get(SOCKET_VARIABLE, "")
+    home = Path(os.path.realpath(app.env.get("HOME") or os.path.expanduser("~")))
+    ground = PolicyGround(app=app, root=None, settings=Settings(), trust_json=None, cache=None)
+    env = {name: value for name, value in app.env.items() if name not in OF_THE_AGENT}
+    return Surroundings(
+        workspace=workspace,
+        directory=_within(workspace, app.cwd),
+        home=home,
+        temporary=Path(tempfile.gettempdir()),
+        env=with_marks_alone(without(env, models, passed)),
+        store=_store(app, told),
+        judging=place_for(ground, cwd=workspace, workspace=workspace, policy=Policy()),
+        told=told,
+        broker=RunBroker(socket) if socket else None,
+    )
+
+
+def keep_to_itself(app: App, models: Sequence[str]) -> None:
+    """Hide from other processes what only this one is to have: keys, and the step's token."""
+    seclude({*credentials(app.env, models), *OF_THE_AGENT})
+
+
+def _within(workspace: Path, cwd: Path) -> Path:
+    real = Path(os.path.realpath(cwd))
+    return real if real.is_relative_to(workspace) else workspace
+
+
+def _store(app: App, told: Told | None) -> SessionStore | None:
+    if told is not None and told.sessions:
+        root = Path(told.sessions)
+        return SessionStore(root) if _can_write(root) else None
+    try:
+        project = find_project(app)
+    except SidingError:
+        return None
+    return None if project is None else store_of(project)
+
+
+def _can_write(directory: Path) -> bool:
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(directory, os.W_OK)
+
+
+# -- Put it together -------------------------------------------------------------------------------
 
 
 class _Wanted(NamedTuple):
@@ -230,12 +327,3 @@ def _chosen(tools: Mapping[str, Tool], options: Options) -> dict[str, Tool]:
         for name, tool in tools.items()
         if name not in options.without and (names is None or name in names)
     }
-
-
-_SERVERS = "mcp__"  # tools of servers begin so: they come when the servers are connected
-# Tools of Claude Code that there are not here: programs that drive it name them.
-_OF_OTHERS = frozenset(
-    """
-    EnterPlanMode ExitPlanMode LSP Skill Task TaskCreate TaskUpdate ToolSearch WebSearch
-    """.split()
-)

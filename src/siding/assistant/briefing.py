@@ -1,24 +1,54 @@
-"""What the built-in agent is told before the conversation, gathered at once.
+"""What the built-in agent is told of where it is: before the conversation, and while it goes on.
 
-Instruction files and git's state are read at the same time, in threads, so that the libraries of a
-model can load meanwhile. `system_prompt` is what a turn's `Setup` takes of it;
-`FollowingContext` says what changed since.
+Instruction files and git's state are gathered at once, in threads, so that the libraries of a model
+can load meanwhile. The system prompt has them; what lasts longest comes first in it:
+
+| text                           | changes                                      |
+|--------------------------------|----------------------------------------------|
+| the base, with what is added   | with the version of Siding, and the options  |
+| instruction files              | when somebody writes them                    |
+| environment, git's state       | with each process                            |
+
+Providers keep a prompt from its beginning to the first change. So the first two name no directory
+of the task: they are the same in all tasks of a project in which the files are the same. For the
+same reason the system prompt stays as it is while the conversation goes on. What is other than it
+says comes as a hidden message before the next prompt (`FollowingContext`).
 """
 
 import asyncio
 import os
 import stat
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
-from siding.assistant.loop.context.files import Found, Instructions, Places, Why, at_start
-from siding.assistant.loop.context.instructions import ROOM, gather
-from siding.assistant.loop.context.texts import (
+from siding.assistant.loop.compaction import estimated
+from siding.assistant.loop.context import (
     MOST_COMMITS,
+    ContextPart,
     Environment,
     GitState,
+    changes_text,
+    environment_text,
+    file_text,
+    instructions_text,
+    nested_text,
     one_line,
     short_status,
+)
+from siding.assistant.loop.instructions import (
+    ROOM,
+    Candidate,
+    Found,
+    InstructionFile,
+    Instructions,
+    Omitted,
+    Places,
+    Why,
+    at_start,
+    directories_above,
+    gather,
+    in_directory,
 )
 from siding.assistant.tools.place import Place
 from siding.ground.errors import NotARegularFile, SidingError
@@ -46,6 +76,10 @@ _STATUS = [
     "--untracked-files=normal",
     "--ignore-submodules=dirty",
 ]
+_MOST = 4 * ROOM.one + 4  # bytes: a character has four at most
+MACHINE = Path("/etc/siding/AGENTS.md")
+_SIDING = "Siding"
+_OPTIONS = "the person's options"
 
 
 async def git_state(
@@ -110,9 +144,6 @@ def _problem(error: SidingError | OSError) -> str:
 # -- Read instruction files from the disk, whatever stands in their place --------------------------
 
 
-_MOST = 4 * ROOM.one + 4  # bytes: a character has four at most
-
-
 def read_file(path: Path, roots: tuple[Path, ...]) -> Found | Why | None:
     """Return a text file, or why it is none; None if nothing, or a directory, is there.
 
@@ -158,9 +189,6 @@ def _decoded(data: bytes, *, is_whole: bool) -> str | None:
 # Instruction files and git's state are read at the same time, in threads, so that the libraries of
 # a model can load meanwhile. `system_prompt` is what a turn's `Setup` takes of it;
 # `FollowingContext` says what changed since.
-
-
-MACHINE = Path("/etc/siding/AGENTS.md")
 
 
 class Facts(NamedTuple):
@@ -252,3 +280,127 @@ def _environment(facts: Facts, places: Places, repository: RepositoryPaths | Non
         extra=facts.place.extra,
         is_repository=repository is not None,
     )
+
+
+# -- The system prompt -----------------------------------------------------------------------------
+
+
+class SystemPrompt(NamedTuple):
+    """The fields `system` and `stable` of a turn's `Setup`."""
+
+    system: tuple[str, ...]
+    stable: int
+
+
+def system_prompt(briefing: Briefing, *, base: str | None = None, more: str = "") -> SystemPrompt:
+    """Return the system prompt. `base` replaces the usual text; `more` comes behind either."""
+    first = "\n\n".join(part for part in (base_text(base), more.strip()) if part)
+    lasting = (first, instructions_text(briefing.instructions))
+    stable = tuple(text for text in lasting if text)
+    last = environment_text(briefing.environment, briefing.git)
+    return SystemPrompt((*stable, last), len(stable))
+
+
+def base_text(base: str | None = None) -> str:
+    """Return the beginning of the system prompt: Siding's own, if no other one is given."""
+    return _own() if base is None else base.strip()
+
+
+def context_parts(
+    briefing: Briefing, *, base: str | None = None, more: str = ""
+) -> tuple[ContextPart, ...]:
+    """Return what the system prompt consists of, with sizes, in its order.
+
+    Files that were found and are not shown are among the parts.
+    """
+    who = _SIDING if base is None else _OPTIONS
+    parts = [
+        _part("system prompt", who, base_text(base)),
+        _part("added to it", _OPTIONS, more.strip()),
+        *map(_of_file, briefing.instructions.files),
+        *map(_of_omitted, briefing.instructions.omitted),
+        _part("environment", _SIDING, environment_text(briefing.environment, briefing.git)),
+    ]
+    return tuple(part for part in parts if part.characters or part.note)
+
+
+def _part(name: str, origin: str, text: str) -> ContextPart:
+    return ContextPart(name, origin, characters=len(text), tokens=estimated(text))
+
+
+def _of_file(file: InstructionFile) -> ContextPart:
+    part = _part(file.name, file.origin.value, file_text(file))
+    return part._replace(size=file.size, note="only its beginning is shown" if file.is_cut else "")
+
+
+def _of_omitted(omitted: Omitted) -> ContextPart:
+    return _part(omitted.name, omitted.origin.value, "")._replace(note=omitted.why.value)
+
+
+@lru_cache(maxsize=1)
+def _own() -> str:
+    return Path(__file__).with_name("system_prompt.md").read_text("utf-8").strip()
+
+
+# -- What the model is told while the conversation goes on -----------------------------------------
+
+
+class FollowingContext:
+    """Remembers what the model was told. For one conversation in one process."""
+
+    def __init__(self, briefing: Briefing) -> None:
+        self._briefing = briefing
+        self._places = briefing.places
+        self._at_start = at_start(briefing.places)
+        self.forget()
+
+    def forget(self) -> None:
+        """Take note that the model knows the system prompt alone: after a compaction."""
+        self._day = self._briefing.environment.day
+        self._known = _by_path(self._briefing.instructions)
+        self._below: list[list[Candidate]] = []  # what was looked for at once, in that order
+        started = {each.path.parent for each in self._at_start}
+        self._looked = {self._places.root, *started}
+
+    async def below(self, path: Path) -> str:
+        """Return the instructions for a file that a tool has looked at; "" for none new.
+
+        `path` is absolute and without links. A directory is looked into once.
+        """
+        new = [each for each in self._above(path) if each not in self._looked]
+        if not new:
+            return ""
+        self._looked.update(new)
+        candidates = [each for directory in new for each in in_directory(self._places, directory)]
+        found = await asyncio.to_thread(
+            gather, candidates, read_file, home=self._places.home, known=self._known.values()
+        )
+        self._below.append(candidates)
+        self._known |= _by_path(found)
+        return nested_text(found)
+
+    async def changed_since(self) -> str:
+        """Return what the model has to be told before the next prompt; "" for nothing.
+
+        That is: instruction files that were changed, made or removed since it was told of them,
+        and a new day.
+        """
+        now = await asyncio.to_thread(self._gathered)
+        day = today(self._briefing.facts.place)
+        text = changes_text(self._known, now, told_day=self._day, day=day)
+        self._known, self._day = _by_path(now), day
+        return text
+
+    def _gathered(self) -> Instructions:
+        found = gather(self._at_start, read_file, home=self._places.home)
+        for candidates in self._below:
+            more = gather(candidates, read_file, home=self._places.home, known=found.files)
+            found = Instructions(found.files + more.files, found.omitted + more.omitted)
+        return found
+
+    def _above(self, path: Path) -> list[Path]:
+        return directories_above(self._places, Path(os.path.normpath(path)))
+
+
+def _by_path(instructions: Instructions) -> dict[Path, InstructionFile]:
+    return {each.path: each for each in instructions.files}

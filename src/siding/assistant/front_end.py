@@ -23,8 +23,8 @@ from siding.assistant.loop.events import (
     TurnStarted,
     Withdrawn,
 )
-from siding.assistant.loop.messages import Block, Usage
 from siding.assistant.loop.model import (
+    Block,
     Effort,
     InputDelta,
     StopReason,
@@ -32,6 +32,7 @@ from siding.assistant.loop.model import (
     Thinking,
     ThinkingDelta,
     Trouble,
+    Usage,
 )
 from siding.assistant.loop.permissions.guard import (
     PermissionAsker,

@@ -3,20 +3,20 @@
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from siding.assistant.agent import Agent
-from siding.assistant.tools.servers.http import HttpLink
-from siding.assistant.tools.servers.process import ProcessLink
-from siding.assistant.tools.servers.server import Link as Link
-from siding.assistant.tools.servers.server import Message as Message
-from siding.assistant.tools.servers.server import Server, ServerTool
-from siding.assistant.tools.servers.server import ServerError as ServerError
+from siding.assistant.tools.servers import HttpLink, ProcessLink, Server, ServerTool
+from siding.assistant.tools.servers import Link as Link
+from siding.assistant.tools.servers import Message as Message
+from siding.assistant.tools.servers import ServerError as ServerError
 from siding.assistant.web_client import WebClient
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text
+
+if TYPE_CHECKING:
+    from siding.assistant.agent import Agent
 
 _CONNECT_S = 30.0
 OF_THE_CLIENT = "sdk"  # the kind of a server that lives in the program that drives the agent
@@ -98,7 +98,7 @@ class Servers:
 
     def __init__(
         self,
-        agent: Agent,
+        agent: "Agent",
         settings: Sequence[ServerSettings],
         env: Mapping[str, str],
         *,

@@ -13,8 +13,7 @@ from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.views import Spoken
 from siding.agents.transcripts.session import AnswerPart, Session
 from siding.assistant.loop.events import ModelUse
-from siding.assistant.loop.messages import Block, Message, Usage, same_at_first
-from siding.assistant.loop.model import Ended, Started
+from siding.assistant.loop.model import Block, Ended, Message, Started, Usage, same_at_first
 from siding.assistant.tools.port import Call, Result
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text, whole

@@ -8,15 +8,20 @@
 
 A later one of a level goes before an earlier one. In a sandbox Siding's home is hidden: whoever
 starts the agent there reads the layers outside and hands them over (`handed_over`).
+
+What a person answers is kept in documents: `agent.json` of a project has permissions, that of
+Siding's home the effort. Files of settings are people's own, with comments, and are not written to.
 """
 
+import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.agents.own.hooks import SETTINGS_VARIABLE
+from siding.assistant.loop.model import Effort
 from siding.assistant.loop.permissions.rules import (
     PermissionRules,
     mode_named,
@@ -36,14 +41,23 @@ from siding.assistant.loop.settings import (
     widening,
 )
 from siding.ground.errors import SidingError
+from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.documents import read_document_or_none
+from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.record.place.project import Project, find_project
 from siding.record.place.settings import is_default, parse_settings
 from siding.record.place.trust import AGENTS, add, trust_json, trusted_agents
 from siding.record.place.wiring import App
+
+if TYPE_CHECKING:
+    from siding.assistant.loop.permissions.updates import PermissionUpdate
+
+MANAGED = Path("/etc/siding/agent.yaml")
+ANSWERS_VERSION = 1
+_LARGEST = 1 << 20  # bytes of a file of settings
+
 
 # -- What the repository's settings of the built-in agent permit, and a person's trust in them -----
 #
@@ -93,11 +107,6 @@ def _digest(layer: SettingsLayer) -> str:
 #
 # A later one of a level goes before an earlier one. In a sandbox Siding's home is hidden: whoever
 # starts the agent there reads the layers outside and hands them over (`handed_over`).
-
-
-MANAGED = Path("/etc/siding/agent.yaml")
-ANSWERS_VERSION = 1
-_LARGEST = 1 << 20  # bytes of a file of settings
 
 
 class AgentFlags(NamedTuple):
@@ -279,3 +288,47 @@ def project_or_none(app: App) -> Project | None:
         return find_project(app)
     except SidingError:
         return None
+
+
+# -- What a person answers -------------------------------------------------------------------------
+
+
+class ProjectAnswers:
+    """Keeps permissions for this person, in this project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    async def keep(self, update: "PermissionUpdate") -> None:
+        """Keep an update. Raises SidingError and OSError."""
+        await asyncio.to_thread(self._keep, update)
+
+    def _keep(self, update: "PermissionUpdate") -> None:
+        project, path = self._project, self._project.layout.agent_json
+        with project.changing("keeping an answer about the agent"):
+            document = _document(path)
+            permissions = dict(document.get("permissions") or {})
+            _extend(permissions, update.behaviour.value, [rule.text for rule in update.rules])
+            _extend(permissions, "directories", list(update.directories))
+            document = {**document, "permissions": permissions, "at": project.app.now()}
+            write_document(path, document)
+
+
+def keep_effort(app: App, effort: Effort | int | None) -> None:
+    """Keep an effort for all projects; None has none any more. Raises SidingError and OSError."""
+    make_dirs(app.home.root)
+    document = _document(app.home.agent_json)
+    document.pop("effort", None)
+    if effort is not None:
+        document["effort"] = effort.value if isinstance(effort, Effort) else effort
+    write_document(app.home.agent_json, {**document, "at": app.now()})
+
+
+def _document(path: Any) -> dict[str, Any]:
+    found = read_document_or_none(path, what="answers", version=ANSWERS_VERSION)
+    return {"version": ANSWERS_VERSION, **(found or {})}
+
+
+def _extend(permissions: dict[str, Any], key: str, more: list[str]) -> None:
+    if more:
+        permissions[key] = list(dict.fromkeys([*permissions.get(key, ()), *more]))

@@ -11,7 +11,8 @@ from siding.guard.ruling import Ruling
 from siding.record.ledger.reports import IsolationReport
 from siding.record.ledger.step import Step
 from siding.record.tasks.task import Task
-from siding.sandbox.sandbox import SandboxPlan, SandboxRequest
+from siding.sandbox.request import SandboxRequest
+from siding.sandbox.sandbox import SandboxPlan
 
 if TYPE_CHECKING:
     from siding.ground.process.requests import Requests

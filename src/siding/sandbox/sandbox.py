@@ -1,34 +1,26 @@
 """Run one command inside its sandbox and within its limits.
 
-`plan_sandbox` decides before anything starts, so that the intent can record it. `open_sandbox`
-keeps the sandbox while the command runs. `take_over_result` then moves the commits made inside into
-the repository.
+`plan_sandbox` decides before anything starts, so that the intent can record it: by what `settings`
+says the person and the repository ask for. `open_sandbox` keeps the sandbox while the command runs.
+`take_over_result` then moves the commits made inside into the repository.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from siding.ground.errors import UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Command, Outcome
 from siding.ground.process.limits import Limits
 from siding.guard.enforcement import may_be_judged
-from siding.guard.guard import (
-    Guard,
-    agent_of,
-    can_be_guarded,
-    guard,
-    is_guarded,
-    program_of,
-)
+from siding.guard.guard import Guard, agent_of, can_be_guarded, guard, is_guarded, program_of
 from siding.record.ledger.reports import SandboxReport
 from siding.record.place.project import Project
 from siding.record.place.settings import is_default
-from siding.record.place.trust import trust_json, trusted_sandboxes
+from siding.sandbox.request import SandboxRequest
 
 if TYPE_CHECKING:
     from siding.ground.process.side import RunSandbox
@@ -36,25 +28,9 @@ if TYPE_CHECKING:
     from siding.record.quarantine.run import PreparedQuarantine
     from siding.record.recording.recorder import Recorder
     from siding.sandbox.engines.values import Launch
-    from siding.sandbox.settings import SandboxSettings
 
 REFUSED_EXIT = 1
 NO_SANDBOX = "no sandbox works here"
-
-
-class SandboxRequest(NamedTuple):
-    """The options of a command line. None means: use the settings. Sizes are in bytes."""
-
-    sandbox: bool | None = None
-    profile: str | None = None
-    network: str | None = None
-    hosts: tuple[str, ...] = ()  # entries of the list, as they were typed
-    output: int | None = None
-    memory: int | None = None
-    processes: int | None = None
-    disk: int | None = None
-    read: tuple[str, ...] = ()  # directories and files as they were typed
-    write: tuple[str, ...] = ()
 
 
 class SandboxPlan(NamedTuple):
@@ -102,7 +78,7 @@ def plan_sandbox(
     guarded = is_guarded(project, agent_of(program))
     if request == SandboxRequest() and not guarded and not _anything_is_set(project):
         return SandboxPlan(time_s=time_s)
-    from siding.sandbox import settings
+    from siding.sandbox.settings import SandboxMode, asked_of
 
     asked, notes = asked_of(project, request)
     limits = asked.limits
@@ -111,9 +87,9 @@ def plan_sandbox(
         time_s=asked.time_s if time_s is None else time_s,
         warnings=notes,
     )
-    usual = settings.SandboxMode.ON if guarded else settings.SandboxMode.OFF
+    usual = SandboxMode.ON if guarded else SandboxMode.OFF
     mode = asked.mode or usual
-    if mode is settings.SandboxMode.OFF:
+    if mode is SandboxMode.OFF:
         return plan
     from siding.sandbox.engines.values import Network
     from siding.sandbox.launch import plan_launch
@@ -136,46 +112,10 @@ def plan_sandbox(
         return plan._replace(refusal=said)
     if asked.network is Network.ALLOW:  # a list that nothing holds is none
         return plan._replace(refusal=f"the list of hosts cannot be held here: {launched.reason}")
-    if mode is settings.SandboxMode.REQUIRE:
+    if mode is SandboxMode.REQUIRE:
         return plan._replace(refusal=f"{NO_SANDBOX}, and one is required: {launched.reason}")
     warning = f"{NO_SANDBOX}, the command runs without: {launched.reason}"
     return plan._replace(warnings=(*notes, warning))
-
-
-def asked_of(
-    project: Project, request: SandboxRequest
-) -> tuple["SandboxSettings", tuple[str, ...]]:
-    """Return the settings with the command line applied, and notes on settings that do not
-    count."""
-    from siding.sandbox import settings
-
-    own = settings.replaced(
-        settings.asked_in(project.app.home.config_path),
-        settings.asked_in(project.layout.config_yaml),
-    )
-    _check_that_it_counts(own)
-    notes: tuple[str, ...] = ()
-    theirs = repository_asks(project)
-    if theirs != settings.SandboxSettings():
-        if settings.digest(theirs) in _trusted(project):
-            own = settings.replaced(own, theirs)
-        else:
-            if settings.loosens(own, theirs):
-                notes = (
-                    "sandbox settings of the repository that widen do not count; "
-                    "`siding trust` shows and allows them",
-                )
-            own = settings.narrowed(own, theirs)
-    required = own.mode is settings.SandboxMode.REQUIRE
-    if request.sandbox is False and required:
-        raise UsageError(
-            "a sandbox is required here, and --no-sandbox asks for none",
-            hint="the settings say `sandbox: {mode: require}`",
-        )
-    if request.sandbox is not None and not required:
-        mode = settings.SandboxMode.REQUIRE if request.sandbox else settings.SandboxMode.OFF
-        own = own._replace(mode=mode)
-    return _with_paths(project, _overlaid(own, request), request), notes
 
 
 def is_guard_open(project: Project, request: SandboxRequest, program: str) -> bool:
@@ -186,6 +126,8 @@ def is_guard_open(project: Project, request: SandboxRequest, program: str) -> bo
     agent = agent_of(program)
     if not can_be_guarded(agent) or guard(project.app) is not Guard.UNASKED:
         return False
+    from siding.sandbox.settings import asked_of
+
     asked, _notes = asked_of(project, request)
     return asked.mode is None or not (
         project.settings.policy_enabled is not None or may_be_judged(project)
@@ -208,26 +150,6 @@ def _anything_is_set(project: Project) -> bool:
         if not is_default(raw) and (b"sandbox" in raw or b"limits" in raw):
             return True
     return False
-
-
-def _check_that_it_counts(own: "SandboxSettings") -> None:
-    """Raise UsageError for sandbox settings without `sandbox.mode`: they would have no effect."""
-    names = ("profile", "engine", "network", "hosts", "git", "read", "write")
-    about = {name: getattr(own, name) for name in names}
-    said = [name for name, value in about.items() if value is not None]
-    if own.mode is None and said:
-        raise UsageError(
-            f"the settings have sandbox.{said[0]}, and no sandbox.mode: it would mean nothing",
-            hint="add `mode: on` or `mode: require`, or `mode: off` to have it for --sandbox only",
-        )
-
-
-def repository_asks(project: Project) -> "SandboxSettings":
-    """Return what the repository's own settings ask for."""
-    from siding.sandbox.settings import SandboxSettings, asked_in
-
-    main = project.paths.main_worktree
-    return SandboxSettings() if main is None else asked_in(main / ".siding" / "config.yaml")
 
 
 @contextmanager
@@ -281,75 +203,3 @@ def take_over_result(recorder: "Recorder", plan: SandboxPlan, outcome: Outcome) 
 
     taken = take_over_commits(recorder.project, plan.prepared, recorder.workspace)
     return outcome._replace(notes=(*outcome.notes, *taken.refused))
-
-
-def _trusted(project: Project) -> Mapping[str, Any]:
-    return trusted_sandboxes(trust_json(project))
-
-
-def _with_paths(
-    project: Project, asked: "SandboxSettings", request: SandboxRequest
-) -> "SandboxSettings":
-    """Return the settings with what the command line lets a run read and write."""
-    if request.read:
-        read = (_path_of(project, "read", each) for each in request.read)
-        asked = asked._replace(read=(*(asked.read or ()), *read))
-    if request.write:
-        write = (_path_of(project, "write", each) for each in request.write)
-        asked = asked._replace(write=(*(asked.write or ()), *write))
-    return asked
-
-
-def _path_of(project: Project, name: str, typed: str) -> str:
-    """Return a path that a sandbox is to show, as an absolute one. Raises UsageError."""
-    from siding.sandbox.homes import CACHES
-    from siding.sandbox.settings import expanded
-
-    if name == "read" and typed in CACHES:
-        return typed
-    app = project.app
-    home = Path(app.env.get("HOME") or "/nonexistent")
-    path = expanded(typed, home) if typed.startswith("~") else os.path.join(app.cwd, typed)
-    path = os.path.normpath(path)
-    if not os.path.exists(path):
-        raise UsageError(f"--{name} {typed!r}: there is no {path!r}")
-    # What holds one of these has the agent's settings and Siding's own record in it.
-    held = (os.path.realpath(home), os.path.realpath(app.home.root))
-    real = os.path.realpath(path)
-    if name == "write" and any(Path(each).is_relative_to(real) for each in held):
-        raise UsageError(
-            f"--write {typed!r} would open your whole home, or Siding's, to the command",
-            hint="name a directory below it, or --no-sandbox to run without one",
-        )
-    return path
-
-
-def _overlaid(asked: "SandboxSettings", request: SandboxRequest) -> "SandboxSettings":
-    from siding.sandbox.engines.values import Engine, Network
-    from siding.sandbox.homes import PROFILES
-    from siding.sandbox.settings import SandboxSettings, hosts_in, replaced
-
-    demands = request.profile == Engine.BWRAP
-    if request.profile is not None and request.profile not in PROFILES and not demands:
-        raise UsageError(
-            f"there is no profile {request.profile!r}",
-            hint=f"--sandbox=PROFILE with one of {', '.join(PROFILES)}, --sandbox=bwrap to run "
-            "with bwrap or not at all, or --sandbox -- COMMAND",
-        )
-    said = SandboxSettings(
-        profile=None if demands else request.profile,
-        engine=Engine.BWRAP if demands else None,
-        network=None if request.network is None else Network(request.network),
-        output=request.output,
-        memory=request.memory,
-        processes=request.processes,
-        disk=request.disk,
-    )
-    if request.hosts:
-        more = hosts_in(request.hosts, "--allow-host")
-        said = said._replace(
-            network=said.network or Network.ALLOW, hosts=(*(asked.hosts or ()), *more)
-        )
-        if said.network is not Network.ALLOW:
-            raise UsageError(f"--allow-host is of --network allow, not of --network {said.network}")
-    return replaced(asked, said)

@@ -1,9 +1,10 @@
-"""The ``sandbox`` and ``limits`` sections of settings: who may ask for what.
+"""The ``sandbox`` and ``limits`` sections of settings, and the command line: who may ask for what.
 
 Three files are read: the person's for everything (``config.yaml`` in Siding's home), the person's
 for this project, and the repository's ``.siding/config.yaml``. What the person says later replaces
-what they said before. What the repository says may only make a run narrower, unless the person
-trusted exactly that with ``siding trust``: a repository is somebody else's word.
+what they said before, and their command line all of it. What the repository says may only make a
+run narrower, unless the person trusted exactly that with ``siding trust`` (`trust_sandbox`, by its
+digest): a repository is somebody else's word.
 """
 
 import json
@@ -23,8 +24,10 @@ from siding.ground.process.limits import Limits
 from siding.record.place.project import Project
 from siding.record.place.quantities import bytes_in, seconds_in
 from siding.record.place.settings import is_default, parse_settings
+from siding.record.place.trust import SANDBOXES, add, trust_json, trusted_sandboxes
 from siding.sandbox.engines.values import Engine, GitAccess, Network
 from siding.sandbox.homes import CACHES, PROFILES
+from siding.sandbox.request import SandboxRequest
 
 _SANDBOX = ("mode", "profile", "engine", "room", "network", "hosts", "git", "read", "write")
 _LIMITS = ("time", "output", "memory", "processes", "disk")
@@ -302,3 +305,139 @@ def with_conversations(asked: SandboxSettings, project: Project, profile: str) -
     with suppress(OSError):
         sessions.mkdir(mode=0o700, exist_ok=True)
     return asked._replace(write=(*(asked.write or ()), str(sessions)))
+
+
+class AskedByRepository(NamedTuple):
+    """The repository's sandbox settings. `lines` are those that would widen a run."""
+
+    asked: SandboxSettings
+    lines: tuple[str, ...]
+    trusted: bool
+
+
+def widening(project: Project) -> AskedByRepository | None:
+    """Return the repository's sandbox settings if some need to be trusted by the person, else
+    None."""
+    theirs = repository_asks(project)
+    own = replaced(asked_in(project.app.home.config_path), asked_in(project.layout.config_yaml))
+    lines = loosens(own, theirs)
+    if not lines:
+        return None
+    trusted = digest(theirs) in trusted_sandboxes(trust_json(project))
+    return AskedByRepository(asked=theirs, lines=tuple(lines), trusted=trusted)
+
+
+def trust_sandbox(project: Project, found: AskedByRepository) -> None:
+    """Let the repository's sandbox settings count exactly as they were found."""
+    add(project, SANDBOXES, digest(found.asked), {"asks": list(found.lines)})
+
+
+def asked_of(project: Project, request: SandboxRequest) -> tuple[SandboxSettings, tuple[str, ...]]:
+    """Return the settings with the command line applied, and notes on settings that do not
+    count."""
+    own = replaced(
+        asked_in(project.app.home.config_path),
+        asked_in(project.layout.config_yaml),
+    )
+    _check_that_it_counts(own)
+    notes: tuple[str, ...] = ()
+    theirs = repository_asks(project)
+    if theirs != SandboxSettings():
+        if digest(theirs) in trusted_sandboxes(trust_json(project)):
+            own = replaced(own, theirs)
+        else:
+            if loosens(own, theirs):
+                notes = (
+                    "sandbox settings of the repository that widen do not count; "
+                    "`siding trust` shows and allows them",
+                )
+            own = narrowed(own, theirs)
+    required = own.mode is SandboxMode.REQUIRE
+    if request.sandbox is False and required:
+        raise UsageError(
+            "a sandbox is required here, and --no-sandbox asks for none",
+            hint="the settings say `sandbox: {mode: require}`",
+        )
+    if request.sandbox is not None and not required:
+        mode = SandboxMode.REQUIRE if request.sandbox else SandboxMode.OFF
+        own = own._replace(mode=mode)
+    return _with_paths(project, _overlaid(own, request), request), notes
+
+
+def _check_that_it_counts(own: SandboxSettings) -> None:
+    """Raise UsageError for sandbox settings without `sandbox.mode`: they would have no effect."""
+    names = ("profile", "engine", "network", "hosts", "git", "read", "write")
+    about = {name: getattr(own, name) for name in names}
+    said = [name for name, value in about.items() if value is not None]
+    if own.mode is None and said:
+        raise UsageError(
+            f"the settings have sandbox.{said[0]}, and no sandbox.mode: it would mean nothing",
+            hint="add `mode: on` or `mode: require`, or `mode: off` to have it for --sandbox only",
+        )
+
+
+def repository_asks(project: Project) -> SandboxSettings:
+    """Return what the repository's own settings ask for."""
+    main = project.paths.main_worktree
+    return SandboxSettings() if main is None else asked_in(main / ".siding" / "config.yaml")
+
+
+def _with_paths(
+    project: Project, asked: SandboxSettings, request: SandboxRequest
+) -> SandboxSettings:
+    """Return the settings with what the command line lets a run read and write."""
+    if request.read:
+        read = (_path_of(project, "read", each) for each in request.read)
+        asked = asked._replace(read=(*(asked.read or ()), *read))
+    if request.write:
+        write = (_path_of(project, "write", each) for each in request.write)
+        asked = asked._replace(write=(*(asked.write or ()), *write))
+    return asked
+
+
+def _path_of(project: Project, name: str, typed: str) -> str:
+    """Return a path that a sandbox is to show, as an absolute one. Raises UsageError."""
+    if name == "read" and typed in CACHES:
+        return typed
+    app = project.app
+    home = Path(app.env.get("HOME") or "/nonexistent")
+    path = expanded(typed, home) if typed.startswith("~") else os.path.join(app.cwd, typed)
+    path = os.path.normpath(path)
+    if not os.path.exists(path):
+        raise UsageError(f"--{name} {typed!r}: there is no {path!r}")
+    # What holds one of these has the agent's settings and Siding's own record in it.
+    held = (os.path.realpath(home), os.path.realpath(app.home.root))
+    real = os.path.realpath(path)
+    if name == "write" and any(Path(each).is_relative_to(real) for each in held):
+        raise UsageError(
+            f"--write {typed!r} would open your whole home, or Siding's, to the command",
+            hint="name a directory below it, or --no-sandbox to run without one",
+        )
+    return path
+
+
+def _overlaid(asked: SandboxSettings, request: SandboxRequest) -> SandboxSettings:
+    demands = request.profile == Engine.BWRAP
+    if request.profile is not None and request.profile not in PROFILES and not demands:
+        raise UsageError(
+            f"there is no profile {request.profile!r}",
+            hint=f"--sandbox=PROFILE with one of {', '.join(PROFILES)}, --sandbox=bwrap to run "
+            "with bwrap or not at all, or --sandbox -- COMMAND",
+        )
+    said = SandboxSettings(
+        profile=None if demands else request.profile,
+        engine=Engine.BWRAP if demands else None,
+        network=None if request.network is None else Network(request.network),
+        output=request.output,
+        memory=request.memory,
+        processes=request.processes,
+        disk=request.disk,
+    )
+    if request.hosts:
+        more = hosts_in(request.hosts, "--allow-host")
+        said = said._replace(
+            network=said.network or Network.ALLOW, hosts=(*(asked.hosts or ()), *more)
+        )
+        if said.network is not Network.ALLOW:
+            raise UsageError(f"--allow-host is of --network allow, not of --network {said.network}")
+    return replaced(asked, said)

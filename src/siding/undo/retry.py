@@ -6,7 +6,7 @@ both. What stood on the step is left behind, as after any rollback.
 Of a turn it is the prompt that its agent is given once more (`plan_prompt`). An agent that lives is
 sent the prompt. One whose run has ended is started again, and goes on with its conversation as it
 was before the prompt; how it goes on without what was taken back is its adapter's business
-(`running/past.py`).
+(`running/agent_reports.py`).
 """
 
 import time
@@ -66,7 +66,7 @@ from siding.running.attach import NotTaken, require_terminal, send
 from siding.running.held import AskSeen
 from siding.running.request import Retried, RunRequest, RunResult, Terminal
 from siding.running.run import run
-from siding.sandbox.sandbox import SandboxRequest
+from siding.sandbox.request import SandboxRequest
 from siding.secretmask.face import is_marked
 
 __all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry", "send_again"]

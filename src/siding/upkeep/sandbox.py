@@ -16,8 +16,8 @@ from siding.sandbox.engines.probe import find_engine, program_at, tried
 from siding.sandbox.engines.seccomp import Demand, compiled
 from siding.sandbox.engines.table import ENGINES, engine_of
 from siding.sandbox.engines.values import BindMount, Kind, Network, View
-from siding.sandbox.sandbox import SandboxRequest, asked_of
-from siding.sandbox.settings import SandboxMode
+from siding.sandbox.request import SandboxRequest
+from siding.sandbox.settings import SandboxMode, asked_of
 
 
 class SandboxProof(NamedTuple):

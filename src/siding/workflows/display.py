@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from siding.asking.views import InboxEntry, Waits, entry, moment_iso
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.workflows.state import RunState, RunStatus
@@ -164,7 +163,7 @@ def workflow_entry(
     project: Project, task_name: str, run: RunSummary, kind: "Waits | None" = None
 ) -> "InboxEntry":
     """Return the entry of a run of a workflow: one that stopped, or one that is told to be done."""
-    from siding.asking.views import Waits
+    from siding.asking.views import Waits, entry, moment_iso
 
     go_on = "resume" if run.can_resume else "show"
     return entry(

@@ -14,7 +14,7 @@ from siding.record.restoring import rollback as going_back
 from siding.record.tasks.task import Task
 from siding.running.checkpoint import checkpoint
 from siding.running.run import RunRequest, StdinPlan, Terminal, run
-from siding.sandbox.sandbox import SandboxRequest
+from siding.sandbox.request import SandboxRequest
 from siding.tasks import gc as collecting
 from siding.tasks import reopen as reopening
 from siding.tasks.close import Closed, Fate, close_task

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.assistant.briefing import git_state
-from siding.assistant.system_prompt import base_text, context_parts, system_prompt
+from siding.assistant.briefing import base_text, context_parts, git_state, system_prompt
 from siding.ground.git.command import Git
 from siding.ground.git.discovery import find_repository
 

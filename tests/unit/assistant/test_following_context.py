@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from siding.assistant.following_context import FollowingContext
+from siding.assistant.briefing import FollowingContext
 
 from .scenes import Scene
 

@@ -9,8 +9,7 @@ import pytest
 
 from privileges import bound_by_permissions
 from siding.assistant.briefing import read_file
-from siding.assistant.loop.context.files import Found, Why
-from siding.assistant.loop.context.instructions import ROOM
+from siding.assistant.loop.instructions import ROOM, Found, Why
 from siding.ground.errors import NotARegularFile
 from siding.ground.files.regular import read_below
 

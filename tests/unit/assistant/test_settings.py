@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from integration.undo.desk import Desk
-from siding.assistant.answers import ProjectAnswers, keep_effort
 from siding.assistant.loop.model import Effort
 from siding.assistant.loop.permissions.guard import PermissionKeeper
 from siding.assistant.loop.permissions.rules import parse_rules
@@ -15,8 +14,10 @@ from siding.assistant.loop.permissions.updates import PermissionUpdate, Scope
 from siding.assistant.loop.settings import AgentValues, SettingsMistake, combined_layers
 from siding.assistant.settings import (
     AgentFlags,
+    ProjectAnswers,
     asked_of_agent,
     handed_over,
+    keep_effort,
     layers_here,
     repository_settings,
     taken_in,

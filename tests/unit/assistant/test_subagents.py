@@ -2,7 +2,7 @@
 
 import pytest
 
-from siding.assistant.subagents import kinds_in
+from siding.assistant.subagent_kinds import kinds_in
 from siding.ground.errors import UsageError
 
 

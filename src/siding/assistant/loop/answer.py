@@ -14,8 +14,8 @@ from siding.assistant.loop.events import (
     ToolEnded,
     ToolStarted,
 )
-from siding.assistant.loop.messages import Block
 from siding.assistant.loop.model import (
+    Block,
     BlockEnded,
     Ended,
     InputDelta,

@@ -3,17 +3,24 @@
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
-from siding.agents.transcripts.compaction import CHARACTERS_PER_TOKEN, INSTRUCTIONS, clean_summary
-from siding.assistant.loop.messages import Block, Folding, Message, Usage
+from siding.agents.transcripts.compaction import (
+    CHARACTERS_PER_TOKEN,
+    INSTRUCTIONS,
+    clean_summary,
+)
 from siding.assistant.loop.model import (
+    Block,
     BlockEnded,
     Ended,
+    Folding,
     Limits,
+    Message,
     Model,
     ModelError,
     Request,
     Started,
     Trouble,
+    Usage,
 )
 
 _MARGIN = 13_000  # tokens that results of tools may take before anybody counts again

@@ -4,8 +4,15 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from siding.assistant.loop.messages import Block, Usage
-from siding.assistant.loop.model import InputDelta, StopReason, TextDelta, ThinkingDelta, Trouble
+from siding.assistant.loop.model import (
+    Block,
+    InputDelta,
+    StopReason,
+    TextDelta,
+    ThinkingDelta,
+    Trouble,
+    Usage,
+)
 from siding.assistant.tools.port import Call, Progress, Result, Use
 from siding.ground.namedtuples import NamedTuple
 

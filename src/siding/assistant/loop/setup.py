@@ -4,8 +4,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from siding.assistant.loop.compaction import estimated
-from siding.assistant.loop.messages import Block, Message, Usage
-from siding.assistant.loop.model import Cache, Effort, Ended, Model, Started, Thinking
+from siding.assistant.loop.model import (
+    Block,
+    Cache,
+    Effort,
+    Ended,
+    Message,
+    Model,
+    Started,
+    Thinking,
+    Usage,
+)
 from siding.assistant.tools.port import Call, Result, Tool
 from siding.ground.namedtuples import NamedTuple
 

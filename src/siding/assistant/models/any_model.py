@@ -7,10 +7,8 @@ from time import time
 from typing import TYPE_CHECKING, NoReturn
 
 from siding.agents.own.providers import PROVIDERS
-from siding.assistant.loop.messages import Usage
-from siding.assistant.loop.model import Limits, ModelError, ModelEvent, Request, Trouble
-from siding.assistant.models.access import access
-from siding.assistant.models.names import Named, limits_of, named
+from siding.assistant.loop.model import Limits, ModelError, ModelEvent, Request, Trouble, Usage
+from siding.assistant.models.names import Named, access, limits_of, named
 from siding.assistant.models.scripted import PROVIDER as SCRIPTED
 from siding.assistant.models.scripted import ScriptedModel
 from siding.usage.prices import Prices
@@ -99,8 +97,7 @@ class AnyModel:
     def _library(self) -> "Requests":
         if self._requests is None:
             try:
-                from siding.assistant.models.makers.http import Patience
-                from siding.assistant.models.requests import Requests
+                from siding.assistant.models.requests import Patience, Requests
             except ImportError as error:
                 _missing(error)
             self._requests = Requests(Patience(*self._patience))

@@ -2,11 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AsyncExitStack, aclosing, contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
+import httpx2
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
@@ -23,13 +25,63 @@ from siding.assistant.loop.model import (
     Started,
     Trouble,
 )
-from siding.assistant.models import blocks, request_settings
-from siding.assistant.models.access import Access
-from siding.assistant.models.failures import failure
-from siding.assistant.models.makers.http import Patience, client, noted
-from siding.assistant.models.names import Named, limits_of
-from siding.assistant.models.stream import OutOfOrder, Telling, usage_of
+from siding.assistant.models import wires
+from siding.assistant.models.names import Access, Named, limits_of
+from siding.assistant.models.stream import OutOfOrder, Telling, failure, usage_of
 from siding.ground.namedtuples import NamedTuple
+
+_NOTED: ContextVar[list[httpx2.Response] | None] = ContextVar("responses", default=None)
+
+
+# -- The HTTP client -------------------------------------------------------------------------------
+
+
+class Patience(NamedTuple):
+    """How long a server may take, in seconds.
+
+    `silence`: between two bytes of a stream; a ping is one. `whole`: until the first byte of an
+    answer that is not streamed.
+    """
+
+    connect: float = 15
+    silence: float = 300
+    whole: float = 900
+
+
+@contextmanager
+def noted() -> Iterator[list[httpx2.Response]]:
+    """Yield the list of the responses that begin meanwhile, for whoever has to hang up on them.
+
+    Google's library does not: closed, it leaves its connection to the garbage collector.
+    """
+    responses: list[httpx2.Response] = []
+    token = _NOTED.set(responses)
+    try:
+        yield responses
+    finally:
+        _NOTED.reset(token)
+
+
+async def _note(response: httpx2.Response) -> None:
+    responses = _NOTED.get()
+    if responses is not None:
+        responses.append(response)
+
+
+def client(patience: Patience, *, is_streamed: bool) -> httpx2.AsyncClient:
+    """Return a client that gives up on a server which says nothing. It follows no redirect.
+
+    (A key in a header of the provider's own would go to wherever the redirect leads.)
+    """
+    read = patience.silence if is_streamed else patience.whole
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(connect=patience.connect, read=read, write=60, pool=None),
+        event_hooks={"response": [_note]},
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+    )
+
+
+# -- One request -----------------------------------------------------------------------------------
 
 
 class _Sent(NamedTuple):
@@ -131,22 +183,22 @@ def _prepare(request: Request, model: Named, row: Provider, access: Access, made
     settings: dict[str, Any] = {
         "max_tokens": most,
         "max_retries": 0,
-        **request_settings.settings(wire, request, dict(made.profile), most),
+        **wires.settings(wire, request, dict(made.profile), most),
     }
-    cache = request_settings.wanted(request, model.name, access.environment)
+    cache = wires.wanted(request, model.name, access.environment)
     if wire is Wire.MESSAGES:
-        settings["extra_body"] = blocks.body(request, cache)
+        settings["extra_body"] = wires.body(request, cache)
         # What is really sent is in the body above.
         prompt: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(content="-")])]
         return _Sent(prompt, _typed(settings), ModelRequestParameters())
     if wire is Wire.RESPONSES:
         settings["openai_store"] = False
     if row.prefix in ("openai", "openai-chat", "azure") and cache is not Cache.OFF:
-        settings["openai_prompt_cache_key"] = request_settings.key_of(request)
+        settings["openai_prompt_cache_key"] = wires.key_of(request)
     return _Sent(
-        blocks.messages(request, model.provider),
+        wires.messages(request, model.provider),
         _typed(settings),
-        blocks.parameters(request),
+        wires.parameters(request),
     )
 
 
@@ -209,5 +261,5 @@ def _ended(answer: ModelResponse, telling: Telling, provider: str) -> Ended:
         raise ModelError(
             Trouble.CONNECTION, "the answer broke off: its end never came", has_begun=True
         )
-    kept = blocks.kept(answer, provider, is_in_blocks=telling.keeps_signatures)
+    kept = wires.kept(answer, provider, is_in_blocks=telling.keeps_signatures)
     return Ended(reason, usage_of(answer.usage), kept)

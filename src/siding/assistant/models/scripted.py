@@ -8,12 +8,14 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from siding.assistant.loop.messages import Block, Folding, Message, Usage
 from siding.assistant.loop.model import (
+    Block,
     BlockEnded,
     Ended,
+    Folding,
     InputDelta,
     Limits,
+    Message,
     ModelError,
     ModelEvent,
     Request,
@@ -22,6 +24,7 @@ from siding.assistant.loop.model import (
     TextDelta,
     ThinkingDelta,
     Trouble,
+    Usage,
 )
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_bytes

@@ -5,23 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from siding.assistant.tools.ask_user_question import AskUserQuestion
+from siding.assistant.tools.bash import Bash, BashOutput, KillShell
 from siding.assistant.tools.files.changes import Changer
 from siding.assistant.tools.files.contents import KnownFiles
-from siding.assistant.tools.files.edit import Edit
-from siding.assistant.tools.files.multi_edit import MultiEdit
-from siding.assistant.tools.files.notebook_edit import NotebookEdit
+from siding.assistant.tools.files.edit import Edit, MultiEdit, Write
+from siding.assistant.tools.files.notebook import NotebookEdit
 from siding.assistant.tools.files.paths import Paths
 from siding.assistant.tools.files.read import Read
-from siding.assistant.tools.files.write import Write
 from siding.assistant.tools.place import Place, file_name
 from siding.assistant.tools.port import Call, Result, Tool, ToolSpec, Use
 from siding.assistant.tools.search.glob import Glob
 from siding.assistant.tools.search.grep import Grep
 from siding.assistant.tools.search.ripgrep import Searches
-from siding.assistant.tools.shell.bash import Bash
-from siding.assistant.tools.shell.bash_output import BashOutput
-from siding.assistant.tools.shell.kill_shell import KillShell
-from siding.assistant.tools.shell.shells import Shells
+from siding.assistant.tools.shells import Shells
 from siding.assistant.tools.siding import Siding
 from siding.assistant.tools.spec import failed
 from siding.assistant.tools.todo_write import Todos, TodoWrite

@@ -1,6 +1,7 @@
 """Making the specification of a tool: its schema, and its description from the file beside it."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,22 @@ from typing import Any
 from siding.assistant.tools.port import Result, ToolSpec
 
 Field = Mapping[str, Any]
+_SECOND_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SHOWN = 200  # characters of a value that does not fit
+_MOST_PROBLEMS = 5
+_INVALID = "_invalid"  # the field of an input that was no JSON object: see `assistant.loop.model`
+
+
+# -- The specification of a tool -------------------------------------------------------------------
 
 
 def spec_of(module: str, name: str, fields: Mapping[str, Field], *required: str) -> ToolSpec:
-    """Return the specification of a tool. Its description is the ``.md`` beside its module."""
-    description = Path(module).with_suffix(".md").read_text("utf-8").strip()
+    """Return the specification of a tool.
+
+    Its description is a file beside its module with its name: TodoWrite has ``todo_write.md``.
+    """
+    file = _SECOND_WORD.sub("_", name).lower() + ".md"
+    description = Path(module).with_name(file).read_text("utf-8").strip()
     return ToolSpec(name, description, _object(fields, *required))
 
 
@@ -61,11 +73,6 @@ def failed(message: str, shown: str = "") -> Result:
 
 
 # -- Checking a call's input against the schema of its tool ----------------------------------------
-
-
-_SHOWN = 200  # characters of a value that does not fit
-_MOST_PROBLEMS = 5
-_INVALID = "_invalid"  # the field of an input that was no JSON object: see `assistant.loop.model`
 
 
 def checked(spec: ToolSpec, given: Mapping[str, Any]) -> Result | None:

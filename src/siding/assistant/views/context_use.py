@@ -12,17 +12,22 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from siding.agents.transcripts.reading.views import Context
-from siding.assistant.briefing import Briefing, Facts, briefing
+from siding.assistant.briefing import (
+    Briefing,
+    Facts,
+    SystemPrompt,
+    briefing,
+    context_parts,
+    system_prompt,
+)
 from siding.assistant.loop.compaction import estimated
-from siding.assistant.loop.context.texts import ContextPart as ContextPart
+from siding.assistant.loop.context import ContextPart as ContextPart
 from siding.assistant.models.names import limits_of
 from siding.assistant.starting import model_or_none
-from siding.assistant.system_prompt import SystemPrompt, context_parts, system_prompt
 from siding.assistant.tools.factory import Memory, tools_of
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import ToolSpec
-from siding.assistant.views.chosen import Looked, looked_at, workspace_here
-from siding.assistant.views.turns import requests_of
+from siding.assistant.views.conversation import Looked, looked_at, requests_of, workspace_here
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text

@@ -15,8 +15,7 @@ from siding.agents.own.hooks import VARIABLE as TOLD
 from siding.agents.own.providers import PROVIDERS
 from siding.assistant.loop.effort import VARIABLE as EFFORT
 from siding.assistant.loop.settings import SettingsLayer, combined_layers
-from siding.assistant.models.access import access
-from siding.assistant.models.names import Named, named
+from siding.assistant.models.names import Named, access, named
 from siding.assistant.models.scripted import PROVIDER as SCRIPTED
 from siding.assistant.settings import asked_of_agent, layers_here, repository_settings
 from siding.assistant.starting import MODEL_VARIABLE, command_of, model_in_force
@@ -30,8 +29,8 @@ from siding.ground.process.command import TOKEN_VARIABLE
 from siding.record.place.project import Project, find_project
 from siding.record.place.wiring import App
 from siding.sandbox.engines.probe import find_engine
-from siding.sandbox.sandbox import SandboxRequest, asked_of
-from siding.sandbox.settings import SandboxMode
+from siding.sandbox.request import SandboxRequest
+from siding.sandbox.settings import SandboxMode, asked_of
 
 # -- The variables of the environment that the built-in agent reads, and whether they are set ------
 

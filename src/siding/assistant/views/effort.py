@@ -1,6 +1,5 @@
 """The effort that the built-in agent works with here: shown, and kept for later conversations."""
 
-from siding.assistant.answers import keep_effort
 from siding.assistant.loop.effort import (
     VARIABLE,
     EffortChoice,
@@ -11,7 +10,7 @@ from siding.assistant.loop.effort import (
     told_effort,
 )
 from siding.assistant.loop.model import Effort
-from siding.assistant.settings import NO_FLAGS, values_here
+from siding.assistant.settings import NO_FLAGS, keep_effort, values_here
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.wiring import App

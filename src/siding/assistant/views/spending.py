@@ -6,8 +6,15 @@ from itertools import pairwise
 
 from siding.agents.transcripts.counting import Tokens
 from siding.agents.transcripts.kinds import moment
-from siding.assistant.views.chosen import EMPTY_HINT, looked_at
-from siding.assistant.views.turns import ModelRequest, ToolCall, calls_of, requests_of, turns_of
+from siding.assistant.views.conversation import (
+    EMPTY_HINT,
+    ModelRequest,
+    ToolCall,
+    calls_of,
+    looked_at,
+    requests_of,
+    turns_of,
+)
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project

@@ -7,16 +7,21 @@ from siding.agents.transcripts.reading.views import Context
 from siding.assistant.loop.compaction import summed_up
 from siding.assistant.loop.effort import VARIABLE, effort_in_force
 from siding.assistant.loop.events import ModelUse
-from siding.assistant.loop.messages import Usage
-from siding.assistant.loop.model import ModelError, Request
-from siding.assistant.loop.retries import Again, Failures, next_step
+from siding.assistant.loop.model import Again, Failures, ModelError, Request, Usage, next_step
 from siding.assistant.models.any_model import AnyModel
 from siding.assistant.session import message_of
 from siding.assistant.settings import AgentFlags, values_here
 from siding.assistant.starting import model_in_force, most_tries, prices_here
-from siding.assistant.views.chosen import Looked, looked_at, steps_of
 from siding.assistant.views.context_use import told_here
-from siding.assistant.views.turns import ToolCall, Turn, calls_of, turns_of
+from siding.assistant.views.conversation import (
+    Looked,
+    ToolCall,
+    Turn,
+    calls_of,
+    looked_at,
+    steps_of,
+    turns_of,
+)
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import make_dirs, replace_bytes
 from siding.ground.namedtuples import NamedTuple

@@ -119,7 +119,15 @@ def _warner(screen: Screen) -> Callable[[str], None]:
 
 
 def add_format(parser: ArgumentParser, *formats: str) -> None:
-    """Declare ``--format``; the first of `formats` is the default."""
+    """Declare ``--format`` and ``--json``; the first of `formats` is the default."""
     parser.add_argument(
         "--format", choices=formats, default=formats[0], help=f"default: {formats[0]}"
+    )
+    parser.add_argument(
+        "--json",
+        action="store_const",
+        dest="format",
+        const="json",
+        default=SUPPRESS,
+        help="the same as --format json",
     )

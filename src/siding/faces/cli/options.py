@@ -1,8 +1,23 @@
 """Options that several verbs have. A page of help loads this, and none of what they are about."""
 
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
 
 STOP = "end the runs of the task first"
+
+
+def add_task_word(
+    parser: ArgumentParser,
+    about: str = "id or name (default: this terminal's)",
+    *,
+    is_needed: bool = False,
+) -> None:
+    """Add the task that a verb is about: as a word, or behind ``-t`` as with all other verbs."""
+    task = parser.add_mutually_exclusive_group(required=is_needed)
+    task.add_argument("task", nargs="?", metavar="TASK", default=SUPPRESS, help=about)
+    task.add_argument(
+        "-t", "--task", dest="task", metavar="TASK", default=SUPPRESS, help="the same"
+    )
+    parser.set_defaults(task=None)
 
 
 def add_beside_arguments(parser: ArgumentParser) -> None:

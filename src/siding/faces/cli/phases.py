@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_task_word
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, counted, duration, local_time, task_name
@@ -184,7 +185,7 @@ ERROR = _moving(
 
 
 def _status_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    add_task_word(parser)
     parser.add_argument("--json", action="store_true", help="print the pass as JSON")
 
 

@@ -2,35 +2,70 @@
 
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
 from contextlib import suppress
 
-from siding.faces.cli.globals import Context, add_globals
-from siding.faces.cli.table import BELOW, GROUPS, VERBS, load
+from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_task_word
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError, UsageError
 
+# `__complete` prints a line for each value, with what it is behind a tab; its status 3 means that
+# the word may be the name of a file. What was typed comes with its quotes and backslashes.
 BASH_COMPLETION = """\
 _siding() {
-    local IFS=$'\\n'
-    COMPREPLY=($(siding __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    local line result word="${COMP_WORDS[COMP_CWORD]}"
+    word="${word#[\\"\\']}"
+    line="$(siding __complete -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" "${word//\\\\/}" 2>/dev/null)"
+    result=$?
+    COMPREPLY=()
+    if [ "$result" -eq 3 ]; then compopt -o default; fi
+    [ -n "$line" ] || return 0
+    while IFS= read -r line; do
+        line="${line%%$'\\t'*}"
+        case "${COMP_WORDS[COMP_CWORD]}" in
+            \\"* | \\'*) ;;
+            *) printf -v line '%q' "$line" ;;
+        esac
+        COMPREPLY+=("$line")
+    done <<<"$line"
 }
-complete -o default -F _siding siding
+complete -F _siding siding
 """
 ZSH_COMPLETION = """\
 _siding() {
-    local -a found
-    found=("${(@f)$(siding __complete -- "${words[@]:1:$((CURRENT-1))}" 2>/dev/null)}")
-    if [[ -n "${found[1]}" ]]; then compadd -a found; else _files; fi
+    local -a values shown
+    local line found
+    found="$(siding __complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)"
+    if [[ $? -eq 3 ]]; then _files; return; fi
+    for line in "${(@f)found}"; do
+        [[ -n "$line" ]] || continue
+        values+=("${line%%$'\\t'*}")
+        if [[ "$line" == *$'\\t'* ]]; then
+            shown+=("${(r:26:)${line%%$'\\t'*}}  ${line#*$'\\t'}")
+        else
+            shown+=("$line")
+        fi
+    done
+    (( $#values )) || return 1
+    if [[ "$found" == *$'\\t'* ]]; then
+        compadd -l -d shown -a values
+    else
+        compadd -a values
+    fi
 }
 compdef _siding siding
 """
 FISH_COMPLETION = """\
 function __siding_complete
-    set -l words (commandline -opc)[2..-1] (commandline -ct)
-    siding __complete -- $words 2>/dev/null
+    set -l words (commandline -opc)[2..-1] (commandline -ct | string unescape)
+    set -l found (siding __complete -- $words 2>/dev/null)
+    if test $status -eq 3
+        __fish_complete_path (commandline -ct)
+        return
+    end
+    printf '%s\\n' $found
 end
-complete -c siding -a '(__siding_complete)'
+complete -c siding -f -a '(__siding_complete)'
 """
 COMPLETIONS = {"bash": BASH_COMPLETION, "zsh": ZSH_COMPLETION, "fish": FISH_COMPLETION}
 START_LINES = {
@@ -83,35 +118,10 @@ function siding
 end
 """
 FUNCTIONS = {"bash": BASH_AND_ZSH, "zsh": BASH_AND_ZSH, "fish": FISH}
-TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
-STEP_OPTIONS = {"--step", "--from", "--to"}
-TASK_ARGUMENT = {
-    "cd",
-    "path",
-    "open",
-    "switch",
-    "task show",
-    "task switch",
-    "task update",
-    "task close",
-    "task reopen",
-    "verify",
-    "worktree add",
-    "worktree status",
-    "worktree keep",
-    "worktree remove",
-    "phase status",
-    "phase show",
-}
-STEP_ARGUMENT = {"show"}
-RUN_ARGUMENT = {"output", "stop", "attach", "send"}
-OPEN_DECISION = {"decide answer", "decide cancel"}
-ANY_DECISION = {"decide show", "decide result"}
-POINTS = ("base", "last", "now")
 
 
 def _path_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", metavar="TASK", help="id or name (default: the active)")
+    add_task_word(parser, "id or name (default: the active)")
     parser.add_argument("--main", action="store_true", help="your own checkout")
     parser.add_argument(
         "--switch", action="store_true", help="and have this terminal be about TASK, as `cd` does"
@@ -227,115 +237,3 @@ back to your own checkout and says so.
     _shell_init_options,
     _shell_init,
 )
-
-
-def _complete_options(parser: ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*")
-
-
-def _complete(arguments: Namespace, context: Context) -> int:
-    words = arguments.words or [""]
-    try:
-        candidates = list(_candidates(words, context))
-    except (SidingError, OSError):
-        return 0  # an error message would end up in the middle of the typed line
-    for candidate in candidates:
-        if candidate.startswith(words[-1]):
-            print(candidate)
-    return 0
-
-
-COMPLETE = Verb(
-    """Print completions for the last word of a command line; shells call this.""",
-    _complete_options,
-    _complete,
-)
-
-
-def _of_below(words: list[str]) -> Iterable[str] | None:
-    """Return what comes behind a verb with others below it; None if that is the verb's own."""
-    below = BELOW.get(words[0], {})
-    if below and len(words) == 2 and not words[1].startswith("-"):
-        return list(below)
-    if words[1] not in below:
-        return None
-    return _options_of_verb(below[words[1]][0]) if words[-1].startswith("-") else []
-
-
-def _candidates(words: list[str], context: Context) -> Iterable[str]:
-    if len(words) == 1:
-        return [*VERBS, *GROUPS, "--version", "--help"]
-    group = GROUPS.get(words[0])
-    if group is not None and len(words) == 2:
-        return list(group[1])
-    below = _of_below(words)
-    if below is not None:
-        return below
-    verb = f"{words[0]} {words[1]}" if group is not None else words[0]
-    found = group[1].get(words[1]) if group is not None else VERBS.get(words[0])
-    if found is None or "--" in words[:-1]:
-        return []
-    last, before = words[-1], words[-2]
-    if before in TASK_OPTIONS or (verb in TASK_ARGUMENT and not last.startswith("-")):
-        return _names_of_tasks(context)
-    if verb == "task start" and before == "--from":
-        return [*_names_of_branches(context), *_names_of_tasks(context)]
-    if before in STEP_OPTIONS or (verb in STEP_ARGUMENT and not last.startswith("-")):
-        return [*_ids_of_steps(context), *POINTS]
-    if verb in RUN_ARGUMENT and not last.startswith("-"):
-        return _names_of_runs(context, ended=verb == "stop")
-    if verb in OPEN_DECISION | ANY_DECISION and not last.startswith("-"):
-        return _ids_of_decisions(context, closed=verb in ANY_DECISION)
-    if last.startswith("-"):
-        return _options_of_verb(found[0])
-    if verb in ("completion", "shell-init"):
-        return ["bash", "zsh", "fish"]
-    return []
-
-
-def _options_of_verb(place: str) -> list[str]:
-    parser = ArgumentParser(add_help=True)
-    add_globals(parser)
-    load(place).add_arguments(parser)
-    return sorted(name for name in parser._option_string_actions if name.startswith("--"))
-
-
-def _names_of_tasks(context: Context) -> list[str]:
-    from siding.feed.board import rows
-    from siding.record.place.project import require_project
-
-    found = rows(require_project(context.app), include_closed=False)
-    return [word for row in found for word in (row.id, row.name) if " " not in word]
-
-
-def _names_of_branches(context: Context) -> list[str]:
-    from siding.record.place.project import require_project
-    from siding.starting.readings import branches
-
-    return branches(require_project(context.app))
-
-
-def _ids_of_decisions(context: Context, *, closed: bool) -> list[str]:
-    from siding.asking.lookup import list_decisions
-    from siding.record.place.project import require_project
-
-    found, _ = list_decisions(require_project(context.app), closed=closed, limit=50)
-    return [each.session_id for each in found]
-
-
-def _names_of_runs(context: Context, *, ended: bool) -> list[str]:
-    from siding.record.place.project import require_project
-    from siding.running.named_run import runs_to_stop
-
-    _task, live, left = runs_to_stop(require_project(context.app), None, (), every=True)
-    found = [(run.id, run.name) for run in live]
-    found += [(run.id, run.name) for run in left if ended]
-    return [word for names in found for word in names if word and " " not in word]
-
-
-def _ids_of_steps(context: Context) -> list[str]:
-    from siding.record.place.project import require_project
-    from siding.record.recording.steps import log
-
-    _task, steps = log(require_project(context.app), None, limit=50)
-    return [step.id for step in steps]

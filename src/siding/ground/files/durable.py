@@ -5,7 +5,6 @@ import fcntl
 import os
 import stat
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -191,18 +190,12 @@ def _rename_to_free_name(source: str, target: str, source_dir: int, target_dir: 
     os.unlink(source, dir_fd=source_dir)
 
 
-# Directories, as they were when they were flushed here. Within one tick of the clock more may be
-# named in a directory without a sign of it, so those that changed just now are left out.
-_flushed: dict[Path, tuple[int, int, int, int]] = {}
-_CERTAIN_NS = 1_000_000_000
-
-
 def make_dirs(path: Path) -> None:
     """Make the directory and its missing parents, each 0700 and flushed into its parent.
 
     Levels are made top down and each is flushed before the next, so of the levels found here only
-    the deepest can have been left unflushed by a killed process; it is flushed again, unless this
-    process has flushed its parent since anything was named there.
+    the deepest can have been left unflushed by a killed process. It is flushed again, unless there
+    is something in it: whoever made that had it flushed before.
     """
     missing: list[Path] = []
     level = path
@@ -211,20 +204,27 @@ def make_dirs(path: Path) -> None:
         level = level.parent
     if not level.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(level))
-    if level.parent != level:
-        now, status = time.time_ns(), os.stat(level.parent)
-        seen = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
-        if _flushed.get(level.parent) != seen:
-            with suppress(PermissionError):  # a parent we cannot read is not one we made it in
-                flush_dir(level.parent)
-                if now - max(seen[2:]) > _CERTAIN_NS:
-                    _flushed[level.parent] = seen
+    if level.parent != level and not _is_used_by_us(level):
+        with suppress(PermissionError):  # a parent we cannot read is not one we made it in
+            flush_dir(level.parent)
     for level in reversed(missing):
         with suppress(FileExistsError):  # another process was faster
             level.mkdir(0o700)
         flush_dir(level.parent)
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+
+
+def _is_used_by_us(directory: Path) -> bool:
+    """Tell whether something is in a directory that looks as if it was made here.
+
+    Others may put something into a directory of theirs before it is flushed.
+    """
+    status = os.stat(directory)
+    if stat.S_IMODE(status.st_mode) != 0o700 or status.st_uid != os.geteuid():
+        return False
+    with os.scandir(directory) as entries:
+        return next(entries, None) is not None
 
 
 def move_aside(source: Path, target: Path) -> None:

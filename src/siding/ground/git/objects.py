@@ -7,6 +7,7 @@ decide in which order the object and the ref are flushed.
 import os
 import zlib
 from _thread import get_ident
+from contextlib import suppress
 from pathlib import Path
 
 from siding.ground.files.regular import read_small
@@ -38,13 +39,16 @@ def loose_path(objects: Path, sha: str) -> Path:
 
 
 def write_object(objects: Path, kind: str, body: bytes, object_format: str) -> Sha:
-    """Write a loose object durably and return its id. An object that exists is left alone."""
-    from siding.ground.files.durable import flush_dir, make_dirs, write_and_rename
+    """Write a loose object and return its id. An object that exists is left alone.
+
+    It is durable when the caller has flushed the names in `objects`, once for all that it writes.
+    """
+    from siding.ground.files.durable import flush_dir, write_and_rename
 
     sha = object_id(kind, body, object_format)
     path = loose_path(objects, sha)
-    if not path.parent.is_dir():
-        make_dirs(path.parent)
+    with suppress(FileExistsError):
+        path.parent.mkdir(0o700)
     if not path.exists():
         data = zlib.compress(f"{kind} {len(body)}\0".encode("ascii") + body, 1)
         # A name that git prunes. Threads may write the same object at once.

@@ -20,14 +20,9 @@ _REAPPLY = ["sparse-checkout", "reapply"]
 _NOTHING = "000000"
 
 
-def has_rules(git_dir: Path) -> bool:
-    """Tell whether a worktree may leave tracked files out. Asks no git."""
-    return (git_dir / "info" / "sparse-checkout").exists()
-
-
 def is_sparse(repository: "Repository", where: Place) -> bool:
     """Tell whether the worktree whose git directory `where` has leaves tracked files out."""
-    if not has_rules(where.git_dir):
+    if not (where.git_dir / "info" / "sparse-checkout").exists():
         return False
     done = repository.git.attempt(where, ["config", "--type=bool", "core.sparseCheckout"])
     return done.stdout.strip() == b"true"

@@ -94,7 +94,8 @@ def stage(
     the checkout is not touched.
     """
     tree = directory / TREE
-    make_dirs(tree)
+    make_dirs(directory)
+    tree.mkdir(mode=0o700, exist_ok=True)  # git's, and gone when the files are staged
     there = where._replace(place=where.place._replace(root=tree))
     _copy_untracked_attributes(where, index, tree, changes)
     read_trees(there, index, trees, keep_fds=keep_fds)

@@ -227,10 +227,13 @@ class TaskSnapshots:
         A submodule that was checked out between the two snapshots is a part of its own.
         """
         from siding.record.snapshots.patches import DiffPart
-        from siding.record.snapshots.submodules import filled_between
 
         workspace = self._workspace
         git_dir = Path(workspace.git_dir) if workspace.git_dir else None
+        if git_dir is None or not (git_dir / "modules").is_dir():
+            return [DiffPart(before, after)]
+        from siding.record.snapshots.submodules import filled_between
+
         root = Path(workspace.path)
         filled = filled_between(self._store, root, git_dir, Sha(before), Sha(after))
         whole = DiffPart(before, after, without=tuple(each.path for each in filled))

@@ -26,7 +26,6 @@ from siding.record.files.plan import (
     with_directories,
 )
 from siding.record.moving.model import CheckoutPlace
-from siding.record.moving.sparse import has_rules, is_sparse, left_out
 from siding.record.place.project import Project
 from siding.record.recording.freed import refuse_freed
 from siding.record.recording.snapshots import TaskSnapshots
@@ -369,6 +368,8 @@ def kept_off(
     where = _where(project, workspace)
     if where is None:
         return ()
+    from siding.record.moving.sparse import left_out
+
     place = place_for(store, PEEKS, os.urandom(8).hex())
     out = left_out(project.repository, where, files, place)
     if out:
@@ -405,8 +406,10 @@ def leave_out(
 
 
 def _where(project: Project, workspace: Workspace) -> Place | None:
-    if not workspace.git_dir or not has_rules(Path(workspace.git_dir)):
+    if not workspace.git_dir or not Path(workspace.git_dir, "info", "sparse-checkout").exists():
         return None
+    from siding.record.moving.sparse import is_sparse
+
     common = project.paths.common_dir
     where = Place(git_dir=Path(workspace.git_dir), common_dir=common)
     return where if is_sparse(project.repository, where) else None

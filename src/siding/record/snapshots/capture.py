@@ -119,6 +119,7 @@ class CaptureWork(TreeLook):
         super().__init__(store, request)
         base = store.base(request.task_id)
         self.before = state_of(self.last, base=base, branch=request.branch)
+        self.may_have_packed = False  # or stand on packs that somebody left who was killed
         # A snapshot of before, other than the first one, does not say what the phases were.
         self.says_state = state_in(self.last) is not None or "\nKind: " not in self.last.message
 
@@ -194,6 +195,7 @@ class CaptureWork(TreeLook):
             return tuple(expected.changes)  # all of it is kept: see `ExpectedTree`
         from siding.record.snapshots.patches import parse_raw
 
+        self.may_have_packed = True
         listing = ["diff-tree", "-r", "-t", "--raw", "-z", "--no-renames", "--no-abbrev"]
         raw = self.index.run(
             self.index.place(), [*listing, self.last.tree, tree], "comparing with the last snapshot"
@@ -230,7 +232,9 @@ class CaptureWork(TreeLook):
         # Parents, so that they live as long as the snapshot.
         beside = tuple(each for each in (*request.keep, state and state.details, modes) if each)
         commit = objects.Commit(tree=done.tree, parents=(self.tip, *kept, *beside), message=message)
-        flush_dir(self.store.objects / "pack")
+        is_new_beside = state is not None and state.details not in (None, self.before.details)
+        if self.may_have_packed or moved.heads or request.keep or is_new_beside:
+            flush_dir(self.store.objects / "pack")
         sha = self._write(commit)
         flush_dir(self.store.objects)
         refs.write_ref(self.store.root, self.task.ref, sha)

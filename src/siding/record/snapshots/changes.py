@@ -6,11 +6,14 @@ Calls `lstat` on the changed paths; runs no git and writes nothing.
 import os
 import stat
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from siding.ground.git.paths import join, parents
 from siding.ground.git.status import EntryKind, StatusEntry
 from siding.ground.namedtuples import NamedTuple
-from siding.record.snapshots.coverage import Reason, Skipped
+
+if TYPE_CHECKING:
+    from siding.record.snapshots.coverage import Skipped
 
 
 class CaptureLimits(NamedTuple):
@@ -34,7 +37,7 @@ class IndexPlan(NamedTuple):
     update: list[bytes]
     drop: list[bytes]
     opening: dict[bytes, str]
-    skipped: list[Skipped]
+    skipped: "list[Skipped]"
     ignored: list[bytes]
     staged: bool
 
@@ -84,9 +87,9 @@ def _consider(root: bytes, entry: StatusEntry, limits: CaptureLimits, made: Inde
         if tracked:
             made.update.append(path)
         return
-    reason, size = _obstacle(path, full, found, limits)
-    if reason is not None:
-        made.skipped.append(Skipped(path=path, reason=reason, size=size))
+    skipped = _obstacle(path, full, found, limits)
+    if skipped is not None:
+        made.skipped.append(skipped)
     elif stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
         made.update.append(path)
         return
@@ -96,15 +99,19 @@ def _consider(root: bytes, entry: StatusEntry, limits: CaptureLimits, made: Inde
 
 def _obstacle(
     path: bytes, full: bytes, found: os.stat_result, limits: CaptureLimits
-) -> tuple[Reason | None, int | None]:
-    if _git_refuses(path, link=stat.S_ISLNK(found.st_mode)):
-        return Reason.REFUSED_NAME, None
-    if stat.S_ISREG(found.st_mode):
-        if found.st_size > limits.max_file_bytes:
-            return Reason.TOO_LARGE, found.st_size
-        if not os.access(full, os.R_OK):
-            return Reason.UNREADABLE, found.st_size
-    return None, None
+) -> "Skipped | None":
+    """Return why a path cannot be captured; None if it can."""
+    is_refused = _git_refuses(path, link=stat.S_ISLNK(found.st_mode))
+    is_file, size = stat.S_ISREG(found.st_mode), found.st_size
+    is_too_large = is_file and size > limits.max_file_bytes
+    if not (is_refused or is_too_large) and (not is_file or os.access(full, os.R_OK)):
+        return None
+    from siding.record.snapshots.coverage import Reason, Skipped
+
+    if is_refused:
+        return Skipped(path=path, reason=Reason.REFUSED_NAME, size=None)
+    reason = Reason.TOO_LARGE if is_too_large else Reason.UNREADABLE
+    return Skipped(path=path, reason=reason, size=size)
 
 
 def _git_refuses(path: bytes, *, link: bool) -> bool:
@@ -127,6 +134,8 @@ def _consider_gitlink(
     except (FileNotFoundError, NotADirectoryError):
         made.drop.append(path)
     except OSError:
+        from siding.record.snapshots.coverage import Reason, Skipped
+
         made.skipped.append(Skipped(path=path, reason=Reason.UNREADABLE))
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from siding.ground.git.cache_file import as_bytes, as_text, keep, load
 from siding.ground.git.paths import join, parents
 from siding.ground.namedtuples import NamedTuple
-from siding.record.snapshots.coverage import Reason
 
 # A directory that changed this lately may change again within the same tick of its clock.
 _SETTLED_AFTER_NS = 2_000_000_000
@@ -82,21 +81,6 @@ def identity(path: str | bytes) -> tuple[int, int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns, stat.S_IFMT(found.st_mode)
-
-
-def unreadable(path: bytes) -> Reason | None:
-    """Return why a file's bytes cannot be had, after reading all of them; None if they can."""
-    before = identity(path)
-    try:
-        if before is not None and stat.S_ISREG(before[3]):
-            with open(path, "rb", buffering=0) as file:
-                while file.read(1 << 20):
-                    pass
-        elif before is None or not stat.S_ISLNK(before[3]):
-            return Reason.CHANGING
-    except OSError:
-        return Reason.UNREADABLE
-    return None if identity(path) == before else Reason.CHANGING
 
 
 def _walk(root: bytes, known: dict[bytes, _Seen], now: dict[bytes, _Seen], scan: Scan) -> bool:

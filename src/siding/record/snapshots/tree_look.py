@@ -6,6 +6,7 @@ at the price of reading every file. Objects made on the way go into a directory 
 (`incoming`), from which a capture puts them into the store.
 """
 
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from siding.ground.ids import Sha
 from siding.ground.process.capture import Running
 from siding.record.snapshots.changes import IndexPlan
 from siding.record.snapshots.coverage import LISTED, Coverage, Reason, Skipped
-from siding.record.snapshots.directory_scan import Scan, identity, scan_tree, unreadable
+from siding.record.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.record.snapshots.mode_look import Looked, Memory, ModeLook
 from siding.record.snapshots.modes import Usual, bare_directories
 from siding.record.snapshots.status_look import (
@@ -150,6 +151,21 @@ class PrivateIndex(TaskIndex):
     def _edit(self, lines: Sequence[bytes], doing: str) -> None:
         stdin = b"\0".join(lines) + b"\0"
         self.run(self.place(), ["update-index", "-z", "--index-info"], doing, stdin)
+
+
+def unreadable(path: bytes) -> Reason | None:
+    """Return why a file's bytes cannot be had, after reading all of them; None if they can."""
+    before = identity(path)
+    try:
+        if before is not None and stat.S_ISREG(before[3]):
+            with open(path, "rb", buffering=0) as file:
+                while file.read(1 << 20):
+                    pass
+        elif before is None or not stat.S_ISLNK(before[3]):
+            return Reason.CHANGING
+    except OSError:
+        return Reason.UNREADABLE
+    return None if identity(path) == before else Reason.CHANGING
 
 
 class TreeLook(StatusLook):

@@ -5,7 +5,8 @@ this order, so a repository may have a `review` of its own. Scripts of the prede
 in ``.claude/workflows``) are found, too, to say why they cannot be run.
 """
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from enum import StrEnum
 from importlib.resources import files
@@ -134,6 +135,41 @@ def listed(project: Project) -> Iterator[FoundScript]:
                     found[name] = named(project, name)
     for name in sorted(found):
         yield found[name]
+
+
+def arguments_in(source: str) -> tuple[str, ...]:
+    """Return the names that a script looks up in `args`, or in what it calls that, in their order.
+
+    A script that cannot be parsed has none.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ()
+    known = {"args"}
+    found: dict[tuple[int, int], str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            taken = [node.value] if not isinstance(node.value, ast.BoolOp) else node.value.values
+            if any(isinstance(each, ast.Name) and each.id in known for each in taken):
+                known.add(node.targets[0].id)
+        name = _looked_up(node, known)
+        if name is not None and isinstance(node, ast.expr):
+            found[node.lineno, node.col_offset] = name
+    return tuple(dict.fromkeys(found[place] for place in sorted(found)))
+
+
+def _looked_up(node: ast.AST, known: Collection[str]) -> str | None:
+    """Return the text by which an expression looks something up in one of these names."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))):
+            return key if name in known else None
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id=name), attr="get"),
+            args=[ast.Constant(value=str(key)), *_],
+        ):
+            return key if name in known else None
+    return None
 
 
 def predecessors(project: Project) -> list[Path]:

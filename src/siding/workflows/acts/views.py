@@ -7,7 +7,14 @@ from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, text, whole
 from siding.record.place.project import Project
-from siding.workflows.acts.scripts import FoundScript, Origin, listed, predecessors
+from siding.workflows.acts.scripts import (
+    FoundScript,
+    Origin,
+    arguments_in,
+    listed,
+    named,
+    predecessors,
+)
 from siding.workflows.acts.trust import is_trusted
 from siding.workflows.display import (
     PhaseRow,
@@ -104,6 +111,15 @@ class RunView(NamedTuple):
     def can_resume(self) -> bool:
         """Whether the run can come to another end by being resumed as it is."""
         return self.state.can_resume
+
+
+def arguments_read(project: Project, name: str) -> tuple[str, ...]:
+    """Return the names of the arguments that a workflow's script reads, in the order of its text.
+
+    They are the texts by which it looks something up in `args`, or in a name that stands for it.
+    Raises WorkflowNotFound, ScriptError.
+    """
+    return arguments_in(named(project, name).source)
 
 
 def workflow_views(project: Project) -> list[WorkflowView]:

@@ -12,7 +12,7 @@ from siding.record.place.project import Project
 from siding.record.tasks.task import Task
 from siding.running.hosting import Printed, RunEvent
 from siding.running.request import RunRequest
-from siding.sandbox.sandbox import SandboxRequest
+from siding.sandbox.request import SandboxRequest
 from siding.workflows.agents.hop import hosted
 from siding.workflows.engine.ports import CommandCall, Refused
 

@@ -27,7 +27,7 @@ from siding.guard.ruling import Asker
 from siding.record.place.project import Project
 from siding.record.snapshots.scratch import has_room
 from siding.running.request import RunRequest, RunResult
-from siding.sandbox.sandbox import SandboxRequest
+from siding.sandbox.request import SandboxRequest
 from siding.workflows.agents.hop import Bell, hosted, in_thread
 from siding.workflows.agents.progress import Pricing, Watching, used_by
 from siding.workflows.agents.settings import (

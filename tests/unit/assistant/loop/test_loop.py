@@ -25,12 +25,12 @@ from siding.assistant.loop.events import (
     Withdrawn,
 )
 from siding.assistant.loop.loop import converse
-from siding.assistant.loop.messages import Message, Usage
 from siding.assistant.loop.model import (
     BlockEnded,
     Ended,
     InputDelta,
     Limits,
+    Message,
     ModelError,
     ModelEvent,
     Request,
@@ -38,6 +38,7 @@ from siding.assistant.loop.model import (
     StopReason,
     TextDelta,
     Trouble,
+    Usage,
 )
 from siding.assistant.loop.setup import Allowed, Conversation, Denied, Setup
 from siding.assistant.session import SessionConversation

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.assistant.loop.messages import Folding, Message, Usage
+from siding.assistant.loop.model import Folding, Message, Usage
 
 NUMBERS = st.lists(st.tuples(st.integers(0, 30), st.lists(st.integers(0, 9), max_size=5)))
 

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from siding.assistant.loop.messages import Message
 from siding.assistant.loop.model import (
     BlockEnded,
     Ended,
+    Message,
     Model,
     ModelError,
     ModelEvent,

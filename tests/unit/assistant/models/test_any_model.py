@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from siding.agents.own.providers import PROVIDERS
-from siding.assistant.loop.messages import Usage
-from siding.assistant.loop.model import ModelError, Trouble
+from siding.assistant.loop.model import ModelError, Trouble, Usage
 from siding.assistant.models.any_model import AnyModel
 from siding.assistant.models.names import named
 from siding.usage.prices import Prices, Rates

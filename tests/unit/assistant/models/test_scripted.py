@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
-from siding.assistant.loop.messages import Message, Usage
-from siding.assistant.loop.model import BlockEnded, InputDelta, StopReason, TextDelta, Trouble
+from siding.assistant.loop.model import (
+    BlockEnded,
+    InputDelta,
+    Message,
+    StopReason,
+    TextDelta,
+    Trouble,
+    Usage,
+)
 from siding.assistant.models.scripted import ScriptedModel
 from unit.assistant.models.asking import ask, failure, request, returned, said, user
 

@@ -11,18 +11,19 @@ from typing import Any
 
 import pytest
 
-from siding.assistant.loop.messages import Message, Usage
 from siding.assistant.loop.model import (
     BlockEnded,
     Cache,
     Effort,
     InputDelta,
+    Message,
     Request,
     StopReason,
     TextDelta,
     Thinking,
     ThinkingDelta,
     Trouble,
+    Usage,
 )
 from siding.assistant.models.any_model import AnyModel
 from siding.assistant.tools.port import ToolSpec

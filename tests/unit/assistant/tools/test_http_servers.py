@@ -12,8 +12,7 @@ import pytest
 
 from mcp_server import published
 from siding.assistant.tools.port import Call
-from siding.assistant.tools.servers.http import HttpLink
-from siding.assistant.tools.servers.server import Server, ServerError, request
+from siding.assistant.tools.servers import HttpLink, Server, ServerError, request
 from siding.assistant.web_client import WebClient
 
 

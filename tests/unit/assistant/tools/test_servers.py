@@ -7,14 +7,7 @@ from typing import Any
 import pytest
 
 from siding.assistant.tools.port import Call
-from siding.assistant.tools.servers.server import (
-    Message,
-    Server,
-    ServerError,
-    called,
-    offered,
-    result_in,
-)
+from siding.assistant.tools.servers import Message, Server, ServerError, called, offered, result_in
 
 IMAGE = {"type": "image", "mimeType": "image/png", "data": "aGk="}
 

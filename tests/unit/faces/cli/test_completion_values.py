@@ -1,42 +1,84 @@
 """The values that `__complete` offers a shell for the last word of a command line."""
 
 from integration.undo.desk import Desk
+from siding.faces.cli.table import FOR_PROGRAMS
 from unit.faces.cli.in_process import CommandLine
 
 
-def values(siding: CommandLine, *words: str) -> list[str]:
-    said = siding("__complete", "--", *words)
+def offered(siding: CommandLine, *words: str, status: int = 0) -> dict[str, str]:
+    """Return what is offered, each with what is said of it."""
+    said = siding("__complete", "--", *words, status=status)
     assert said.err == ""
-    return said.out.split()
+    pairs = (line.partition("\t") for line in said.out.splitlines())
+    return {value: about for value, _tab, about in pairs}
+
+
+def values(siding: CommandLine, *words: str) -> list[str]:
+    return list(offered(siding, *words))
 
 
 def test_verbs_groups_and_the_verbs_of_a_group(siding: CommandLine) -> None:
-    assert values(siding, "st") == ["status", "stop"]
+    assert sorted(values(siding, "st")) == ["status", "stop"]
     assert {"log", "task", "--help"} <= set(values(siding, ""))
+    assert not set(FOR_PROGRAMS) & set(values(siding, ""))
     assert values(siding, "task", "re") == ["reopen"]
+    assert offered(siding, "task", "re") == {"reopen": "bring a closed or deleted task back"}
     assert values(siding, "zzz", "") == []
 
 
-def test_options_of_a_verb(siding: CommandLine) -> None:
-    assert values(siding, "log", "--st") == ["--step"]
+def test_options_of_a_verb_and_their_choices(siding: CommandLine) -> None:
+    assert "--step" in values(siding, "log", "--st")
     assert {"--dry-run", "--hard", "--color"} <= set(values(siding, "rollback", "--"))
+    assert values(siding, "apply", "--mode", "s") == ["squash"]
+    assert values(siding, "log", "--limit", "") == []
 
 
-def test_tasks_by_id_and_name_and_steps(desk: Desk, siding: CommandLine) -> None:
+def test_tasks_by_name_and_steps(desk: Desk, siding: CommandLine) -> None:
     desk.shell("true")
-    assert values(siding, "log", "-t", "") == [desk.task.id, "work"]
+    found = offered(siding, "log", "-t", "")
+    assert list(found) == ["work"]
+    assert found["work"].startswith(f"{desk.task.id} · active, ")
     assert values(siding, "task", "close", "wo") == ["work"]
-    assert values(siding, "show", "") == ["0001", "base", "last", "now"]
-    assert values(siding, "diff", "--from", "l") == ["last"]
+    assert values(siding, "task", "close", desk.task.id[:3]) == [desk.task.id]
+    assert values(siding, "show", "") == ["0001", "last"]
+    assert values(siding, "diff", "--from", "") == ["0001", "base", "last", "now"]
+
+
+def test_tasks_of_one_name_are_told_apart_by_their_ids(desk: Desk, siding: CommandLine) -> None:
+    desk.sandbox.siding("task", "start", "work", "--no-workspace", "--no-switch")
+    found = offered(siding, "path", "")
+    assert desk.task.id in found
+    assert len(found) == 2
+    assert all(about.startswith("work · ") for about in found.values())
 
 
 def test_what_a_task_can_start_from(desk: Desk, siding: CommandLine) -> None:
     desk.sandbox.git("update-ref", "refs/remotes/origin/fix", "main")
     desk.sandbox.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/fix")
     found = values(siding, "task", "start", "new", "--from", "")
-    assert found == ["main", desk.branch, "origin/fix", desk.task.id, "work"]
+    assert found == ["main", desk.branch, "origin/fix", "work"]
     assert values(siding, "task", "start", "new", "--from", "wo") == ["work"]
     assert "--from" in values(siding, "task", "start", "--")
+
+
+def test_workflows_and_the_arguments_that_their_scripts_read(
+    desk: Desk, siding: CommandLine
+) -> None:
+    found = offered(siding, "workflow", "run", "")
+    assert found["review"].startswith("Review a change")
+    assert values(siding, "workflow", "run", "review", "") == ["change=", "sides="]
+    script = """META = {"name": "mine", "description": "x"}
+async def main(args):
+    wanted = args or {}
+    first = wanted["first"]
+    other = {"no": 1}
+    other.get("no")
+    return first, args.get("second", wanted.get("first"))
+"""
+    directory = desk.sandbox.repo / ".siding" / "workflows"
+    directory.mkdir(parents=True)
+    (directory / "mine.py").write_text(script)
+    assert values(siding, "workflow", "run", "mine", "") == ["first=", "second="]
 
 
 def test_a_closed_task_is_offered_nowhere(desk: Desk, siding: CommandLine) -> None:
@@ -44,10 +86,14 @@ def test_a_closed_task_is_offered_nowhere(desk: Desk, siding: CommandLine) -> No
     assert values(siding, "log", "-t", "") == []
 
 
-def test_nothing_is_offered_for_the_command_of_a_run(desk: Desk, siding: CommandLine) -> None:
-    assert values(siding, "run", "--", "") == []
+def test_files_are_offered_only_where_one_can_stand(desk: Desk, siding: CommandLine) -> None:
+    files = 3
+    for words in (("run", "--", ""), ("import", ""), ("diff", "-o", ""), ("rollback", "")):
+        assert offered(siding, *words, status=files) == {}
+    for words in (("attach", ""), ("zzz", ""), ("switch", "nobody"), ("log", "--limit", "")):
+        assert offered(siding, *words) == {}
 
 
 def test_outside_of_a_project_it_is_silent(siding: CommandLine) -> None:
     assert values(siding, "log", "-t", "") == []
-    assert values(siding, "completion", "") == ["bash", "zsh", "fish"]
+    assert values(siding, "completion", "") == ["bash", "fish", "zsh"]

@@ -11,7 +11,15 @@ import pytest
 
 from sandbox import Sandbox
 from siding import __version__
-from siding.faces.cli.table import BARE, GROUPS, VERBS
+from siding.faces.cli.habits import INSTEAD, MEANT
+from siding.faces.cli.table import (
+    BARE,
+    EVERY_DAY,
+    FOR_PROGRAMS,
+    GROUPS,
+    SECTIONS,
+    VERBS,
+)
 from unit.faces.cli.in_process import CommandLine
 
 
@@ -20,10 +28,51 @@ def test_the_version(siding: CommandLine) -> None:
         assert siding(word).out == f"siding {__version__}\n"
 
 
-def test_the_overview_names_every_verb_and_group(siding: CommandLine) -> None:
+def test_each_verb_and_group_has_one_place_in_the_overview() -> None:
+    placed = [*EVERY_DAY, *FOR_PROGRAMS, *(name for names in SECTIONS.values() for name in names)]
+    assert sorted(placed) == sorted([*VERBS, *GROUPS])
+
+
+def test_the_overview_names_what_is_used_every_day_and_where_the_rest_is(
+    siding: CommandLine,
+) -> None:
     for words in (("--help",), ("-h",), ("help",), ("--help", "--help"), ("help", "-h")):
         page = siding(*words).out
-        assert all(f"\n  {name} " in page for name in [*VERBS, *GROUPS])
+        assert all(f"\n  {name} " in page for name in (*EVERY_DAY, *SECTIONS))
+        listed = page.replace(",", " ").split()
+        assert all(name in listed for names in SECTIONS.values() for name in names)
+        assert not any(f"\n  {name} " in page for name in FOR_PROGRAMS)
+    assert len(page.splitlines()) <= 32  # it fits on a screen
+
+
+def test_help_all_says_what_every_command_does(siding: CommandLine) -> None:
+    page = siding("help", "all").out
+    assert all(f"\n  {name} " in page for name in [*VERBS, *GROUPS])
+    assert all(f"{name}:\n" in page for name in SECTIONS)
+
+
+@pytest.mark.parametrize("typed", MEANT)
+def test_what_is_typed_by_habit_is_the_command_that_is_meant(
+    siding: CommandLine, typed: str
+) -> None:
+    assert siding(*typed.split(), "--help").out == siding(*MEANT[typed].split(), "--help").out
+
+
+@pytest.mark.parametrize("typed", INSTEAD)
+def test_a_habit_with_several_meanings_is_answered_with_commands_that_are_there(
+    siding: CommandLine, typed: str
+) -> None:
+    siding("init")
+    said = siding(*typed.split(), "x", status=2).err
+    assert said.startswith(f"siding: error: siding {typed} "[: -len(typed.split()[-1]) - 2])
+    hint = said.partition("hint: ")[2]
+    named = [each.split() for each in hint.split("`")[1::2]]
+    assert named
+    for words in named:
+        assert words[0] == "siding"
+        assert words[1] in VERBS or words[1] in GROUPS
+        if words[1] in GROUPS and len(words) > 2:
+            assert words[2] in GROUPS[words[1]][1]
 
 
 def test_the_page_of_a_group_names_its_verbs(siding: CommandLine) -> None:
@@ -49,7 +98,7 @@ def test_a_mistake_in_the_words_is_2_and_is_explained(siding: CommandLine) -> No
     siding("init")
     for words, complaint in (
         (("sttaus",), "siding has no command 'sttaus'\n  hint: did you mean `siding status`?"),
-        (("zzz",), "siding has no command 'zzz'\n  hint: `siding --help` lists them"),
+        (("zzz",), "siding has no command 'zzz'\n  hint: `siding help all` lists them"),
         (("task", "lst"), "siding task has no command 'lst'\n  hint: did you mean `siding task l"),
         (("--color=blue", "log"), "--color 'blue' is no choice"),
         (("log", "--limit", "-1"), "--limit -1 is negative"),

@@ -1,6 +1,5 @@
 """What returns has flushed: each file after its last write, each directory after its last name."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,9 +7,9 @@ import pytest
 
 from flushes import Watcher
 from planted import planted
-from siding.ground.files import durable
 from siding.ground.files.durable import (
     create_bytes,
+    flush_dir,
     make_dirs,
     move_aside,
     remove_file,
@@ -37,6 +36,13 @@ def _migrate(root: Path) -> None:
     migrate_document(root / "old.json", what="toy", version=2, migrations={1: dict})
 
 
+def _write_object(root: Path) -> None:
+    (root / "objects").mkdir()
+    write_object(root / "objects", "blob", b"new", "sha1")
+    flush_dir(root / "objects")
+    flush_dir(root)
+
+
 ACTS: dict[str, Callable[[Path], object]] = {
     "append": _append_twice,
     "create": lambda root: create_bytes(root / "new", b"new"),
@@ -48,7 +54,7 @@ ACTS: dict[str, Callable[[Path], object]] = {
     "replace": lambda root: replace_bytes(root / "old", b"new"),
     "git: HEAD": lambda root: replace_by_lock(root / "HEAD", b"new"),
     "git: ref": lambda root: write_ref(root, "refs/tasks/one/two", "0" * 40),
-    "git: object": lambda root: write_object(root / "objects", "blob", b"new", "sha1"),
+    "git: object": _write_object,
 }
 
 
@@ -114,18 +120,16 @@ def test_a_found_directory_whose_maker_may_have_died_is_flushed_too(
     assert watcher.calls == [("fsync", (status.st_dev, status.st_ino))]
 
 
-def test_a_found_directory_is_flushed_again_only_if_something_was_named_in_its_parent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("mode", "count"), [(0o700, 0), (0o755, 1)])
+def test_a_found_directory_of_ours_with_something_in_it_was_flushed_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, count: int
 ) -> None:
     def flushes() -> int:
         watcher = Watcher(monkeypatch)
         make_dirs(tmp_path / "one")
         return sum(name == "fsync" for name, _ in watcher.calls)
 
-    (tmp_path / "one").mkdir()
-    assert [flushes(), flushes()] == [1, 1]  # it is too young to tell
-    monkeypatch.setattr(durable, "_CERTAIN_NS", -1)
-    assert [flushes(), flushes()] == [1, 0]
-    time.sleep(0.02)  # longer than a tick of the clock by which files are stamped
-    (tmp_path / "two").mkdir()  # by somebody who died before the flush
-    assert [flushes(), flushes()] == [1, 0]
+    (tmp_path / "one").mkdir(mode)
+    assert flushes() == 1  # by somebody who died before the flush
+    (tmp_path / "one" / "file").touch()  # by somebody who had called `make_dirs`
+    assert flushes() == count

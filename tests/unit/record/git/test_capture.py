@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from flushes import Watcher
 from privileges import bound_by_permissions
 from siding.ground.git.command import Git, Place
 from siding.ground.git.errors import SnapshotDamaged, WorkspaceMissing, WorkspaceReplaced
@@ -62,6 +63,29 @@ def test_every_kind_of_change_is_recorded(task: World) -> None:
         ("A", b"crlf.txt"),
     }
     assert verify_snapshots(task.store, TASK, contents=True) == 2
+
+
+def test_packs_are_flushed_where_one_may_be_new(
+    task: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packs = (task.store.objects / "pack").stat()
+
+    def flushes() -> bool:
+        watcher = Watcher(monkeypatch)
+        before = task.store.tip(TASK)
+        assert task.capture().snapshot != before
+        return ("fsync", (packs.st_dev, packs.st_ino)) in watcher.calls
+
+    write(task.worktree / "a.txt", "changed\n")
+    assert flushes()
+    (task.worktree / "src").chmod(0o700)
+    assert not flushes()  # permissions are no pack
+    task.user("commit", "-qam", "its own", cwd=task.worktree)
+    assert flushes()
+    write(task.worktree / "a.txt", "staged\n")
+    task.user("add", "a.txt", cwd=task.worktree)
+    write(task.worktree / "a.txt", "changed\n")
+    assert flushes()
 
 
 def test_a_mode_alone_is_a_change(task: World) -> None:

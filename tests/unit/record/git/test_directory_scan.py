@@ -14,7 +14,8 @@ import pytest
 from siding.ground.git import cache_file
 from siding.record.snapshots import directory_scan
 from siding.record.snapshots.coverage import Reason
-from siding.record.snapshots.directory_scan import Scan, identity, scan_tree, unreadable
+from siding.record.snapshots.directory_scan import Scan, identity, scan_tree
+from siding.record.snapshots.tree_look import unreadable
 
 
 @pytest.fixture

@@ -1,11 +1,14 @@
-"""A task's part of the store as it is made: its files, its first snapshot, and its first index."""
+"""A task's part of the store as it is made: its files, first snapshot, first index, pinned base."""
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from siding.ground.git import objects, refs
+from siding.ground.git.command import Git, Place
+from siding.ground.git.errors import UnknownRevision
 from siding.ground.ids import Sha
 from siding.record.snapshots import seeding as seedings
 from siding.record.snapshots.seeding import (
@@ -16,6 +19,7 @@ from siding.record.snapshots.seeding import (
     include_present,
     leave_out_sparse,
     make_index,
+    pin,
     read_tree,
     sparse_paths,
 )
@@ -222,3 +226,51 @@ def test_what_is_there_all_the_same_is_taken_into_account(sparse: Seeding, tmp_p
     (sparse.world.root / "a.txt").symlink_to(tmp_path / "nowhere")
     include_present(sparse.store, sparse.task, root, keep_fds=())
     assert left_out(sparse) == []
+
+
+@pytest.mark.parametrize("ref_format", ["files", "reftable"])
+def test_a_base_is_pinned_once_and_survives(
+    world: World, monkeypatch: pytest.MonkeyPatch, ref_format: str
+) -> None:
+    sha, git = world.head(), world.git
+    paths = world.paths._replace(ref_format=ref_format)
+    really = Git.run
+    run: list[str] = []
+
+    def noted(self: Git, place: Place, words: list[str], **more: Any) -> bytes:
+        run.append(words[0])
+        return really(self, place, words, **more)
+
+    monkeypatch.setattr(Git, "run", noted)
+    pin(git, paths, sha)
+    assert run == ([] if ref_format == "files" else ["update-ref"])
+    name = f"refs/siding/base/{sha}"
+    assert world.user("for-each-ref", "--format=%(refname) %(objectname)", name).decode() == (
+        f"{name} {sha}\n"
+    )
+    path = paths.common_dir / name
+    assert path.read_bytes() == f"{sha}\n".encode()
+    if ref_format == "files":
+        assert path.stat().st_mode & 0o777 == 0o644
+
+    def started(*_: Any, **__: Any) -> None:
+        raise AssertionError("a process for what is pinned already")
+
+    monkeypatch.setattr(Git, "attempt", started)
+    pin(git, paths, sha)
+
+
+def test_what_is_no_commit_is_not_pinned(world: World) -> None:
+    blob = world.user("rev-parse", "HEAD:a.txt").decode().strip()
+    for sha in ("12" * 20, blob):
+        with pytest.raises(UnknownRevision, match=sha):
+            pin(world.git, world.paths, Sha(sha))
+        assert not (world.paths.common_dir / "refs/siding/base" / sha).exists()
+
+
+def test_a_pin_that_holds_another_commit_is_put_right(world: World) -> None:
+    sha = world.head()
+    other = world.commit({"a.txt": "later\n"})
+    world.user("update-ref", f"refs/siding/base/{sha}", other)
+    pin(world.git, world.paths, sha)
+    assert world.user("rev-parse", f"refs/siding/base/{sha}").decode().strip() == sha

@@ -8,16 +8,19 @@ mode `acceptEdits`; else a question, which the mode `dontAsk` turns into a no.
 from collections.abc import Iterable
 
 from siding.assistant.loop.permissions.facts import CallFacts, PermissionGround, UsedFile, facts_of
-from siding.assistant.loop.permissions.matching import (
+from siding.assistant.loop.permissions.patterns import (
     EDITS,
     READ,
+    Fit,
+    fits,
     fits_host,
     fits_text,
     globs,
+    literal,
     means,
+    meet,
     names_tool,
 )
-from siding.assistant.loop.permissions.patterns import Fit, fits, literal, meet
 from siding.assistant.loop.permissions.rules import (
     FETCH,
     SHELL,

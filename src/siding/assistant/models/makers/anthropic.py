@@ -6,7 +6,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 
-from siding.assistant.models.access import Access
+from siding.assistant.models.names import Access
 
 
 def direct(name: str, access: Access, http: httpx2.AsyncClient) -> Model:

@@ -10,7 +10,7 @@ from pydantic_ai.models.bedrock import BedrockConverseModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.bedrock import BedrockProvider
 
-from siding.assistant.models.access import Access
+from siding.assistant.models.names import Access
 
 
 def bedrock(name: str, access: Access, http: httpx2.AsyncClient) -> Model:

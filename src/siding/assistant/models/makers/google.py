@@ -5,7 +5,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.google import GoogleModel
 from pydantic_ai.providers.google import GoogleProvider
 
-from siding.assistant.models.access import Access
+from siding.assistant.models.names import Access
 
 
 def gemini(name: str, access: Access, http: httpx2.AsyncClient) -> Model:

@@ -8,7 +8,7 @@ from pydantic_ai.providers.azure import AzureProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-from siding.assistant.models.access import Access
+from siding.assistant.models.names import Access
 
 _OPENAI = "https://api.openai.com"
 # A stream that ends without saying why was cut: a proxy may end it as if it were whole.

@@ -9,7 +9,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.google_cloud import GoogleCloudProvider
 
 from siding.assistant.loop.model import ModelError, Trouble
-from siding.assistant.models.access import Access
+from siding.assistant.models.names import Access
 
 _PROJECT = ("ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT")
 _REGION = ("CLOUD_ML_REGION", "GOOGLE_CLOUD_LOCATION")

@@ -8,19 +8,22 @@ from typing import Any
 from siding.assistant.tools.files.paths import PathRefused, Paths, explained
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Call, Result, Use
-from siding.assistant.tools.search.globs import BadPattern, filtering, simple_names
-from siding.assistant.tools.search.request import (
+from siding.assistant.tools.search.glob import BadPattern, filtering, simple_names
+from siding.assistant.tools.search.ripgrep import Searches
+from siding.assistant.tools.search.search import (
     Found,
     Hit,
     Mode,
+    Page,
     Request,
     SearchFailed,
     Where,
+    content_lines,
     names_of,
+    newest_first,
+    result_of,
     where,
 )
-from siding.assistant.tools.search.results import Page, content_lines, newest_first, result_of
-from siding.assistant.tools.search.ripgrep import Searches
 from siding.assistant.tools.spec import choice, failed, flag, number, spec_of, text
 from siding.shellguard.face import Effect
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from siding.assistant.tools import program
 from siding.assistant.tools.place import Place
-from siding.assistant.tools.search.request import Found, Hit, Line, Mode, Request, SearchFailed
+from siding.assistant.tools.search.search import Found, Hit, Line, Mode, Request, SearchFailed
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import CannotStart, OutputTooLarge, TimedOut, run_captured
 

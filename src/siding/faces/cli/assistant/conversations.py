@@ -15,9 +15,9 @@ from siding.ground.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
     from siding.assistant.views.context_use import ContextPart, ContextUse
+    from siding.assistant.views.conversation import ToolCall
     from siding.assistant.views.spending import ModelSpending, Spending
     from siding.assistant.views.summary import Recap, RecapTurn, Summary
-    from siding.assistant.views.turns import ToolCall
 
 
 def _context_options(parser: ArgumentParser) -> None:
@@ -348,8 +348,7 @@ def _tool_call_options(parser: ArgumentParser) -> None:
 
 
 def _tool_call(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.views.chosen import looked_at
-    from siding.assistant.views.turns import calls_of
+    from siding.assistant.views.conversation import calls_of, looked_at
     from siding.record.place.project import require_project
 
     found = looked_at(require_project(context.app), arguments.session)
@@ -434,9 +433,8 @@ def _break_cache_options(parser: ArgumentParser) -> None:
 
 
 def _break_cache(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.views.chosen import looked_at
+    from siding.assistant.views.conversation import looked_at, requests_of
     from siding.assistant.views.spending import cache_use
-    from siding.assistant.views.turns import requests_of
     from siding.record.place.project import require_project
 
     screen = context.screen

@@ -10,7 +10,7 @@ from siding.assistant.front_end import Thinking, effort_in_force, split_list
 from siding.assistant.opening import Options, Which
 from siding.assistant.servers import ServerSettings, settings_in
 from siding.assistant.settings import AgentFlags
-from siding.assistant.subagents import SubagentKind, kinds_in
+from siding.assistant.subagent_kinds import SubagentKind, kinds_in
 from siding.ground.errors import UsageError
 
 

@@ -118,10 +118,9 @@ def _perf_options(parser: ArgumentParser) -> None:
 
 
 def _perf(arguments: Namespace, context: Context) -> int:
-    from siding.assistant.views.chosen import looked_at
+    from siding.assistant.views.conversation import calls_of, looked_at
     from siding.assistant.views.performance import start_phases
     from siding.assistant.views.spending import tools_used
-    from siding.assistant.views.turns import calls_of
     from siding.record.place.project import require_project
 
     screen = context.screen

@@ -12,7 +12,7 @@ from typing import Any
 from siding.assistant.agent import Agent, text_of
 from siding.assistant.front_end import Ending, TurnEnded
 from siding.assistant.servers import Servers
-from siding.assistant.subagents import kinds_in
+from siding.assistant.subagent_kinds import kinds_in
 from siding.faces.cli.assistant.client import (
     AnsweredAs,
     Asked,

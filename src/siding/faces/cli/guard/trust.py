@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from siding.guard.in_force import PolicySource
     from siding.record.place.project import Project
     from siding.record.place.trust import AskedDriver
-    from siding.sandbox.trust import AskedByRepository
+    from siding.sandbox.settings import AskedByRepository
     from siding.workflows.acts.scripts import FoundScript
 
 
@@ -53,7 +53,7 @@ def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import ensure_project
     from siding.record.place.trust import asked_drivers, forget_all, trust_drivers
     from siding.record.recording.calling_step import refuse_inside_step
-    from siding.sandbox.trust import trust_sandbox, widening
+    from siding.sandbox.settings import trust_sandbox, widening
     from siding.workflows.acts.trust import is_trusted, of_repository
     from siding.workflows.acts.trust import trust as trust_workflow
 

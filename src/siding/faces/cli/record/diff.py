@@ -13,7 +13,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import json_text, write_result
-from siding.faces.cli.globals import Context
+from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.colours import coloured_patch
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
@@ -38,9 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--stat", action="store_true", help="only files and numbers")
     parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
-    parser.add_argument(
-        "--format", choices=("patch", "stat", "json"), default="patch", help="default: patch"
-    )
+    add_format(parser, "patch", "stat", "json")
 
 
 def run(arguments: Namespace, context: Context) -> int:

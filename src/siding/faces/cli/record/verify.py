@@ -9,13 +9,14 @@ from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
+from siding.faces.cli.options import add_task_word
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import counted
 from siding.ground.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    add_task_word(parser)
     parser.add_argument(
         "--head", metavar="HASH", help="a head noted earlier, which the ledger must still have"
     )

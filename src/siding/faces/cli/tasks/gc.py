@@ -72,7 +72,7 @@ def whose_snapshots(steps: int, turns: int) -> str:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be freed")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be freed")
     parser.add_argument(
         "--budget", metavar="SIZE", help="let closed tasks keep this much, such as 2GiB"
     )

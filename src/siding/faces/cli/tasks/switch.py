@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
+from siding.faces.cli.options import add_task_word
 from siding.faces.cli.screen.words import ago, counted
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _switch_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", metavar="TASK", help="id or name; - for the one before")
+    add_task_word(parser, "id or name; - for the one before")
     parser.add_argument("--force", action="store_true", help="even if another task blocks it")
 
 
@@ -66,7 +67,7 @@ def _switch_line(row: TaskRow) -> str:
 
 
 def _open_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", metavar="TASK", help="id or name (default: the active)")
+    add_task_word(parser, "id or name (default: the active)")
     parser.add_argument("--with", dest="editor", metavar="COMMAND", help="the editor to use")
 
 

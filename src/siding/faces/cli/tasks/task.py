@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
-from siding.faces.cli.options import add_stop_argument
+from siding.faces.cli.options import add_stop_argument, add_task_word
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import local_time, port_range
 from siding.faces.cli.verb import Verb
@@ -113,7 +113,7 @@ def _start_from(project: Project, request: StartRequest, origin: str | None) -> 
 
 
 def _show_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    add_task_word(parser)
     add_format(parser, "text", "json")
 
 
@@ -211,7 +211,7 @@ def _card_lines(card: Mapping[str, object]) -> list[tuple[str, str]]:
 
 
 def _update_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    add_task_word(parser)
     parser.add_argument("--owner", help="who does it; refused while the task is blocked")
     parser.add_argument("-m", "--description", help="what is to be done")
     parser.add_argument("--tags", metavar="A,B", help="replace the tags")
@@ -257,7 +257,7 @@ def _update_names(text: str | None) -> tuple[str, ...] | None:
 
 
 def _close_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    add_task_word(parser)
     fate = parser.add_mutually_exclusive_group()
     fate.add_argument("--keep", action="store_true", help="leave the workspace where it is")
     fate.add_argument("--delete", action="store_true", help="move the task's records away too")
@@ -347,7 +347,7 @@ def _close_record(project: Project, closed: Closed) -> dict[str, object]:
 
 
 def _reopen_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", help="id or name")
+    add_task_word(parser, "id or name", is_needed=True)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
 
 

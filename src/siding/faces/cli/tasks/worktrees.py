@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
-from siding.faces.cli.options import add_stop_argument
+from siding.faces.cli.options import add_stop_argument, add_task_word
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, changes, counted, local_time
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    add_task_word(parser)
     parser.add_argument("--base", metavar="REF", help="start from this commit")
     parser.add_argument("--carry", action="store_true", help="take your uncommitted changes along")
     parser.add_argument("--force", action="store_true", help="even if another task blocks it")
@@ -115,7 +115,7 @@ def _say_adopted(screen: Screen, adopted: Adopted) -> None:
 
 
 def _bind_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", help="the task that gets it: id or name")
+    add_task_word(parser, "the task that gets it: id or name", is_needed=True)
     parser.add_argument(
         "--worktree", metavar="NAME", help="name, branch, path or task (default: the one here)"
     )
@@ -212,7 +212,7 @@ def _there(path: str, status: str) -> bool:
 
 
 def _status_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    add_task_word(parser)
     add_format(parser, "text", "json")
 
 
@@ -266,7 +266,7 @@ STATUS = Verb(
 
 
 def _keep_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    add_task_word(parser)
 
 
 def _keep(arguments: Namespace, context: Context) -> int:
@@ -288,7 +288,7 @@ KEEP = Verb(
 
 
 def _remove_options(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
+    add_task_word(parser)
     parser.add_argument("--complete", action="store_true", help="close the task as well")
     parser.add_argument("--force", action="store_true", help="even if it holds unapplied work")
     parser.add_argument(

@@ -24,7 +24,8 @@ from siding.record.place.quantities import bytes_in
 from siding.record.place.wiring import is_in_step
 from siding.running.request import RunRequest
 from siding.running.run import Ending, RunResult, Terminal, choose_stdin
-from siding.sandbox.sandbox import SandboxPlan, SandboxRequest, is_guard_open
+from siding.sandbox.request import SandboxRequest
+from siding.sandbox.sandbox import SandboxPlan, is_guard_open
 
 if TYPE_CHECKING:
     from siding.guard.ruling import Asker, PolicyQuestion, Ruling

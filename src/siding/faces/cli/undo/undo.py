@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help=task)
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument("--force", action="store_true", help=force)
     add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
@@ -28,17 +29,20 @@ def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
 def _undo(arguments: Namespace, context: Context) -> int:
     from siding.undo.undo import undo
 
-    return _run(arguments, context, act=undo)
+    return _run(arguments, context, "undo", undo)
 
 
 def _redo(arguments: Namespace, context: Context) -> int:
     from siding.undo.undo import redo
 
-    return _run(arguments, context, act=redo)
+    return _run(arguments, context, "redo", redo)
 
 
 def _run(
-    arguments: Namespace, context: Context, *, act: Callable[[Project, UndoRequest], Undone]
+    arguments: Namespace,
+    context: Context,
+    word: str,
+    act: Callable[[Project, UndoRequest], Undone],
 ) -> int:
     from siding.faces.cli.telling.restorations import beside_of, with_consent
     from siding.faces.cli.telling.step_words import kept_words
@@ -46,6 +50,8 @@ def _run(
     from siding.undo.undo import UndoRequest, choose
 
     project = require_project(context.app)
+    if arguments.dry_run:
+        return _preview(arguments, context, project, word)
     request = UndoRequest(task=arguments.task, wait=arguments.wait, beside=beside_of(arguments))
     if arguments.stop:
         from siding.faces.cli.telling.beside import stop_first
@@ -59,6 +65,25 @@ def _run(
     _tell(context, done, as_json=arguments.json)
     for sentence in kept_words(project.layout.root, done.applied):
         context.screen.warn(sentence)
+    return 0
+
+
+def _preview(arguments: Namespace, context: Context, project: Project, word: str) -> int:
+    """Say what the next undo or redo would do."""
+    from siding.faces.cli.telling.survey import print_survey, survey_record
+    from siding.undo.preview import coming
+
+    with coming(project, arguments.task, word) as found:
+        if arguments.json:
+            from siding.faces.cli.formats import print_json
+
+            survey = None if found.survey is None else survey_record(found.survey)
+            record = {"what": found.what, "step": found.step, "survey": survey}
+            print_json(context.screen, record)
+            return 0
+        context.screen.note(found.what)
+        if found.survey is not None:
+            print_survey(context.screen, found.survey)
     return 0
 
 

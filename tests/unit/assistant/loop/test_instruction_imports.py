@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.assistant.loop.context.instructions import imports_of, resolved, spellings
+from siding.assistant.loop.instructions import imports_of, resolved, spellings
 
 from .trees import HOME, ROOT
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.assistant.loop.context.files import InstructionFile, Instructions, Omitted, Origin, Why
-from siding.assistant.loop.context.texts import (
+from siding.assistant.loop.context import (
     MOST_ENTRIES,
     Environment,
     GitState,
@@ -18,6 +17,7 @@ from siding.assistant.loop.context.texts import (
     one_line,
     short_status,
 )
+from siding.assistant.loop.instructions import InstructionFile, Instructions, Omitted, Origin, Why
 from siding.ground.git.status import EntryKind, StatusEntry
 
 ENVIRONMENT = Environment(

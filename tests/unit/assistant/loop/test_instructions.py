@@ -6,18 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.assistant.loop.context.files import (
+from siding.assistant.loop.instructions import (
+    DEEPEST,
     MOST_DIRECTORIES,
+    MOST_IMPORTS,
     Candidate,
     Found,
     Origin,
     Places,
+    Room,
     Why,
     at_start,
     directories_above,
+    gather,
     in_directory,
 )
-from siding.assistant.loop.context.instructions import DEEPEST, MOST_IMPORTS, Room, gather
 
 from .trees import HOME, MACHINE, PLACES, ROOT, Tree, names
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from siding.agents.transcripts.kinds import USER, Record
-from siding.assistant.answers import ProjectAnswers
 from siding.assistant.front_end import People
 from siding.assistant.loop.permissions.decision import is_read_denied
 from siding.assistant.loop.permissions.facts import PermissionGround
@@ -12,6 +11,7 @@ from siding.assistant.loop.permissions.guard import CallJudge, PermissionGuard
 from siding.assistant.loop.permissions.rules import PermissionMode, require_allowed
 from siding.assistant.loop.permissions.updates import PermissionState
 from siding.assistant.loop.settings import AgentValues, SettingsLevel
+from siding.assistant.settings import ProjectAnswers
 from siding.record.place.project import Project
 from siding.shellguard.face import JudgingPlace
 

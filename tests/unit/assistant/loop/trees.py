@@ -3,8 +3,16 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from siding.assistant.loop.context.files import Found, Instructions, Places, Why, at_start
-from siding.assistant.loop.context.instructions import ROOM, Room, gather
+from siding.assistant.loop.instructions import (
+    ROOM,
+    Found,
+    Instructions,
+    Places,
+    Room,
+    Why,
+    at_start,
+    gather,
+)
 
 ROOT = Path("/work/repo")
 HOME = Path("/home/ada")

@@ -1,1 +1,0 @@
-"""The tools for commands: Bash, BashOutput, KillShell. `shells` runs them."""

@@ -1,1 +1,0 @@
-"""What the model is told before the conversation."""
