@@ -153,7 +153,7 @@ def _with_what_waits(old: Any) -> Any:
 
 def _state_in_place(_old: Any) -> Any:
     def write(folder: Any, state: Any) -> None:
-        from siding.ground.storage.codec import encode_document
+        from siding.ground.storage.writes import encode_document
 
         fd = os.open(folder.state_json, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.write(fd, encode_document(state.as_record()))
@@ -204,7 +204,7 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
         Replacement("siding.ground.files.durable", "write_and_rename", _rewrite_in_place),
     ),
     # A torn last line is not closed: it swallows the next record.
-    "skip-newline": (Replacement("siding.ground.storage.journals", "_missing_newline", _no_bytes),),
+    "skip-newline": (Replacement("siding.ground.storage.writes", "_missing_newline", _no_bytes),),
     # Locks are not taken: writers run into each other.
     "skip-lock": (Replacement("siding.ground.storage.locks", "FileLock._lock", _nothing),),
     # Only the lock of a task is not taken: two commands work in it at once.

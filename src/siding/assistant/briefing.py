@@ -62,7 +62,7 @@ from siding.ground.git.repository import Repository
 from siding.ground.git.settings import load_settings
 from siding.ground.git.status import ARGUMENTS, StatusEntry, parse
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.errors import TimedOut
+from siding.ground.process.capture import TimedOut
 
 # -- The state of a checkout, as the model is told of it when the conversation begins --------------
 #

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from siding.assistant.loop.setup import CallHooks, HookRuling
 from siding.assistant.tools.program import Limits, Output, run
-from siding.ground.process.errors import CannotStart
+from siding.ground.process.capture import CannotStart
 
 __all__ = ["ConversationHooks", "HookRuling"]
 

@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from siding.ground.errors import SidingError
-from siding.ground.process.capture import Running, start
-from siding.ground.process.errors import CannotStart
+from siding.ground.process.capture import CannotStart, Running, start
 from siding.ground.process.tree import ProcessTree
 from siding.ground.process.turns import Quiet
 from siding.ground.storage.documents import read_document_or_none

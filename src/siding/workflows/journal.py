@@ -19,10 +19,10 @@ from typing import Any, Self
 from siding.ground.files.durable import flush, flush_dir, write_all
 from siding.ground.files.regular import open_with_stat
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import encode_line
 from siding.ground.storage.errors import NotStorable
 from siding.ground.storage.journals import TORN, Entry, Journal
 from siding.ground.storage.lines import MAX_LINE_BYTES
+from siding.ground.storage.writes import encode_line
 from siding.workflows.errors import RERUN_LOST, DamagedJournal
 from siding.workflows.journal_lines import (
     Answer,

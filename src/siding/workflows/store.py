@@ -14,9 +14,10 @@ from siding.ground.errors import SidingError, UnreadableFile
 from siding.ground.files.durable import create_bytes, make_dirs, replace_bytes, write_all
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import NotJson, encode_document, parse_object
+from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
+from siding.ground.storage.writes import encode_document
 from siding.record.place.project import Project
 from siding.workflows.errors import RunIsLive, WorkflowNotFound
 from siding.workflows.state import RunState, RunStatus, state_from

@@ -32,7 +32,7 @@ from siding.agents.transcripts.store import SessionStore
 from siding.ground.files.durable import flush_dir, make_dirs, replace_bytes
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import encode_line
+from siding.ground.storage.writes import encode_line
 
 _OURS = (b'"tombstone"', b'"foreign-line"', b'"origin"', b'"sidingOrigin"')
 _LAST_PROMPT = b'"last-prompt"'

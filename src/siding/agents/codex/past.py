@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 from siding.agents.hooks import NEWEST, CannotShorten, Past, Shortened, first_gone
+from siding.ground.process.capture import CannotStart, OutputTooLarge, TimedOut
 from siding.ground.process.dialogue import converse
-from siding.ground.process.errors import CannotStart, OutputTooLarge, TimedOut
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.fields import mapping, mappings, text
 

@@ -16,7 +16,7 @@ from siding.agents.transcripts.store import SessionStore
 from siding.agents.transcripts.writer import Writer
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import create_bytes
-from siding.ground.storage.codec import encode_line
+from siding.ground.storage.writes import encode_line
 
 TITLE_LENGTH = 100
 REWIND = "rewind"

@@ -15,7 +15,8 @@ from uuid import NAMESPACE_URL, uuid5
 from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.kinds import ASSISTANT, FORMAT_VERSION, SPOKEN, Record
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import NotJson, encode_line
+from siding.ground.storage.codec import NotJson
+from siding.ground.storage.writes import encode_line
 
 MOST_TEXT = 64 * 1024  # characters of one message that are searched
 # Keys of what is no text of a message.

@@ -35,8 +35,9 @@ from siding.ground.errors import UsageError
 from siding.ground.files.durable import make_dirs, move_aside, remove_file, replace_bytes
 from siding.ground.files.regular import open_with_stat, read_bytes
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import NotJson, encode_line
+from siding.ground.storage.codec import NotJson
 from siding.ground.storage.lines import lines_forwards
+from siding.ground.storage.writes import encode_line
 
 _CHUNK_LINES = 2000
 MOST_BYTES = 1024 * 1024 * 1024  # of a file that must be in memory as a whole

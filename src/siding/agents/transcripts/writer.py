@@ -27,8 +27,8 @@ from siding.agents.transcripts.messages import is_boundary, is_tool_result, tool
 from siding.agents.transcripts.reading.metadata import Metadata
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import encode_line
 from siding.ground.storage.locks import Holder
+from siding.ground.storage.writes import encode_line
 
 REPEAT_AFTER_BYTES = 48 * 1024  # Claude Code (2.1.197) looks for titles in the last 64 KiB
 _FIRST_KEYS = ("teamName", "agentName", "promptId", "agentId")

@@ -37,7 +37,6 @@ from siding.asking.decisions.request import DecisionRequest
 from siding.ground.errors import NotFound, UnreadableFile
 from siding.ground.files.durable import copy_aside, create_bytes, make_dirs, move_aside, remove_file
 from siding.ground.hashing import sha256_hex
-from siding.ground.storage.codec import encode_document
 from siding.ground.storage.documents import (
     DamagedFile,
     listed_ids,
@@ -46,6 +45,7 @@ from siding.ground.storage.documents import (
     write_document,
 )
 from siding.ground.storage.layout import checked_name
+from siding.ground.storage.writes import encode_document
 
 PENDING = "pending.json"
 _SUFFIX = ".json"

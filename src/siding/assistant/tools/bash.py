@@ -21,7 +21,7 @@ from siding.assistant.tools.shells import (
     TooManyShells,
 )
 from siding.assistant.tools.spec import failed, flag, number, spec_of, text
-from siding.ground.process.errors import CannotStart
+from siding.ground.process.capture import CannotStart
 from siding.shellguard.face import LineUse
 
 USUAL_MS = 120_000

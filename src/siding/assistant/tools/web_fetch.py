@@ -15,7 +15,7 @@ from siding.assistant.tools.place import Fetched, Http, Place
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import failed, spec_of, text
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.errors import CannotStart
+from siding.ground.process.capture import CannotStart
 from siding.shellguard.face import Effect, ToolUse
 
 # -- Addresses that may be fetched, and where redirects lead ---------------------------------------

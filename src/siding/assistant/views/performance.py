@@ -15,8 +15,7 @@ from siding.assistant.models.scripted import PROVIDER as SCRIPTED
 from siding.assistant.starting import model_or_none
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.capture import run_captured
-from siding.ground.process.errors import CannotStart, TimedOut
+from siding.ground.process.capture import CannotStart, TimedOut, run_captured
 from siding.ground.storage.codec import NotJson
 from siding.ground.storage.fields import mapping, whole
 from siding.record.place.wiring import App

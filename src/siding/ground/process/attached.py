@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from siding.ground.process.capture import Completed
-from siding.ground.process.errors import CannotStart
+from siding.ground.process.capture import CannotStart, Completed
 from siding.ground.process.lookup import NotStartable, explain_exec_error, find_program
 
 

@@ -20,9 +20,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.descriptors import LAST_STANDARD, pipe_above_standard
-from siding.ground.process.errors import CannotStart, OutputTooLarge, TimedOut
 from siding.ground.process.lookup import NotStartable, find_program
 
 DEFAULT_MAX_OUTPUT = 1 << 30
@@ -32,6 +32,24 @@ _READ_SIZE = 1 << 16
 # Python ignores these at start-up, and a child would inherit that. Git expects the default: it ends
 # by SIGPIPE when its reader is gone.
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+class CannotStart(SidingError):
+    """The program could not be started at all."""
+
+    code = "cannot_start"
+
+
+class TimedOut(SidingError):
+    """The helper command ran past its timeout; its process group has been ended."""
+
+    code = "timed_out"
+
+
+class OutputTooLarge(SidingError):
+    """The helper command printed more than `max_output`; its process group has been ended."""
+
+    code = "output_too_large"
 
 
 class Completed(NamedTuple):

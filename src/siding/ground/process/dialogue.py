@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 
-from siding.ground.process.errors import CannotStart, OutputTooLarge, TimedOut
+from siding.ground.process.capture import CannotStart, OutputTooLarge, TimedOut
 
 _LONGEST = 64 << 20  # bytes of all that the program may say
 _GRACE_S = 2.0

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from siding.ground.process.pump import Channel, TerminalInput
 from siding.ground.process.signals import ENDING, STOP, SignalInbox
+from siding.ground.process.streams import Channel, TerminalInput
 from siding.ground.process.tree import EndedProcesses, ProcessTree
 
 if TYPE_CHECKING:

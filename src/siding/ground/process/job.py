@@ -19,8 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.process.capture import CannotStart
 from siding.ground.process.command import MARK_VARIABLE, ProcessStatus
-from siding.ground.process.errors import CannotStart
 
 if sys.platform == "linux":
     from siding.ground.process import procfs as processes

@@ -22,9 +22,9 @@ from siding.ground.process.command import (
 from siding.ground.process.drive import Drive
 from siding.ground.process.limits import LIMIT_EXIT_CODE
 from siding.ground.process.output.recording import OutputFiles, Recorded
-from siding.ground.process.pump import Channel
 from siding.ground.process.side import Plan, Side
 from siding.ground.process.signals import SignalInbox
+from siding.ground.process.streams import Channel
 from siding.ground.process.tree import EndedProcesses, ProcessTree, info
 
 if sys.platform == "linux":

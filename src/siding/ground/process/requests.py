@@ -9,8 +9,8 @@ import select
 from collections.abc import Callable
 from threading import Condition
 
-from siding.ground.process.pump import TerminalInput
 from siding.ground.process.signals import SignalInbox
+from siding.ground.process.streams import TerminalInput
 
 _MOST_WAITING = 256 << 10  # bytes of input that the command has not read
 _END_OF_FILE = b"\x04"  # Ctrl-D, what a terminal takes for the end of its input

@@ -22,9 +22,8 @@ from siding.ground.process.descriptors import pipe_above_standard
 from siding.ground.process.drive import Suspends
 from siding.ground.process.limits import Limits
 from siding.ground.process.output.recording import OutputFiles
-from siding.ground.process.pump import Channel, TerminalInput
 from siding.ground.process.spawn import spawn_piped
-from siding.ground.process.streams import ScreenWriter
+from siding.ground.process.streams import Channel, ScreenWriter, TerminalInput
 from siding.ground.process.tree import TERM_GRACE_S, ProcessTree
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import time
 from collections.abc import Callable
 
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.capture import Running
+from siding.ground.process.capture import Running, TimedOut
 from siding.ground.process.command import TurnTimes
-from siding.ground.process.errors import TimedOut
 from siding.ground.process.tree import ProcessTree
 
 LOOK_SHARE = 20  # looks take at most about 1/20 of the time

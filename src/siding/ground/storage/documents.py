@@ -24,7 +24,7 @@ from typing import Any
 
 from siding.ground.errors import FileTooLarge
 from siding.ground.files.regular import read_bytes
-from siding.ground.storage.codec import NotJson, encode_document, parse_object
+from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.errors import DamagedFile, NewerVersion, NotStorable
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
@@ -144,6 +144,7 @@ def write_document(path: Path, data: Mapping[str, Any]) -> None:
     `data` must hold the `version`. Raises `NotStorable` and OSError.
     """
     from siding.ground.files.durable import replace_bytes
+    from siding.ground.storage.writes import encode_document
 
     raw = encode_document(data)
     if len(raw) > MAX_DOCUMENT_BYTES:

@@ -1,9 +1,9 @@
 """Journals: files with one JSON object on each line, which are only appended to.
 
-Writing: `append` takes the lock ``<journal>.lock``, writes the whole line at once and flushes it
-before it returns. A killed writer may leave a last line without its newline. Its `append` never
-returned, so the record does not count: the next append closes the line with a newline, and readers
-report it as torn.
+Writing (`writes`): `append` takes the lock ``<journal>.lock``, writes the whole line at once and
+flushes it before it returns. A killed writer may leave a last line without its newline. Its
+`append` never returned, so the record does not count: the next append closes the line with a
+newline, and readers report it as torn.
 
 Reading takes no lock and writes nothing. A damaged line is an `Entry` with a `problem` instead of a
 `record`; the lines after it are read as usual. Lines of white space are skipped. Reading needs
@@ -12,16 +12,14 @@ memory for the longest line, at most `MAX_LINE_BYTES`.
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from siding.ground.files.regular import open_with_stat
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import NotJson, encode_line, parse_object
-from siding.ground.storage.errors import NotStorable
-from siding.ground.storage.lines import MAX_LINE_BYTES, Line, lines_backwards, lines_forwards
+from siding.ground.storage.codec import NotJson, parse_object
+from siding.ground.storage.lines import Line, lines_backwards, lines_forwards
 
 TORN = "torn"
 TOO_LONG = "too long"
@@ -68,9 +66,9 @@ class Journal:
         Raises OSError, `LockBusy`, `NotARegularFile` or `NotStorable`. The journal is then as it
         was before.
         """
-        line = _encode(record)
-        with self._open_locked() as (fd, size):
-            _write_line(fd, size, line)
+        from siding.ground.storage.writes import append
+
+        append(self.path, record, self._lock_timeout_s)
 
     def append_built(
         self, build: Callable[[bytes | None], Mapping[str, Any]]
@@ -80,12 +78,9 @@ class Journal:
         `build` runs under the lock and gets `Entry.raw` of the last entry, damaged or not, or None
         in an empty journal. If it raises, the journal is as it was before.
         """
-        with self._open_locked() as (fd, size):
-            previous = next(lines_backwards(fd, size), None)
-            record = dict(build(previous.raw if previous else None))
-            line = _encode(record)
-            _write_line(fd, size, line)
-        return record, line
+        from siding.ground.storage.writes import append_built
+
+        return append_built(self.path, build, self._lock_timeout_s)
 
     def close_last_line(self) -> None:
         """Close the last line with a newline, durably, if a killed writer left it torn.
@@ -94,15 +89,12 @@ class Journal:
         from then on. So code that may be writing a record for the second time calls this first, and
         then looks whether the record is there.
         """
-        from siding.ground.files.durable import flush, write_all
-
         last = self.last()
         if last is None or last.problem != TORN:
             return
-        with self._open_locked() as (fd, size):
-            if newline := _missing_newline(fd, size):
-                write_all(fd, newline)
-                flush(fd)
+        from siding.ground.storage.writes import close_last_line
+
+        close_last_line(self.path, self._lock_timeout_s)
 
     def entries(self, start: int = 0) -> Iterator[Entry]:
         """Yield the entries from the byte offset `start` (an `Entry.end`) on, oldest first.
@@ -152,50 +144,6 @@ class Journal:
             if (problem := entry.problem) is not None
         )
         return list(islice(damaged, limit))
-
-    @contextmanager
-    def _open_locked(self) -> Iterator[tuple[int, int]]:
-        """Yield the journal's descriptor and size, under the lock."""
-        from siding.ground.files.durable import flush_dir
-        from siding.ground.storage.locks import FileLock
-
-        lock = FileLock(self.path.with_name(self.path.name + ".lock"))
-        with lock.acquire(timeout_s=self._lock_timeout_s):
-            fd, status = open_with_stat(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-            try:
-                if status.st_size == 0:
-                    # Flush the name before the first line. So a journal with content has a durable
-                    # name, even if the process that created the file was killed.
-                    flush_dir(self.path.parent)
-                yield fd, status.st_size
-            finally:
-                os.close(fd)
-
-
-def _encode(record: Mapping[str, Any]) -> bytes:
-    line = encode_line(record)
-    if len(line) > MAX_LINE_BYTES:
-        raise NotStorable(f"a record of {len(line)} bytes is over the limit of {MAX_LINE_BYTES}")
-    return line
-
-
-def _write_line(fd: int, size: int, line: bytes) -> None:
-    from siding.ground.files.durable import flush, write_all
-
-    try:
-        write_all(fd, b"%b%b\n" % (_missing_newline(fd, size), line))
-        flush(fd)
-    except BaseException:
-        # The caller gets an error, so no reader may find the record. It is not flushed again: after
-        # a failed fsync Linux marks the pages clean, and the next fsync succeeds without writing.
-        with suppress(OSError):
-            os.ftruncate(fd, size)
-        raise
-
-
-def _missing_newline(fd: int, size: int) -> bytes:
-    """Return the newline that the last line lacks; b"" when the file ends with one or is empty."""
-    return b"\n" if size and os.pread(fd, 1, size - 1) != b"\n" else b""
 
 
 def _entry(line: Line) -> Entry:

@@ -22,11 +22,12 @@ from siding.ground.files.durable import flush, make_dirs, remove_file, replace_b
 from siding.ground.files.regular import open_regular, open_with_stat, read_bytes
 from siding.ground.hashing import Sha256, sha256_hex
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import NotJson, encode_line, parse_object
+from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.errors import DamagedFile, NewerVersion
 from siding.ground.storage.fields import text
 from siding.ground.storage.journals import TORN, Entry, Journal
+from siding.ground.storage.writes import encode_line
 from siding.record.ledger.store import link
 
 ANCHOR_VERSION = 1

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from siding.ground.git.command import Place
 from siding.ground.git.errors import CommandFailed
-from siding.ground.git.packs import give_pack
-from siding.ground.git.repository import Repository
+from siding.ground.git.repository import Repository, give_pack
 from siding.ground.namedtuples import NamedTuple
 
 _FAN = re.compile(r"[0-9a-f]{2}")

@@ -14,10 +14,10 @@ from typing import Any
 
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import encode_document
 from siding.ground.storage.documents import NewerVersion, read_document_or_none
 from siding.ground.storage.fields import mappings, said, text, words
 from siding.ground.storage.layout import TaskLayout
+from siding.ground.storage.writes import encode_document
 from siding.record.runs.file_names import LEFT
 from siding.record.runs.run import ProcessMark, run_number
 from siding.record.runs.small_files import remove_small, replace_small

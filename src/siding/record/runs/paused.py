@@ -14,9 +14,10 @@ from pathlib import Path
 from siding.ground.files.durable import write_all
 from siding.ground.files.regular import read_small
 from siding.ground.process.identity import boot_id
-from siding.ground.storage.codec import NotJson, encode_line, parse_object
+from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock, LockBusy
+from siding.ground.storage.writes import encode_line
 from siding.record.runs.file_names import PAUSED
 from siding.record.runs.run import ProcessMark
 from siding.record.runs.small_files import open_anew, remove_small

@@ -6,9 +6,9 @@ from pathlib import Path
 from siding.ground.errors import NotARegularFile, SidingError
 from siding.ground.process.broker.place import remove_place
 from siding.ground.process.identity import await_end, boot_id, started_of
-from siding.ground.storage.codec import encode_document
 from siding.ground.storage.documents import read_document_or_none
 from siding.ground.storage.locks import FileLock
+from siding.ground.storage.writes import encode_document
 from siding.record.runs.file_names import AGENT, RECORD, SOCKET, WIRE
 from siding.record.runs.run import Run
 from siding.record.runs.small_files import NEW, remove_small, replace_small

@@ -11,10 +11,10 @@ from typing import Any
 
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.codec import encode_document
 from siding.ground.storage.documents import read_document_or_none
 from siding.ground.storage.fields import mapping, said, text, whole, words
 from siding.ground.storage.layout import TaskLayout
+from siding.ground.storage.writes import encode_document
 from siding.record.runs.file_names import AGENT
 from siding.record.runs.small_files import replace_small
 

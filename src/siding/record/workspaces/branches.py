@@ -14,8 +14,8 @@ from typing import Any
 
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.git.errors import GitError
-from siding.ground.git.packs import give_pack
 from siding.ground.git.refs import is_sha
+from siding.ground.git.repository import give_pack
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none

@@ -16,8 +16,7 @@ from siding.ground.files.regular import read_small
 from siding.ground.git import refs
 from siding.ground.git.command import Place
 from siding.ground.git.errors import GitError, SnapshotDamaged, said_by
-from siding.ground.git.packs import give_pack
-from siding.ground.git.repository import Repository
+from siding.ground.git.repository import Repository, give_pack
 from siding.ground.ids import Sha
 from siding.record.snapshots.patches import parse_raw
 from siding.record.snapshots.scratch import scratch

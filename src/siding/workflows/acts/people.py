@@ -13,8 +13,8 @@ from siding.asking.question import NotAnswered, ask, output_or_raise, wait
 from siding.asking.views import DecisionView
 from siding.ground.errors import SidingError
 from siding.ground.hashing import sha256_hex
-from siding.ground.storage.codec import encode_line
 from siding.ground.storage.fields import mappings, text
+from siding.ground.storage.writes import encode_line
 from siding.record.place.project import Project
 from siding.workflows.engine.ports import Cancelled, Question
 

@@ -7,7 +7,7 @@ from typing import Any
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.store import SessionStore
 from siding.agents.transcripts.writer import Stamp, Writer
-from siding.ground.storage.codec import encode_line
+from siding.ground.storage.writes import encode_line
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 STAMP = Stamp(cwd="/w", version="0.1.0", git_branch="main")

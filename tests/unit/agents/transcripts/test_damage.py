@@ -11,7 +11,7 @@ from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.chains import EndRule
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.store import SessionStore
-from siding.ground.storage.codec import encode_line
+from siding.ground.storage.writes import encode_line
 
 from .building import SESSION, at, called, result, said, writer_of
 from .test_transcript import MOVES, grown

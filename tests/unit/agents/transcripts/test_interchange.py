@@ -17,7 +17,7 @@ from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.reading.views import wire
 from siding.agents.transcripts.store import SessionStore
 from siding.ground.errors import UsageError
-from siding.ground.storage.codec import encode_line
+from siding.ground.storage.writes import encode_line
 
 from .building import SESSION, at, called, line, result, said, writer_of
 

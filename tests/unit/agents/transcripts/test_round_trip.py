@@ -12,7 +12,8 @@ from siding.agents.transcripts.interchange import bring_in, give_out
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.store import SessionStore
 from siding.ground.errors import UsageError
-from siding.ground.storage.codec import encode_line, parse_object
+from siding.ground.storage.codec import parse_object
+from siding.ground.storage.writes import encode_line
 
 from .building import SESSION, at, called, result, said, writer_of
 from .test_interchange import CHAT, ROLLOUT, data_of

@@ -12,8 +12,8 @@ from siding.agents.transcripts.reading.metadata import Index, read_index, update
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.store import SessionStore, listed_file
 from siding.ground.errors import NotFound, UnreadableFile, UsageError
-from siding.ground.storage.codec import encode_line
 from siding.ground.storage.lines import MAX_LINE_BYTES
+from siding.ground.storage.writes import encode_line
 
 from .building import SESSION, at, line, said, writer_of, written
 

@@ -11,7 +11,7 @@ from siding.agents.transcripts.compaction import Keep, Making, full, partial, sn
 from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.chains import EndRule
 from siding.agents.transcripts.reading.transcript import Transcript
-from siding.ground.storage.codec import encode_line
+from siding.ground.storage.writes import encode_line
 
 from .building import at, said, written
 

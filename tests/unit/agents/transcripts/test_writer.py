@@ -14,9 +14,10 @@ from siding.agents.transcripts.layout import SessionLayout
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.store import SessionStore
 from siding.agents.transcripts.writer import WriterClosed
-from siding.ground.storage.codec import encode_line, parse_object
+from siding.ground.storage.codec import parse_object
 from siding.ground.storage.errors import NewerVersion
 from siding.ground.storage.locks import LockBusy
+from siding.ground.storage.writes import encode_line
 
 from .building import SESSION, at, called, line, result, said, writer_of
 

@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from siding.ground.process.capture import run_captured, run_to_fd, start
-from siding.ground.process.errors import CannotStart, OutputTooLarge, TimedOut
+from siding.ground.process.capture import (
+    CannotStart,
+    OutputTooLarge,
+    TimedOut,
+    run_captured,
+    run_to_fd,
+    start,
+)
 
 from .world import ENVIRONMENT, wait_until
 

@@ -7,14 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.ground.storage.codec import (
-    MAX_DEPTH,
-    NotJson,
-    encode_document,
-    encode_line,
-    parse_object,
-)
+from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.errors import NotStorable
+from siding.ground.storage.writes import MAX_DEPTH, encode_document, encode_line
 
 # Lone surrogates included: a file name that is not UTF-8 becomes one.
 ANY_TEXT = st.text(st.characters(exclude_categories=()))

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from siding.ground.errors import NotARegularFile, UnreadableFile
 from siding.ground.storage import documents
-from siding.ground.storage.codec import encode_document
 from siding.ground.storage.documents import (
     migrate_document,
     read_document,
@@ -19,6 +18,7 @@ from siding.ground.storage.documents import (
     write_document,
 )
 from siding.ground.storage.errors import DamagedFile, NewerVersion, NotStorable
+from siding.ground.storage.writes import encode_document
 
 OBJECTS = st.dictionaries(
     st.text().filter(lambda key: key != "version"),

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from privileges import bound_by_permissions
 from scratch import scratch
 from siding.ground.errors import NotARegularFile
-from siding.ground.storage import journals, lines
-from siding.ground.storage.codec import encode_line
+from siding.ground.storage import lines, writes
 from siding.ground.storage.errors import NotStorable
 from siding.ground.storage.journals import TOO_LONG, TORN, Damage, Entry, Journal
 from siding.ground.storage.locks import FileLock, LockBusy
+from siding.ground.storage.writes import encode_line
 
 RECORDS = st.dictionaries(
     st.text(max_size=3), st.integers() | st.text(max_size=5) | st.lists(st.none()), max_size=3
@@ -291,7 +291,7 @@ def test_a_lock_that_stays_taken_is_an_error_and_not_a_record(tmp_path: Path) ->
 def test_a_record_that_readers_would_skip_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journals, "MAX_LINE_BYTES", 10)
+    monkeypatch.setattr(writes, "MAX_LINE_BYTES", 10)
     journal = Journal(tmp_path / "j.jsonl")
     journal.append({"a": 1234})
     with pytest.raises(NotStorable):

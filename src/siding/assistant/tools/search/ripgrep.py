@@ -11,8 +11,7 @@ from siding.assistant.tools import program
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.search.search import Found, Hit, Line, Mode, Request, SearchFailed
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.process.capture import run_captured
-from siding.ground.process.errors import CannotStart, OutputTooLarge, TimedOut
+from siding.ground.process.capture import CannotStart, OutputTooLarge, TimedOut, run_captured
 
 # -- Finding what searches: ripgrep of a wheel, or ripgrep of the system ---------------------------
 #

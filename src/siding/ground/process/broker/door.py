@@ -14,9 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from siding.ground.process.capture import Running
+from siding.ground.process.capture import CannotStart, Running
 from siding.ground.process.descriptors import pipe_above_standard
-from siding.ground.process.errors import CannotStart
 
 _WAITING = 128  # connections that the kernel keeps for the broker
 _FIRST_PAUSE_S = 0.2  # before a broker is started again that ended at once

@@ -4,7 +4,7 @@ import os
 import signal
 
 from siding.ground.process.command import WindowSize
-from siding.ground.process.pump import Channel, TerminalInput
+from siding.ground.process.streams import Channel, TerminalInput
 from siding.ground.process.terminal import set_window_size
 
 _MOST_PENDING = 16 << 10  # bytes that were typed and that the terminal has not taken
