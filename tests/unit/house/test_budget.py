@@ -18,7 +18,7 @@ TODAY = {
     "apply --no-close": Limit(179, 2_245, others=65, git=12, fsyncs=35),
     "undo": Limit(167, 1_920, git=7, fsyncs=30, patterns=16),
     "rollback --step 1": Limit(165, 1_900, git=7, fsyncs=30, patterns=16),
-    "status": Limit(85, 797, git=1, patterns=4),
+    "status": Limit(84, 798, git=1, patterns=4),
     "log": Limit(65, 593, patterns=3),
     "diff --stat": Limit(80, 839, git=2, patterns=4),
     "task list": Limit(52, 434, patterns=2),
