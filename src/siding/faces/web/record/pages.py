@@ -12,11 +12,10 @@ from siding.faces.web.text import inert, tone_of
 from siding.feed.board import show
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.ids import TaskId, run_or_step
-from siding.ground.process.output.reading import Span
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_at, freed_note, marked, patch_note
 from siding.record.recording.last_screen import last_screen
-from siding.record.recording.step_details import Output, quote_path
+from siding.record.recording.step_details import Output, Span, quote_path
 from siding.record.recording.step_details import output as output_of
 from siding.record.recording.steps import (
     ApplyRedoStep,
