@@ -15,9 +15,6 @@ _MOST_PROBLEMS = 5
 _INVALID = "_invalid"  # the field of an input that was no JSON object: see `assistant.loop.model`
 
 
-# -- The specification of a tool -------------------------------------------------------------------
-
-
 def spec_of(module: str, name: str, fields: Mapping[str, Field], *required: str) -> ToolSpec:
     """Return the specification of a tool.
 

@@ -245,12 +245,16 @@ def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:
 
 
 def _flush_ref(repository: Repository, name: str) -> None:
-    """Flush the directories above a ref, up to the git directory: git flushes only the ref's
-    file."""
+    """Flush the directories above a branch, up to `refs/heads`: git flushes only the ref's file.
+
+    Those below `refs/heads` may have been made just now. It itself is there from the beginning, and
+    git never removes it.
+    """
     if repository.paths.ref_format != "files":
         return
+    heads = repository.paths.common_dir / "refs" / "heads"
     path = (repository.paths.common_dir / name).parent
-    while path != repository.paths.common_dir and path.is_dir():
+    while path.is_relative_to(heads) and path.is_dir():
         flush_dir(path)
         path = path.parent
 
