@@ -578,14 +578,14 @@ def test_what_somebody_else_moves_beside_a_run_still_is(ahead: Sandbox) -> None:
 # Siding that dies where it would anchor the line number N that it has appended.
 DIES_UNANCHORED = """
 import os, sys
-from siding.record.ledger import anchor_keeper
+from siding.record.ledger import anchor
 left = int(sys.argv.pop(1))
-real = anchor_keeper.write_anchor
+real = anchor.write_anchor
 def write_anchor(*given):
     global left
     left -= 1
     os._exit(9) if left == 0 else real(*given)
-anchor_keeper.write_anchor = write_anchor
+anchor.write_anchor = write_anchor
 from siding.faces.cli.main import main
 sys.exit(main())
 """

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox, alive
+from siding.record.place.event_log import StepRecorded
 from siding.record.place.project import Project, require_project
-from siding.record.place.step_events import StepRecorded
 from siding.record.place.wiring import Heard, open_app
 from siding.running.act import Cancelled
 from siding.running.hosting import (

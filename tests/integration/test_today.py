@@ -9,7 +9,7 @@ import pytest
 
 from integration.test_many_runs import UNTIL_GO, living, wait_until
 from sandbox import SIDING, Sandbox
-from siding.faces.cli.feed.today import shares
+from siding.faces.cli.feed import shares
 from terminal import Terminal
 
 SECTIONS = ("waits", "runs", "broke", "ready")

@@ -42,9 +42,8 @@ from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha, step_number
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.skeleton import Work, perform
-from siding.record.ledger.details.apply import ApplyDetail, LeftCommit
-from siding.record.ledger.details.rollback import LeftAlone
 from siding.record.ledger.figures import DiffFigures
+from siding.record.ledger.move_details import ApplyDetail, LeftAlone, LeftCommit
 from siding.record.ledger.reports import Trap
 from siding.record.ledger.step import Step
 from siding.record.moving.bench import Bench

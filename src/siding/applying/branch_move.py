@@ -19,9 +19,9 @@ from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns
 from siding.record.acts.skeleton import Act, Done, Ended, Result, Work
-from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
+from siding.record.ledger.move_details import ApplyDetail
 from siding.record.ledger.step import Step
 from siding.record.moving import checkout as checkouts
 from siding.record.moving.bench import Bench

@@ -18,8 +18,7 @@ from siding.ground.git.paths import quote_path, unquote_path
 from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha, TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.details.apply import ApplyDetail
-from siding.record.ledger.details.rollback import MergedBranch
+from siding.record.ledger.move_details import ApplyDetail, MergedBranch
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.moving.model import CheckoutPlace
 from siding.record.moving.move import Unfinished, unfinished_in, unfinished_then

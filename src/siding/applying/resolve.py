@@ -18,7 +18,7 @@ from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.skeleton import Work, perform
-from siding.record.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
+from siding.record.ledger.move_details import ConflictedPath, MergedBranch, RollbackDetail
 from siding.record.ledger.present_line import present_line
 from siding.record.ledger.step import Step
 from siding.record.moving.move import changed_paths

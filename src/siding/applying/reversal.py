@@ -8,8 +8,8 @@ from siding.applying.branch_move import MoveAct, MovePlan, new_token
 from siding.ground.git.command import Place
 from siding.ground.git.errors import CommandFailed
 from siding.record.acts.skeleton import Work
-from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.kinds import Reversal
+from siding.record.ledger.move_details import ApplyDetail
 from siding.record.ledger.step import Step
 from siding.record.moving.model import Move, move_from
 from siding.record.moving.move import changed_paths, checkout_of, pushed_to, refuse_busy

@@ -27,10 +27,10 @@ from siding.ground.process.capture import run_captured
 from siding.ground.process.lookup import Program, find_program
 from siding.guard.enforcement import run_judged_hook
 from siding.guard.hooks import HookResult, hooks_for
+from siding.record.place.event_log import StepRecorded
 from siding.record.place.project import Project
 from siding.record.place.settings import parse_settings
 from siding.record.place.settings_sections import Layer, Section
-from siding.record.place.step_events import StepRecorded
 
 if TYPE_CHECKING:
     from siding.record.place.wiring import Event

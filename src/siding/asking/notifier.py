@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from siding.record.ledger.kinds import StepStatus
+from siding.record.place.event_log import StepRecorded
 from siding.record.place.project import Project
-from siding.record.place.step_events import StepRecorded
 from siding.record.place.wiring import Heard
 
 if TYPE_CHECKING:

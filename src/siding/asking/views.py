@@ -228,10 +228,11 @@ def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> In
         "step_id": step.id,
     }
     if conflicts:
+        plural = "s" if len(conflicts) != 1 else ""
         return entry(
             project,
             kind=Waits.CONFLICT,
-            title=f"{len(conflicts)} conflicting files to resolve",
+            title=f"{len(conflicts)} conflicting file{plural} to resolve",
             detail=step.title,
             command=f"siding worktree status {task_id}",
             **place,

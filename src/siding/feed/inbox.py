@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 _RECORDED_WITHIN_S = 2.0  # a step is recorded a moment after the run that it is part of has ended
 
 
+# In the messages of an apply that was resolved in the workspace, and of a sync.
+_OF_CONFLICTS = ("to be resolved", "conflicts to resolve")
+
+
 class Inbox(NamedTuple):
     """The entries, longest waiting first, and sentences about what could not be read."""
 
@@ -134,10 +138,11 @@ def _was_taken_on(run: "RunSummary", row: TaskRow) -> bool:
 def _may_wait(row: TaskRow) -> bool:
     """Tell from a row whether the last step may need a person, to avoid reading its ledger line.
 
-    Of the completed steps only merges with conflicts do; their message says "to be resolved".
+    Of the completed steps only merges with conflicts do, whose messages say so.
     """
     return bool(row.steps) and (
-        row.last_status != StepStatus.COMPLETED or "to be resolved" in row.last_command
+        row.last_status != StepStatus.COMPLETED
+        or any(words in row.last_command for words in _OF_CONFLICTS)
     )
 
 

@@ -4,6 +4,7 @@ from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.intent_files import intent_paths
+from siding.record.ledger.step import Step
 from siding.record.ledger.unapplied import LOOKED_AT, unapplied
 from siding.record.place.project import Project
 from siding.record.place.selection import select
@@ -27,12 +28,12 @@ class ShortStatus(NamedTuple):
 def short_status(project: Project, named: str | None) -> ShortStatus:
     """Return the figures of a task; write nothing.
 
-    Broken are acts that were cut off, and the last step if it did not end well.
+    Broken are acts that were cut off, and the last step if it did not end well or left conflicts.
     """
     task = select(project, named)
     layout = project.task_layout(task.id)
     found = unapplied(project.ledger(task.id))
-    failed = found.last is not None and has_failed(found.last) and not found.last.was_stopped
+    failed = found.last is not None and _is_broken(found.last)
     return ShortStatus(
         task=task.name,
         runs=len(Runs(layout).live()),
@@ -40,6 +41,12 @@ def short_status(project: Project, named: str | None) -> ShortStatus:
         broken=_cut_off(layout) + failed,
         unapplied=found.steps,
     )
+
+
+def _is_broken(last: Step) -> bool:
+    """Tell whether the newest step did not end well, or left conflicts in the workspace."""
+    conflicts = last.merged is not None and last.merged.conflicts
+    return bool(conflicts) or (has_failed(last) and not last.was_stopped)
 
 
 def _questions(project: Project, task_id: str) -> int:

@@ -20,6 +20,7 @@ from siding.ground.git.errors import NotARepository
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.intents import Intents
+from siding.record.ledger.step import Step
 from siding.record.ledger.unapplied import Unapplied, unapplied
 from siding.record.place.lost_projects import all_places
 from siding.record.place.project import Project
@@ -256,7 +257,7 @@ def _ready_lines(candidates: list[_Ready]) -> Iterator[Line]:
     """Yield the tasks with changes that are not applied, those with the newest step first."""
     for place, row in nlargest(MOST_READY, candidates, key=lambda each: each.row.last_at):
         found = unapplied(place.project.ledger(TaskId(row.id)))
-        if not found.steps:
+        if not found.steps or _is_in_conflict(found.last):
             continue
         stat = _change(place.project, TaskId(row.id), found)
         if stat is not None and not stat.files:
@@ -273,6 +274,11 @@ def _ready_lines(candidates: list[_Ready]) -> Iterator[Line]:
             additions=0 if stat is None else stat.additions,
             deletions=0 if stat is None else stat.deletions,
         )
+
+
+def _is_in_conflict(last: Step | None) -> bool:
+    """Tell whether the newest step left conflicts in the workspace: an apply would be refused."""
+    return last is not None and last.merged is not None and bool(last.merged.conflicts)
 
 
 def _change(project: Project, task_id: TaskId, found: Unapplied) -> DiffStat | None:

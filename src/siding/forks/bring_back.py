@@ -16,8 +16,8 @@ from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.pause import BesideRuns
 from siding.record.acts.skeleton import Done, Work, perform
-from siding.record.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.record.ledger.draft import Draft
+from siding.record.ledger.move_details import ConflictedPath, MergedBranch, RollbackDetail
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.moving.bench import Bench
 from siding.record.place.locks import holding_task

@@ -21,13 +21,12 @@ from siding.record.place.project import Project
 from siding.record.place.trash import fresh_trash
 from siding.record.recording.opening import open_recorder
 from siding.record.recording.recorder import Recorder
-from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.git_details import details_of
 from siding.record.snapshots.git_state import recorded_state
 from siding.record.tasks.moves import TaskMove, move_task
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.slots import Slot, SlotBooks
-from siding.record.tasks.task import Task, TaskState, WorkspaceState
+from siding.record.tasks.task import Task, TaskBusy, TaskState, WorkspaceState
 from siding.record.unfinished.left_running import in_the_way
 from siding.record.workspaces.recovery import recover_if_cut_off
 from siding.record.worktrees.listing import git_dir_of

@@ -25,7 +25,6 @@ from siding.ground.storage.locks import FileLock, LockBusy
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
 from siding.record.recording.opening import open_recorder
-from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.store_upkeep import remove_task
 from siding.record.tasks.slots import (
@@ -37,7 +36,7 @@ from siding.record.tasks.slots import (
     is_slot,
     is_view,
 )
-from siding.record.tasks.task import Task, TaskState, WorkspaceState
+from siding.record.tasks.task import Task, TaskBusy, TaskState, WorkspaceState
 
 
 class Swept(NamedTuple):

@@ -11,9 +11,9 @@ from pathlib import Path
 from siding.guard.guard import agent_of, is_judged_by_guard
 from siding.guard.hooks import HOOK_TIMEOUT_S, Hook, HookResult, run_hook
 from siding.guard.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.reports import HookReport, PolicyEvent
+from siding.record.ledger.run_details import RunDetail
 from siding.record.place.project import Project
 from siding.record.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY
 

@@ -7,8 +7,9 @@ from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Checkout, Project
 from siding.record.place.selection import standing_in
 from siding.record.recording.beside import Beside, BesideTurn
+from siding.record.recording.difference import patch_lines
 from siding.record.recording.freed import SnapshotFreed, freed_snapshots, freed_words
-from siding.record.recording.snapshots import TaskSnapshots, patch_lines
+from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.runs.reported import title_of as joined
 
 __all__ = ["BesideTurn", "Turns", "title_of", "turns"]

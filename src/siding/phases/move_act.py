@@ -20,9 +20,9 @@ from siding.phases.move_plan import (
     workspace_of,
 )
 from siding.record.acts.skeleton import Act, Done, Ended, Work
-from siding.record.ledger.details.phase import PhaseDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
+from siding.record.ledger.move_details import PhaseDetail
 from siding.record.moving.model import UNCHANGED
 from siding.record.phases.store import (
     FlowStatus,

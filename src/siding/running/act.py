@@ -16,15 +16,15 @@ from siding.guard.enforcement import run_judged_hook, with_hooks
 from siding.guard.hooks import HookResult, hooks_for
 from siding.guard.ruling import Asker
 from siding.record.acts.skeleton import Act, Done, Ended, Work
-from siding.record.ledger.details.run import BASE, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.reports import IsolationReport, OutputReport, ProcessReport, as_left
+from siding.record.ledger.run_details import BASE, RunDetail
 from siding.record.ledger.step import StepStatus
+from siding.record.place.event_log import StepStarted
 from siding.record.place.locks import Hold
 from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction
-from siding.record.place.step_events import StepStarted
 from siding.record.recording.recorder import Recorder
 from siding.record.runs.run import LONGEST_PROMPT, Run
 from siding.running.command import OnRunning, RunningCommand, begin_run

@@ -22,9 +22,9 @@ from siding.ground.process.command import Command
 from siding.ground.storage.layout import TaskLayout
 from siding.guard.in_force import is_judged
 from siding.record.acts.skeleton import Work
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.reports import AgentReport
+from siding.record.ledger.run_details import RunDetail
 from siding.record.ledger.turns import ReportedTurn, reported_turns
 from siding.record.place.project import Project
 from siding.record.place.quantities import seconds_in

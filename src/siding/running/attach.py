@@ -22,7 +22,7 @@ from siding.ground.process.control.viewer import (
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.recording.last_screen import last_screen
-from siding.record.recording.outputs import Output
+from siding.record.recording.step_details import Output
 from siding.record.runs.live_run import RunRecords
 from siding.record.runs.run import Run
 from siding.record.runs.store import Runs

@@ -9,9 +9,9 @@ from siding.ground.errors import NotFound
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.skeleton import Act, Done, Ended, Work, perform, working
-from siding.record.ledger.details.run import CheckpointDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
+from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.usage import Usage

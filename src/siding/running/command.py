@@ -34,9 +34,9 @@ from siding.ground.process.turns import TurnWatch
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import Holder
 from siding.record.acts.skeleton import Work
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
+from siding.record.ledger.run_details import RunDetail
 from siding.record.ledger.store import Ledger
 from siding.record.place.project import Project
 from siding.record.place.settings import Settings

@@ -21,10 +21,10 @@ from siding.ground.process.capture import Running, start
 from siding.ground.process.command import Command, Outcome
 from siding.ground.storage.layout import TaskLayout
 from siding.record.acts.skeleton import Work
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.reports import RequestsReport
+from siding.record.ledger.run_details import RunDetail
 from siding.record.place.project import Project
 from siding.record.place.wiring import App
 from siding.record.recording.recorder import Recorder

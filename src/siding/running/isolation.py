@@ -23,8 +23,8 @@ from siding.ground.git.command import Place
 from siding.ground.git.paths import quote_path
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
+from siding.record.place.event_log import IsolationChanged
 from siding.record.place.project_places import id_file
-from siding.record.place.step_events import IsolationChanged
 from siding.record.place.trust import TRAPS, trust_json
 from siding.record.place.wiring import outside_home
 from siding.record.snapshots import fingerprint

@@ -12,11 +12,11 @@ from siding.ground.git.errors import SnapshotDamaged, said_by
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.skeleton import Work, complete, working
-from siding.record.ledger.details.rollback import RollbackDetail
-from siding.record.ledger.details.run import CheckpointDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.kinds import BASE
 from siding.record.ledger.left_behind import newest_clean
+from siding.record.ledger.move_details import RollbackDetail
+from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.ledger.step import Step
 from siding.record.place.locks import Hold, holding_task
 from siding.record.place.project import Project
@@ -28,14 +28,13 @@ from siding.record.restoring.act import Going, RestoreAct, Restored, RestorePlan
 from siding.record.restoring.git_plan import GitRestoration, under_way
 from siding.record.restoring.rollback import destination_of
 from siding.record.restoring.survey import Destination, RestoreRequest
-from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.coverage import Coverage
 from siding.record.snapshots.git_details import GitDetails, details_of
 from siding.record.snapshots.git_state import GitState, recorded_state
 from siding.record.snapshots.scratch import place_for
 from siding.record.snapshots.store import APPLIES
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskBusy
 from siding.record.traps.marks import mark_of, mark_sandboxed
 
 

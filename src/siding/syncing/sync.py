@@ -15,9 +15,9 @@ from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
 from siding.record.acts.skeleton import Done, Ended, Work, perform
-from siding.record.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
+from siding.record.ledger.move_details import ConflictedPath, MergedBranch, RollbackDetail
 from siding.record.ledger.step import Step
 from siding.record.moving.bench import Bench
 from siding.record.moving.move import changed_paths

@@ -18,10 +18,16 @@ from siding.record.place.project import Project
 from siding.record.place.task_workspace import known_workspace, workspace_of
 from siding.record.recording.opening import open_recorder
 from siding.record.recording.recorder import BaseUnknown, Recorder
-from siding.record.runs.run import TaskBusy
 from siding.record.tasks.moves import TaskMove, move_task
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.task import CLOSED_AFTER, REOPENED, Task, TaskState, WorkspaceState
+from siding.record.tasks.task import (
+    CLOSED_AFTER,
+    REOPENED,
+    Task,
+    TaskBusy,
+    TaskState,
+    WorkspaceState,
+)
 from siding.record.unfinished.left_running import in_the_way
 from siding.record.unfinished.live_workflows import live_workflows
 from siding.record.workspaces.attempts import Attempt, naming

@@ -22,10 +22,10 @@ from siding.record.place.busy import describe
 from siding.record.place.project import Project
 from siding.record.recording.beside import checkout_ids
 from siding.record.recording.freed import freed_journal
-from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.store import SnapshotStore
 from siding.record.snapshots.store_upkeep import store_size, verify_snapshots
 from siding.record.snapshots.thinning import drop, sweep
+from siding.record.tasks.task import TaskBusy
 from siding.tasks.recorded_tasks import displaced_blobs
 from siding.tasks.reopen import deleted_tasks
 from siding.tasks.retention import BLOCK, Retention, plan_retention

@@ -28,15 +28,14 @@ from siding.ground.storage.locks import FileLock, LockBusy
 from siding.record.files.displaced import KEPT, keep_unrecorded, read_names, remove_if_empty
 from siding.record.place.locks import holding_git, holding_task
 from siding.record.place.project import Project
-from siding.record.runs.run import TaskBusy
 from siding.record.snapshots.scratch import NO_ROOM
 from siding.record.snapshots.store import remove_tree
 from siding.record.snapshots.store_upkeep import repack, store_size
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.task import TaskState, WorkspaceState
+from siding.record.tasks.task import TaskBusy, TaskState, WorkspaceState
 from siding.record.unfinished.displaced_files import drop_displaced
+from siding.record.unfinished.leftovers import find_abandoned, sweep_abandoned
 from siding.record.unfinished.sandbox_commits import sweep_refused
-from siding.record.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.record.workspaces.archives import (
     CannotBeArchived,
     collect,

@@ -22,11 +22,11 @@ from siding.ground.storage.layout import TaskLayout
 from siding.guard.ruling import Asker
 from siding.record.acts.pause import BesideRuns
 from siding.record.acts.skeleton import Done, Work, perform
-from siding.record.ledger.details.run import BASE, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.history import position
 from siding.record.ledger.present_line import PresentLine, present_line
 from siding.record.ledger.reports import SandboxReport
+from siding.record.ledger.run_details import BASE, RunDetail
 from siding.record.ledger.step import (
     ApplyRedoStep,
     ApplyStep,

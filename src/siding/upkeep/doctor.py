@@ -22,12 +22,12 @@ from siding.record.place.project import Project
 from siding.record.recording.missing_steps import damaged_steps
 from siding.record.recording.opening import open_anywhere
 from siding.record.recording.verify_anchor import disagreement
-from siding.record.runs.run import TaskBusy
 from siding.record.tasks.registry import Workspace
+from siding.record.tasks.task import TaskBusy
+from siding.record.unfinished.leftovers import find_abandoned, sweep_abandoned
 from siding.record.unfinished.sandbox_commits import (
     refused_quarantines,
 )
-from siding.record.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.record.workspaces.workspaces import recover
 from siding.upkeep.findings import Finding, Mended
 from siding.upkeep.projects import Older

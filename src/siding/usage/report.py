@@ -17,7 +17,7 @@ from siding.agents.transcripts.kinds import moment
 from siding.agents.transcripts.spending import Spent
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.details.run import RunDetail
+from siding.record.ledger.run_details import RunDetail
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project, require_project
 from siding.record.place.projects import known_projects

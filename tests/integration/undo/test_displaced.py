@@ -12,7 +12,7 @@ from siding.faces.web.acts import carry_out, plan
 from siding.faces.web.plan import ActRequest
 from siding.ground.files import exchange
 from siding.ground.files.exchange import Entry
-from siding.record.ledger.details.rollback import RollbackDetail
+from siding.record.ledger.move_details import RollbackDetail
 from siding.record.restoring.rollback import RolledBack
 from siding.upkeep import doctor
 from siding.upkeep.doctor import examine

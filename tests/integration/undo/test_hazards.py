@@ -12,7 +12,7 @@ import pytest
 from sandbox import Sandbox
 from siding.ground.errors import SidingError
 from siding.ground.ids import Sha
-from siding.record.ledger.details.run import CheckpointDetail
+from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.ledger.step import StepStatus
 from siding.record.recording.recorder import OUTSIDE
 from siding.record.restoring.refusal import Refusal

@@ -8,8 +8,8 @@ import pytest
 
 from integration.workflows.conftest import AtWork
 from siding.ground.errors import UsageError
+from siding.record.unfinished.leftovers import free_workflow_trash
 from siding.record.unfinished.live_workflows import live_workflows
-from siding.record.unfinished.workflow_trash import free_workflow_trash
 from siding.workflows.acts import retention
 from siding.workflows.acts.retention import remove_run, sweep
 from siding.workflows.agents.settings import workflow_agents

@@ -7,8 +7,7 @@ from typing import Any
 from integration.undo.desk import Desk
 from siding.applying.content import Sources, bench_for
 from siding.ground.ids import Sha
-from siding.record.ledger.details.apply import ApplyDetail
-from siding.record.ledger.details.rollback import MergedBranch, RollbackDetail
+from siding.record.ledger.move_details import ApplyDetail, MergedBranch, RollbackDetail
 from siding.record.ledger.step import Step
 from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.last_state import LastState

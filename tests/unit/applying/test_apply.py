@@ -30,10 +30,9 @@ from siding.applying.rehearsal import NotProven
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.ids import Sha
 from siding.record.acts.pause import Pause
-from siding.record.ledger.details.apply import ApplyDetail
-from siding.record.ledger.details.rollback import LeftAlone
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.freed import FreedSteps, Freeing
+from siding.record.ledger.move_details import ApplyDetail, LeftAlone
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.moving.model import CheckoutBusy, Overlapping
 from siding.record.place.task_workspace import require_workspace

@@ -17,8 +17,8 @@ from siding.applying.history import (
 )
 from siding.ground.git.objects import write_object
 from siding.ground.ids import Sha
-from siding.record.ledger.details.rollback import ConflictedPath
 from siding.record.ledger.kinds import Reversal
+from siding.record.ledger.move_details import ConflictedPath
 from siding.record.moving.move import Unfinished
 from siding.record.snapshots.git_details import GitDetails, IndexEntry
 

@@ -14,7 +14,7 @@ from siding.applying.plan import ApplySelection, steps_text
 from siding.ground.errors import SidingError
 from siding.ground.git.command import Git
 from siding.ground.ids import Sha
-from siding.record.ledger.details.rollback import ConflictedPath
+from siding.record.ledger.move_details import ConflictedPath
 from siding.record.moving.bench import Bench
 from siding.record.moving.model import Overlaps
 from siding.record.snapshots.git_details import GitDetails

@@ -26,7 +26,7 @@ from siding.applying.rolled_back_commits import WouldPublish
 from siding.ground.errors import SidingError
 from siding.ground.process.capture import Completed
 from siding.record.acts.pause import Pause
-from siding.record.ledger.details.run import CheckpointDetail
+from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.place.events import PullRequestChanged
 from siding.record.place.project import RepositoryGone
 from siding.record.recording.held_traps import TrapsUnseen

@@ -16,7 +16,7 @@ from siding.applying.resolve import (
 )
 from siding.ground.errors import UsageError
 from siding.ground.ids import Sha
-from siding.record.ledger.details.rollback import ConflictedPath
+from siding.record.ledger.move_details import ConflictedPath
 
 from .ledgers import Told
 

@@ -6,9 +6,9 @@ from integration.undo.desk import Desk
 from siding.applying.apply import Mode
 from siding.applying.reversal import ReverseApply, applied_in
 from siding.record.acts.skeleton import perform
-from siding.record.ledger.details.apply import ApplyDetail
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.kinds import Reversal
+from siding.record.ledger.move_details import ApplyDetail
 from siding.record.ledger.step import Step
 from siding.record.moving.model import CheckoutBusy
 from siding.record.restoring.refusal import Refusal

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from siding.applying.task_title import title_of
-from siding.record.ledger.details.run import CheckpointDetail
+from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.runs.store import Runs
 from siding.record.tasks.names import name_after_command
 

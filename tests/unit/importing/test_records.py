@@ -301,6 +301,17 @@ def test_phases_that_make_no_sense_are_refused(change: dict[str, object]) -> Non
         flow_from(raw({**FLOW, **change}), ())
 
 
+def test_an_entry_that_makes_no_sense_is_named_by_its_number() -> None:
+    good, bad = ({**ENTRY, "summary": "s", "action": each} for each in (ENTRY["action"], "jump"))
+    for history, number in (([bad], 1), ([good, good, bad], 3)):
+        with pytest.raises(
+            ValueError, match=f"^entry {number} of `history`: unknown action 'jump'"
+        ):
+            flow_from(raw({**FLOW, "history": history}), ())
+    with pytest.raises(ValueError, match=r"^entry 2 of `history` is in no phase or step"):
+        flow_from(raw({**FLOW, "history": [good, {**good, "step": 0}]}), ())
+
+
 def test_phases_that_the_history_does_not_know_do_not_count() -> None:
     assert flow_from(raw(FLOW), ("other",)).phases == ()
     assert phases_in(b"[decide]\nport = 1\n") == ()

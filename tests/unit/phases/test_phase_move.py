@@ -5,7 +5,7 @@ import pytest
 from integration.undo.desk import Desk
 from siding.phases import move_plan
 from siding.phases.moves import MovedPhase, PhaseRequest, move
-from siding.record.ledger.details.phase import PhaseDetail
+from siding.record.ledger.move_details import PhaseDetail
 from siding.record.ledger.step import Step
 from siding.record.moving.model import CheckoutBusy
 from siding.record.phases.states import PhaseMove

@@ -6,8 +6,8 @@ from sandbox import Sandbox
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project, require_project
 from siding.record.place.wiring import open_app
-from siding.record.recording import outputs
-from siding.record.recording.outputs import Output, find_run, follow, output
+from siding.record.recording import step_details
+from siding.record.recording.step_details import Output, find_run, follow, output
 from siding.record.tasks.task import Task
 
 
@@ -28,7 +28,7 @@ def test_a_file_that_is_renamed_as_it_is_read(
         span = getattr(streams, renamed)
         return streams._replace(**{renamed: span._replace(path=span.path.with_name("gone"))})
 
-    monkeypatch.setattr(outputs, "output", meanwhile)
+    monkeypatch.setattr(step_details, "output", meanwhile)
     task, step = find_run(project, None, "last")
     pieces = [tuple(piece) for piece in follow(project, task, step)]
     assert pieces == [(1, b"one\n"), (2, b"two\n")]

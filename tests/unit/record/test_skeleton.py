@@ -6,13 +6,13 @@ import pytest
 
 from integration.undo.desk import Desk
 from siding.record.acts.skeleton import Act, Done, Ended, Work, perform
-from siding.record.ledger.details.rollback import RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent, Intents
+from siding.record.ledger.move_details import RollbackDetail
 from siding.record.ledger.step import Step
 from siding.record.place.locks import holding_task
 from siding.record.recording.recorder import Recorder
-from siding.record.runs.run import TaskBusy
+from siding.record.tasks.task import TaskBusy
 from siding.running.checkpoint import checkpoint
 
 

@@ -1,4 +1,4 @@
-"""Where an amount begins to be too much: the last that passes, and the first that does not."""
+"""Where it begins to be too much: the last that passes, and the first that does not."""
 
 import pytest
 
@@ -27,3 +27,12 @@ def test_the_networks_of_a_clouds_metadata_end_where_they_end() -> None:
         assert "cloud-metadata" in rules_of(judged(f"curl http://{inside}/x")), inside
     for outside in ("169.253.255.255", "169.255.0.0", "100.100.100.199", "100.100.100.201"):
         assert "cloud-metadata" not in rules_of(judged(f"curl http://{outside}/x")), outside
+
+
+def test_what_sends_without_an_address_is_sending_and_a_method_alone_a_change() -> None:
+    """The address may come from a file of settings, or from a variable."""
+    for line in ("curl -d @x", "curl -T f", "wget --post-data x"):
+        assert rules_of(judged(line)) == {"send-data"}, line
+    for line in ("curl -X POST", "gh api -X DELETE repos/x"):
+        assert rules_of(judged(line)) == {"change-remote"}, line
+    assert rules_of(judged("curl -X GET")) == set()

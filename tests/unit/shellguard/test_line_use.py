@@ -77,6 +77,8 @@ def test_what_is_below_a_directory_is_touched_deeply() -> None:
         ("$(cat f)", "which program it runs is known only when it runs"),
         ("((", "not a whole, well-formed command line"),
         ("a\0b", "it has a control character"),
+        ("echo a\u200bb", "holds characters that hide or change what is seen"),
+        ("echo \u202ea", "holds characters that hide or change what is seen"),
         (":;" * 2500, "judging its commands takes more than the 36,000 steps a verdict may take"),
         ("rm {1..2000}", "it makes more than 2,000 words"),
         ("x" * 100_001, "it is longer than 100,000 characters"),
@@ -88,3 +90,4 @@ def test_a_line_that_is_not_known_whole_says_why(line: str, why: str) -> None:
 
 def test_a_plain_line_is_clear() -> None:
     assert use("make test && git status").unclear == ""
+    assert use("echo 'größer — ✓ 漢字'").unclear == ""

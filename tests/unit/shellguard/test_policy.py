@@ -103,3 +103,16 @@ def test_examples_are_kept() -> None:
         ("rm -rf /", Action.BLOCK),
         ("dd of=/dev/sda", Action.BLOCK),
     )
+
+
+def test_a_pattern_that_spans_commands_is_found_in_the_line_and_no_other_is_found_twice() -> None:
+    policy = Policy.read(
+        b"rules:\n"
+        b"  - {name: spans, pattern: 'make && rm', action: ask}\n"
+        b"  - {name: each, pattern: 'rm', action: warn}\n"
+        b"  - {name: fine, pattern: 'make', action: allow}\n"
+    )
+    found = judged("make && rm x", policy)
+    ours = sorted(each.rule for each in found.findings if each.rule in ("spans", "each", "fine"))
+    assert ours == ["each", "fine", "spans"]
+    assert found.action is Action.ASK

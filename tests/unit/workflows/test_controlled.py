@@ -61,3 +61,27 @@ def test_it_is_said_why_one_is_run_again(tmp_path: Path, first: dict[str, str], 
     ran = run_script(tmp_path / "journal", "return await agent('a')", table)
     assert ran.done.value == "y"
     assert [each for each in ran.warnings if told in each], ran.warnings
+
+
+class Elsewhere(ScriptedAgents):
+    """Agents whose work moves to another conversation while they are at it."""
+
+    async def run(
+        self, call: AgentCall, attempt: Attempt, report: Callable[[Report], None]
+    ) -> Outcome:
+        self.attempts.append(attempt)
+        for session in ("s", "s", "t"):
+            report(Report(work=Work(session=session)))
+        if len(self.attempts) == 1:
+            await asyncio.sleep(600)
+        return Done(output="done")
+
+
+def test_one_that_is_cut_off_goes_on_with_the_conversation_that_it_told_last(
+    tmp_path: Path,
+) -> None:
+    script = "return await agent('a', retries=0)"
+    agents = Elsewhere({})
+    run_script(tmp_path / "journal", script, agents, stop_after_s=0.01)
+    run_script(tmp_path / "journal", script, agents)
+    assert [each.session for each in agents.attempts] == ["", "t"]

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
-from siding.workflows.engine.plan import agent_range, chosen_agents
-from siding.workflows.engine.ports import AgentCall, Attempt, Report
+from siding.ground.errors import UsageError
+from siding.workflows.acts.run import policy_from_words
+from siding.workflows.child.builtins import names_for
+from siding.workflows.engine.agent_run import added
+from siding.workflows.engine.plan import Policy, Scope, agent_range, chosen_agents
+from siding.workflows.engine.ports import AgentCall, Attempt, Question, Report, question
 from siding.workflows.journal import JournalWriter, read_journal
 from siding.workflows.journal_lines import (
     Answer,
@@ -169,3 +173,70 @@ def test_the_agents_that_a_policy_names() -> None:
     assert agent_range(3, 5).selected() == {3, 4, 5}
     assert agent_range(3, 3).selected() == {3}
     assert chosen_agents([7, 2]).selected() == {2, 7}
+
+
+def test_a_question_that_says_no_more_has_one_answer_and_no_limit() -> None:
+    assert question("1", {"question": "which?"}) == Question(
+        path="1",
+        question="which?",
+        options=(),
+        context="",
+        recommend="",
+        multiple=False,
+        timeout_s=None,
+    )
+    assert question("1", {"question": "which?", "options": ["a"], "multiple": True}).multiple
+
+
+@pytest.mark.parametrize("name", ["__class__", "__globals__", "_hidden"])
+def test_by_no_name_that_is_made_up_a_script_gets_out(name: str) -> None:
+    given = names_for(__import__, print)
+    with pytest.raises(AttributeError, match="a workflow has no attribute"):
+        given["getattr"]((), name)
+    with pytest.raises(AttributeError, match="a workflow has no attribute"):
+        given["getattr"]((), name, None)
+    with pytest.raises(AttributeError, match="a workflow has no attribute"):
+        given["setattr"](Exception(), name, 1)
+    assert given["getattr"]([1], "missing", 7) == 7
+
+
+def test_words_about_agents_that_run_again() -> None:
+    assert policy_from_words(anew=False, agents=None) == Policy()
+    assert policy_from_words(anew=True, agents=None) == Policy(scope=Scope.ALL)
+    assert policy_from_words(anew=False, agents="3-7") == agent_range(3, 7)
+    assert policy_from_words(anew=False, agents="2,5") == chosen_agents([2, 5])
+    for agents in ("2", "", "3-7"):
+        with pytest.raises(UsageError, match="--agents says nothing more"):
+            policy_from_words(anew=True, agents=agents)
+    with pytest.raises(UsageError, match="'two' is no id of an agent"):
+        policy_from_words(anew=False, agents="two")
+
+
+def test_nothing_was_used_before_anything_was_said_of_it() -> None:
+    assert Used() == Used(tokens=0)
+    assert added(Used(), Used(tokens=3)).tokens == 3
+
+
+class Noting(Account):
+    """An account that notes who was said to be the last at work."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0, 0.1, 3)
+        self.last: list[bool] = []
+
+    def settle(self, amount: float | None, used: float, *, is_last: bool) -> None:
+        self.last.append(is_last)
+        super().settle(amount, used, is_last=is_last)
+
+
+def test_whoever_settles_when_nobody_else_is_at_work_is_the_last() -> None:
+    dollars = Noting()
+    budget = Budget(Account(None, None, 3), dollars)
+    for _ in range(2):  # also after there was nobody
+        set_aside = [budget.try_reserve(None) for _ in range(3)]
+        assert dollars.free == pytest.approx(0.7)
+        for each in set_aside:
+            assert each is not None
+            budget.settle(each, Used())
+        assert dollars.free == 1.0
+    assert dollars.last == [False, False, True] * 2

@@ -23,8 +23,9 @@ class Provider(NamedTuple):
     """Whom a request goes to.
 
     `variables` of the environment may have a key, the first that is set counts; none: the library
-    finds the credentials itself. `maker`: the module of `making` and what it is called there.
-    `others`: the wire of models whose name does not have ``claude`` in it, where it differs.
+    finds the credentials itself. `maker`: the module of `assistant.models.makers`, and what it is
+    called there. `others`: the wire of models whose name does not have ``claude`` in it, where it
+    differs.
     """
 
     prefix: str

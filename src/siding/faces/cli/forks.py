@@ -10,7 +10,6 @@ from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen
 from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
-from siding.forks.bring_back import ForkConflict
 from siding.ground.ids import TaskId
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _bring_back_options(parser: ArgumentParser) -> None:
 
 def _bring_back(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.step_words import kept_words
-    from siding.forks.bring_back import bring_back
+    from siding.forks.bring_back import ForkConflict, bring_back
     from siding.record.place.named_task import resolve
     from siding.record.place.project import require_project
 

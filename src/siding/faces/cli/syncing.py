@@ -71,7 +71,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(screen, _done_record(done))
     _say(screen, done)
-    return 0
+    return 1 if done.plan.conflicts else 0
 
 
 def _show(screen: Screen, plan: SyncPlan, name: str) -> None:

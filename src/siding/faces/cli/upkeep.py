@@ -26,8 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     from siding.upkeep.doctor import examine, mend, older_project
-    from siding.upkeep.findings import Mended
-    from siding.upkeep.notes import device_notes, foreign_notes, redaction_notes
+    from siding.upkeep.findings import Mended, device_notes, foreign_notes, redaction_notes
     from siding.upkeep.projects import find_or_adopt
 
     screen = context.screen

@@ -32,9 +32,9 @@ from siding.faces.web.table import OPERATIONS, PAGES, PIECES, SHARED
 from siding.feed.board import show
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.record.recording.freed import refuse_freed_patch
-from siding.record.recording.outputs import Span
-from siding.record.recording.outputs import output as output_of
 from siding.record.recording.recorded_patches import patch_span, whole_patch
+from siding.record.recording.step_details import Span
+from siding.record.recording.step_details import output as output_of
 
 PREFIX = "/api/v1"
 _CHUNK = 256 * 1024

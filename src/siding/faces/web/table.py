@@ -32,7 +32,7 @@ from siding.faces.web.openapi import (
     array,
     obj,
 )
-from siding.faces.web.record import output, patches
+from siding.faces.web.record import pages, patches
 from siding.faces.web.record import pages as record
 from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask
@@ -69,13 +69,13 @@ PIECES: dict[str, Handler] = {
     "/workflows/{run}/script": workflows.script_of_run,
     "/tasks/{task}/changes/files": patches.files,
     "/tasks/{task}/changes/rows": patches.rows,
-    "/tasks/{task}/steps/{step}/output": output.output,
+    "/tasks/{task}/steps/{step}/output": pages.output,
     "/tasks/{task}/steps/{step}/files": patches.files,
     "/tasks/{task}/steps/{step}/rows": patches.rows,
 }
 TOPICS: dict[str, TopicKind] = {
     "project": TopicKind(ProjectFollower),
-    "output": TopicKind(output.OutputFollower, output.names_output),
+    "output": TopicKind(pages.OutputFollower, pages.names_output),
     "workflows": TopicKind(RunsFollower),
     "workflow": TopicKind(RunFollower, names_run),
 }
@@ -118,7 +118,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/tasks/{task}/steps/{step}/output",
         "A window of what it printed",
         WINDOW,
-        output.output_json,
+        pages.output_json,
         query={"stream": _STREAM, "at": NUMBER, "size": NUMBER},
     ),
     Operation(

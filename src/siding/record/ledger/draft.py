@@ -10,10 +10,8 @@ from siding.record.ledger.kinds import ForeignDetail, StepKind, StepStatus, know
 from siding.record.ledger.reports import PolicyEvent
 
 if TYPE_CHECKING:
-    from siding.record.ledger.details.apply import ApplyDetail
-    from siding.record.ledger.details.phase import PhaseDetail
-    from siding.record.ledger.details.rollback import RollbackDetail
-    from siding.record.ledger.details.run import CheckpointDetail, RunDetail
+    from siding.record.ledger.move_details import ApplyDetail, PhaseDetail, RollbackDetail
+    from siding.record.ledger.run_details import CheckpointDetail, RunDetail
 
     Detail = (
         RunDetail | CheckpointDetail | RollbackDetail | ApplyDetail | PhaseDetail | ForeignDetail
@@ -123,23 +121,23 @@ def detail_from(kind: str, record: Mapping[str, Any]) -> "Detail":
         case None:
             return ForeignDetail(kind)
         case StepKind.RUN:
-            from siding.record.ledger.details.run import RunDetail
+            from siding.record.ledger.run_details import RunDetail
 
             return RunDetail.from_record(record)
         case StepKind.CHECKPOINT:
-            from siding.record.ledger.details.run import CheckpointDetail
+            from siding.record.ledger.run_details import CheckpointDetail
 
             return CheckpointDetail.from_record(record)
         case StepKind.ROLLBACK:
-            from siding.record.ledger.details.rollback import RollbackDetail
+            from siding.record.ledger.move_details import RollbackDetail
 
             return RollbackDetail.from_record(record)
         case StepKind.APPLY:
-            from siding.record.ledger.details.apply import ApplyDetail
+            from siding.record.ledger.move_details import ApplyDetail
 
             return ApplyDetail.from_record(record)
         case StepKind.PHASE:
-            from siding.record.ledger.details.phase import PhaseDetail
+            from siding.record.ledger.move_details import PhaseDetail
 
             return PhaseDetail.from_record(record)
         case _:

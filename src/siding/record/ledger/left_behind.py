@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.details.rollback import RollbackDetail
+from siding.record.ledger.move_details import RollbackDetail
 from siding.record.ledger.step import Step, StepStatus
 
 Member = TypeVar("Member")

@@ -24,12 +24,15 @@ from siding.record.ledger.step_fields import Said, StepFields, stat_of, usage_in
 
 # Details are imported by the properties that return them: a status or a board needs none of them.
 if TYPE_CHECKING:
-    from siding.record.ledger.details.apply import ApplyDetail
-    from siding.record.ledger.details.phase import PhaseDetail
-    from siding.record.ledger.details.rollback import MergedBranch, RollbackDetail
-    from siding.record.ledger.details.run import CheckpointDetail, RunDetail
     from siding.record.ledger.figures import RunTurns
+    from siding.record.ledger.move_details import (
+        ApplyDetail,
+        MergedBranch,
+        PhaseDetail,
+        RollbackDetail,
+    )
     from siding.record.ledger.reports import WireReport
+    from siding.record.ledger.run_details import CheckpointDetail, RunDetail
 
 STEP_VERSION = 1
 
@@ -74,7 +77,7 @@ class RunStep(StepFields):
 
     @cached_property
     def detail(self) -> "RunDetail":
-        from siding.record.ledger.details.run import RunDetail
+        from siding.record.ledger.run_details import RunDetail
 
         return RunDetail.from_record(self.line)
 
@@ -101,7 +104,7 @@ class _CheckpointFields(StepFields):
 
     @cached_property
     def detail(self) -> "CheckpointDetail":
-        from siding.record.ledger.details.run import CheckpointDetail
+        from siding.record.ledger.run_details import CheckpointDetail
 
         return CheckpointDetail.from_record(self.line)
 
@@ -142,7 +145,7 @@ class _ApplyFields(StepFields):
 
     @cached_property
     def detail(self) -> "ApplyDetail":
-        from siding.record.ledger.details.apply import ApplyDetail
+        from siding.record.ledger.move_details import ApplyDetail
 
         return ApplyDetail.from_record(self.line)
 
@@ -180,7 +183,7 @@ class _RollbackFields(StepFields):
 
     @cached_property
     def detail(self) -> "RollbackDetail":
-        from siding.record.ledger.details.rollback import RollbackDetail
+        from siding.record.ledger.move_details import RollbackDetail
 
         return RollbackDetail.from_record(self.line)
 
@@ -241,7 +244,7 @@ class PhaseStep(StepFields):
 
     @cached_property
     def detail(self) -> "PhaseDetail":
-        from siding.record.ledger.details.phase import PhaseDetail
+        from siding.record.ledger.move_details import PhaseDetail
 
         return PhaseDetail.from_record(self.line)
 

@@ -11,11 +11,10 @@ from siding.record.ledger.kinds import ALL_PARTS, Reversal, StepKind
 # Details and reports are imported by the properties that return them. A status or a board needs
 # none of them, and importing all of these modules takes longer than reading a ledger.
 if TYPE_CHECKING:
-    from siding.record.ledger.details.apply import ApplyDetail
-    from siding.record.ledger.details.rollback import MergedBranch, RollbackDetail
-    from siding.record.ledger.details.run import CheckpointDetail, RunDetail
     from siding.record.ledger.figures import DiffFigures, RunTurns
+    from siding.record.ledger.move_details import ApplyDetail, MergedBranch, RollbackDetail
     from siding.record.ledger.reports import IsolationReport, PolicyEvent, Trap, WireReport
+    from siding.record.ledger.run_details import CheckpointDetail, RunDetail
     from siding.record.ledger.usage import Usage
     from siding.record.snapshots.coverage import Coverage
 

@@ -7,10 +7,10 @@ after the last of its turns; `turns_of_run` returns what the turns changed.
 from collections.abc import Collection, Iterable, Sequence
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.details.run import CheckpointDetail
 from siding.record.ledger.figures import RunTurns
 from siding.record.ledger.kinds import BASE
 from siding.record.ledger.present_line import present_line
+from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.ledger.step import Step
 from siding.record.ledger.store import Ledger
 

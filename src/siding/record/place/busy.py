@@ -7,8 +7,9 @@ from siding.ground.ids import TaskId
 from siding.ground.storage.locks import FileLock, Holder
 from siding.record.ledger.intents import Intents
 from siding.record.place.project import Project
-from siding.record.runs.run import Run, TaskBusy
+from siding.record.runs.run import Run
 from siding.record.runs.store import Runs
+from siding.record.tasks.task import TaskBusy
 
 __all__ = [
     "TaskBusy",

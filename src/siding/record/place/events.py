@@ -2,14 +2,14 @@
 
 `record` is what the journal keeps for other programs (``events.jsonl``; `event_log.py`). Listeners
 in the same process get the value itself, with the step or the decision that it is about. Events of
-steps are in `step_events.py`: nearly every command that writes needs those, and few need others.
+steps are in `event_log.py`: nearly every command that writes needs those, and few need others.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from siding.ground.namedtuples import NamedTuple
-from siding.record.place.step_events import task_record
+from siding.record.place.event_log import task_record
 
 if TYPE_CHECKING:
     from siding.record.tasks.task import Task

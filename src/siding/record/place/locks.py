@@ -5,6 +5,7 @@ works in it. An act that would change the workspace under a run that lives pause
 or waits.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -14,7 +15,7 @@ from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.record.ledger.intents import Intents
 from siding.record.place.project import Project
-from siding.record.runs.paused import PausedFile, let_what_was_left_go_on
+from siding.record.runs.file_names import PAUSED
 from siding.record.runs.store import Runs
 
 
@@ -105,7 +106,9 @@ def holding_task(
 
 def _let_go_on(layout: TaskLayout) -> None:
     """Let processes go on that were left paused, because the act that paused them was killed."""
-    if PausedFile(layout).is_there():
+    if os.path.lexists(layout.runs_dir / PAUSED):
+        from siding.record.runs.paused import let_what_was_left_go_on
+
         if layout.sandbox_lock.exists():
             from siding.record.quarantine.living import follow
 

@@ -1,8 +1,9 @@
 """Compare two states of a task: the base, the state after a step, or the workspace as it is now."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from siding.ground.errors import NotFound, SidingError, UsageError
 from siding.ground.git.paths import is_selected, quote_path
@@ -13,7 +14,7 @@ from siding.record.place.selection import select
 from siding.record.place.task_workspace import workspace_of
 from siding.record.recording.line_base import line_base, no_base
 from siding.record.recording.named_paths import named_paths, refuse_unknown
-from siding.record.recording.snapshots import TaskSnapshots, patch_lines
+from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.snapshots.mode_changes import ModeChange
 from siding.record.snapshots.modes import Modes
 from siding.record.snapshots.patches import DiffStat
@@ -197,3 +198,25 @@ def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> 
         raise NotFound(f"step {found.id} has no snapshot")
     refuse_freed(project, f"step {found.id}", found.snapshot)
     return found.snapshot
+
+
+def patch_lines(
+    snapshots: TaskSnapshots, before: str, after: str, paths: Sequence[bytes]
+) -> Iterator[bytes]:
+    """Yield the lines of a patch with their newlines; the patch need not fit into memory."""
+    with _unnamed_file() as patch:
+        snapshots.write_patch(before, after, patch.fileno(), paths)
+        os.lseek(patch.fileno(), 0, os.SEEK_SET)
+        yield from patch
+
+
+def _unnamed_file() -> BinaryIO:
+    """Return an open file without a name: in the temporary directory, else in memory."""
+    import tempfile
+
+    try:
+        return cast("BinaryIO", tempfile.TemporaryFile(prefix="siding-diff-"))
+    except OSError:
+        if not hasattr(os, "memfd_create"):
+            raise
+        return os.fdopen(os.memfd_create("siding-diff"), "w+b")

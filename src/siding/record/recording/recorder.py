@@ -19,17 +19,17 @@ from siding.ground.errors import SidingError, UnreadableFile
 from siding.ground.files.durable import make_dirs
 from siding.ground.ids import Sha, new_act_id, step_id
 from siding.ground.storage.locks import Holder
-from siding.record.ledger.details.run import CheckpointDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.figures import DiffFigures, ModeFigure
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.line import LedgerLine
+from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.ledger.step import Step
 from siding.record.ledger.store import highest_number
+from siding.record.place.event_log import StepInterrupted, StepRecorded
 from siding.record.place.locks import Hold
 from siding.record.place.project import Project
 from siding.record.place.redaction import Redaction
-from siding.record.place.step_events import StepInterrupted, StepRecorded
 from siding.record.recording.anchoring import anchor_keeper
 from siding.record.recording.artifacts import (
     highest_artifact,

@@ -1,10 +1,9 @@
-"""Take, compare and verify the snapshots of one task."""
+"""Take and compare the snapshots of one task."""
 
-import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING
 
 from siding.ground.errors import SidingError
 from siding.ground.git.errors import CommandFailed, not_comparable
@@ -191,22 +190,6 @@ class TaskSnapshots:
         with peek(self._store, self._request(step="", kind="look"), unique=unique) as found:
             yield found
 
-    def verify(self, wanted: set[str], freed: Collection[str] = ()) -> list[str]:
-        """Check the snapshots, and return a sentence for each problem.
-
-        `wanted` are the snapshots that the ledger names, `freed` those that were freed.
-        """
-        from siding.record.snapshots.store_upkeep import verify_snapshots
-        from siding.record.snapshots.task_line import lineage
-
-        task_id = self._workspace.task_id
-        try:
-            verify_snapshots(self._store, task_id, freed=freed)
-            there = set(lineage(self._store, task_id))
-        except SidingError as error:
-            return [error.message]
-        return [f"snapshot {sha} of the ledger is missing" for sha in sorted(wanted - there)]
-
     @contextmanager
     def _told(self, before: str, after: str) -> Iterator[None]:
         """Replace git's error about an unreadable object by one that says which snapshot is gone.
@@ -293,25 +276,3 @@ def tidy_store(project: "Project") -> None:
         return  # many packs are only slower; the next step tries again
     finally:
         lock.release()
-
-
-def patch_lines(
-    snapshots: TaskSnapshots, before: str, after: str, paths: Sequence[bytes]
-) -> Iterator[bytes]:
-    """Yield the lines of a patch with their newlines; the patch need not fit into memory."""
-    with _unnamed_file() as patch:
-        snapshots.write_patch(before, after, patch.fileno(), paths)
-        os.lseek(patch.fileno(), 0, os.SEEK_SET)
-        yield from patch
-
-
-def _unnamed_file() -> BinaryIO:
-    """Return an open file without a name: in the temporary directory, else in memory."""
-    import tempfile
-
-    try:
-        return cast("BinaryIO", tempfile.TemporaryFile(prefix="siding-diff-"))
-    except OSError:
-        if not hasattr(os, "memfd_create"):
-            raise
-        return os.fdopen(os.memfd_create("siding-diff"), "w+b")

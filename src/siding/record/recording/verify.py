@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from siding.ground.errors import SidingError
 from siding.ground.files.regular import open_regular
 from siding.ground.hashing import sha256_hex, sha256_of_file
 from siding.ground.ids import step_id
@@ -20,9 +21,9 @@ from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.place.task_workspace import workspace_of
 from siding.record.recording.freed import freed_record
-from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.recording.verify_anchor import RecordFinding, check_anchor
-from siding.record.snapshots.task_line import base_snapshots, step_snapshots
+from siding.record.snapshots.store_upkeep import verify_snapshots
+from siding.record.snapshots.task_line import base_snapshots, lineage, step_snapshots
 from siding.record.tasks.task import Task
 
 JOURNAL = "freed.jsonl"  # the file, in findings
@@ -209,6 +210,19 @@ def _snapshots_without_line(
             )
 
 
+def _snapshot_problems(
+    project: Project, task: Task, wanted: set[str], freed: Collection[str]
+) -> list[str]:
+    """Return a sentence for each snapshot that is damaged, or of the `wanted` ones missing."""
+    store = project.snapshots
+    try:
+        verify_snapshots(store, task.id, freed=freed)
+        there = set(lineage(store, task.id))
+    except SidingError as error:
+        return [error.message]
+    return [f"snapshot {sha} of the ledger is missing" for sha in sorted(wanted - there)]
+
+
 def _snapshot_findings(
     project: Project, task: Task, steps: list[Step], freed: Collection[str]
 ) -> Iterator[RecordFinding]:
@@ -216,8 +230,7 @@ def _snapshot_findings(
     wanted = {each for step in steps for each in (step.parent, step.snapshot) if each}
     if workspace is None or not (workspace.base_snapshot or wanted):
         return
-    snapshots = TaskSnapshots(project, workspace)
-    problems = snapshots.verify(wanted, freed)
+    problems = _snapshot_problems(project, task, wanted, freed)
     for problem in problems:
         yield RecordFinding("snapshots", problem, serious=True)
     if problems:

@@ -22,10 +22,10 @@ from siding.record.files.obstacles import CannotMove, changed_since
 from siding.record.files.plan import Why, not_as_planned
 from siding.record.files.restore import restore
 from siding.record.files.staging import staged
-from siding.record.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import ALL_PARTS
+from siding.record.ledger.move_details import LeftAlone, RollbackDetail
 from siding.record.ledger.step import Step
 from siding.record.moving.model import UNCHANGED
 from siding.record.place.project import Project

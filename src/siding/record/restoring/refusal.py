@@ -8,7 +8,7 @@ back is said elsewhere, and is raised before anything was changed, too (files be
 - The project is not at hand: `RepositoryGone` (`record/place/project.py`), `HomeCopied` (another
   home has it, `record/place/home_mark.py`), `HomeHidden` (inside a sandbox,
   `record/place/wiring.py`).
-- The task is busy: `TaskBusy` (`record/runs/run.py`), or what runs in it cannot be paused:
+- The task is busy: `TaskBusy` (`record/tasks/task.py`), or what runs in it cannot be paused:
   `CannotPause` (`ground/process/pauser.py`), `NeverQuiet` (`record/acts/pausing.py`).
 - It has no workspace, or not the one that was made for it: `NoWorkspace`
   (`record/place/task_workspace.py`), `WorkspaceReplaced` (`ground/git/errors.py`). git does not

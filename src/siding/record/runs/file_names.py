@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 RECORD, SOCKET = ".json", ".sock"
 WIRE = ".wire"  # what passed the proxy of the run (`siding.sandbox.wire`)
+PAUSED = "paused"  # the processes that an act has stopped (`paused`)
 LEFT = ".left"  # what the run left running when it ended (`left`)
 AGENT = ".agent"  # what the run's agent has reported (`reported`)
 

@@ -17,6 +17,7 @@ from siding.ground.process.identity import boot_id
 from siding.ground.storage.codec import NotJson, encode_line, parse_object
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock, LockBusy
+from siding.record.runs.file_names import PAUSED
 from siding.record.runs.run import ProcessMark
 from siding.record.runs.small_files import open_anew, remove_small
 
@@ -28,7 +29,7 @@ class PausedFile:
     """The file of one task."""
 
     def __init__(self, layout: TaskLayout) -> None:
-        self._path: Path = layout.runs_dir / "paused"
+        self._path: Path = layout.runs_dir / PAUSED
         self._fd: int | None = None
 
     def begin(self, boot: str) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from shlex import join
 from typing import Any
 
-from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, said, text, whole, words
 
@@ -132,9 +131,3 @@ def run_number(named: str) -> int:
     if named[:1] != "r" or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
         raise ValueError(named)
     return int(digits)
-
-
-class TaskBusy(SidingError):
-    """Another command holds the lock of this task, or a run lives in it."""
-
-    code = "task_busy"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from siding.ground.errors import SidingError
 from siding.ground.ids import Sha, TaskId
 from siding.ground.namedtuples import NamedTuple
 
@@ -129,3 +130,9 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"expected text, found {value!r}")
     return value
+
+
+class TaskBusy(SidingError):
+    """Another command holds the lock of this task, or a run lives in it."""
+
+    code = "task_busy"

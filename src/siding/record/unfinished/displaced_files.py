@@ -19,7 +19,7 @@ from siding.record.place.trash import fresh_trash
 from siding.record.snapshots.scratch import has_room
 
 if TYPE_CHECKING:
-    from siding.record.ledger.details.apply import ApplyDetail
+    from siding.record.ledger.move_details import ApplyDetail
     from siding.record.moving.model import Move
 
 

@@ -16,11 +16,10 @@ from siding.ground.git.repository import Repository
 from siding.ground.ids import Sha
 from siding.record.files.displaced import DISPLACED, keep_unrecorded, names_of
 from siding.record.files.small_files import TEMPORARY
-from siding.record.ledger.details.apply import ApplyDetail
-from siding.record.ledger.details.rollback import RollbackDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
+from siding.record.ledger.move_details import ApplyDetail, RollbackDetail
 from siding.record.moving.checkout import discard_index, release_dead_lock
 from siding.record.moving.intended import discard_intended
 from siding.record.moving.model import CheckoutPlace, move_from

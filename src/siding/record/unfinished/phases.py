@@ -8,10 +8,10 @@ from siding.ground.errors import SidingError, UnreadableFile
 from siding.ground.files.durable import make_dirs
 from siding.ground.ids import Sha
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
-from siding.record.ledger.details.phase import PhaseDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
+from siding.record.ledger.move_details import PhaseDetail
 from siding.record.moving.model import CheckoutPlace, Move
 from siding.record.moving.worktree_commits import agree_index, has_happened
 from siding.record.phases.store import PhaseStore

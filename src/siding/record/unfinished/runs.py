@@ -10,7 +10,6 @@ from siding.ground.process.output.files import rename_output
 from siding.ground.process.output.reading import RecoveredOutput, has_output, recover_output
 from siding.ground.process.tree import EndedProcesses
 from siding.ground.storage.layout import TaskLayout
-from siding.record.ledger.details.run import BASE, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.kinds import StepStatus
@@ -21,6 +20,7 @@ from siding.record.ledger.reports import (
     WireReport,
     as_left,
 )
+from siding.record.ledger.run_details import BASE, RunDetail
 from siding.record.ledger.store import Ledger
 from siding.record.runs.file_names import WIRE
 from siding.record.runs.live_run import RunRecords

@@ -25,8 +25,8 @@ from siding.record.quarantine.run import (
     set_aside,
 )
 from siding.record.quarantine.takeover import Taken, take_over
-from siding.record.runs.run import TaskBusy
 from siding.record.tasks.registry import Workspace
+from siding.record.tasks.task import TaskBusy
 
 
 def take_over_commits(

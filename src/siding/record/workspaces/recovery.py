@@ -10,7 +10,7 @@ from siding.ground.ids import TaskId
 from siding.ground.storage.locks import FileLock
 from siding.record.place.locks import holding_task
 from siding.record.place.project import Project
-from siding.record.runs.run import TaskBusy
+from siding.record.tasks.task import TaskBusy
 
 
 def recover_cut_off(project: Project) -> None:

@@ -12,7 +12,7 @@ from siding.ground.files.durable import make_dirs, move_aside
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
 from siding.record.place.project import Project
-from siding.record.unfinished.workflow_trash import trash_for
+from siding.record.unfinished.leftovers import trash_for
 from siding.workflows.agents.settings import workflow_agents
 from siding.workflows.errors import RunIsLive, WorkflowNotFound
 from siding.workflows.store import RunFolder, RunFolders

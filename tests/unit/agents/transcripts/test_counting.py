@@ -64,6 +64,9 @@ def test_the_lines_of_one_answer_count_once_and_the_larger_usage_wins(tmp_path: 
     (found,) = spent(tmp_path, s=[answer("a", "M", 5), answer("b", "M", 70), answer("c", "M", 9)])
     assert found.call.tokens == Tokens(input=70, output=1, calls=1)
     assert (found.call.model, found.hidden, found.session) == ("claude-x", False, "s")
+    assert found.call.cwd == ""
+    (held,) = spent(tmp_path / "held", s=[answer("a", "M", 5, cwd="/w")])
+    assert held.call.cwd == "/w"
 
 
 def test_the_lines_of_each_answer_count_once_wherever_it_stands(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
     [
         "siding.faces.web.server, siding.faces.web.served",
         "siding.asking.devices.terminal",
-        "siding.upkeep.doctor, siding.upkeep.notes",
+        "siding.upkeep.doctor, siding.upkeep.findings",
         "siding.running.run",
         "siding.asking.answer",
     ],

@@ -27,6 +27,9 @@ def test_the_list_is_replaced(tmp_path: Path) -> None:
         assert "Only one item" in await at.error("TodoWrite", todos=twice)
         assert list(at.memory.todos.items) == second
         assert "expected one of" in await at.error("TodoWrite", todos=[_item("a", "done")])
+        many = [_item(str(number), "pending") for number in range(101)]
+        assert "does not fit" in await at.error("TodoWrite", todos=many)
+        assert "0 of 100 done" in await at.text("TodoWrite", todos=many[1:])
 
     with_tools(place_in(tmp_path), act)
 

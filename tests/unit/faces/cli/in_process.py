@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 from integration.undo.desk import Desk
 from siding.faces.cli.main import main
 from siding.ground.storage.locks import Holder
-from siding.record.ledger.details.run import RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intents import Intent, Intents
+from siding.record.ledger.run_details import RunDetail
 
 STARTED = "2026-01-01T00:00:00.000Z"
 

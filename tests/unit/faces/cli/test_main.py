@@ -154,7 +154,7 @@ def test_a_bug_is_a_report_in_a_file_and_70(
     def broken(*_arguments: object) -> int:
         raise ZeroDivisionError("an example")
 
-    monkeypatch.setattr("siding.faces.cli.feed.projects.INIT.run", broken)
+    monkeypatch.setattr("siding.faces.cli.feed.INIT.run", broken)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     said = siding("init", status=70)
     (report,) = tmp_path.glob("siding-bug-*.log")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siding.record.recording.outputs import Span
 from siding.record.recording.recorded_patches import MARK_EVERY, FilePart, Row, parts_of, rows_of
+from siding.record.recording.step_details import Span
 
 
 def made(directory: Path, before: dict[str, bytes], after: dict[str, bytes]) -> Span:

@@ -353,3 +353,25 @@ def test_in_a_directory_without_permission_nothing_changes(tmp_path: Path) -> No
         bound_by_permissions(refused)
     finally:
         tmp_path.chmod(0o700)
+
+
+WRITERS = (create_bytes, replace_bytes, replace_by_lock)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_what_is_written_is_the_owners_alone_unless_it_is_said(
+    tmp_path: Path, write: Callable[..., None]
+) -> None:
+    write(tmp_path / "ours", b"x")
+    write(tmp_path / "shared", b"x", mode=0o640)
+    modes = [(tmp_path / name).stat().st_mode & 0o7777 for name in ("ours", "shared")]
+    assert modes == [0o600, 0o640]
+
+
+@pytest.mark.parametrize("write", [create_bytes, replace_bytes])
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_directory(
+    tmp_path: Path, write: Callable[..., None]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NotADirectoryError):
+        write(tmp_path / "pipe/file", b"x")

@@ -15,7 +15,7 @@ import pytest
 from siding.ground.process import procfs
 from siding.ground.process.command import Ending, StreamPlan
 from siding.ground.process.ender import end_all, end_token
-from siding.ground.process.tree import ProcessTree
+from siding.ground.process.tree import ProcessTree, ancestors
 
 from .world import ENVIRONMENT, PYTHON, Place, wait_until
 
@@ -368,3 +368,10 @@ def test_names_with_parentheses_and_blanks_are_read(place: Place) -> None:
 def test_ending_nothing_is_quick(place: Place) -> None:
     ended = end_all(ProcessTree(place.token), grace_s=100.0)
     assert (ended.ended, ended.survivors) == ((), ())
+
+
+def test_our_ancestors_go_up_to_the_first_process() -> None:
+    found = ancestors()
+    assert {os.getppid(), 1} <= found
+    assert os.getpid() not in found
+    assert 0 not in found

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from siding.ground.git import cache_file
-from siding.record.snapshots import directory_scan
+from siding.record.snapshots import directory_scan, tree_look
 from siding.record.snapshots.coverage import Reason
 from siding.record.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.record.snapshots.tree_look import unreadable
@@ -251,7 +251,7 @@ def test_why_a_files_bytes_cannot_be_had(tmp_path: Path, monkeypatch: pytest.Mon
             other.write(b"more")
         return open(path, "rb", **more)
 
-    monkeypatch.setattr(directory_scan, "open", opened, raising=False)
+    monkeypatch.setattr(tree_look, "open", opened, raising=False)
     assert unreadable(file) is Reason.CHANGING
 
 
@@ -266,5 +266,5 @@ def test_a_file_that_breaks_off_is_not_readable(
             raise OSError(errno.EIO, "a bad block")
 
     (tmp_path / "file").write_text("some")
-    monkeypatch.setattr(directory_scan, "open", lambda *_, **__: Broken(b"some"), raising=False)
+    monkeypatch.setattr(tree_look, "open", lambda *_, **__: Broken(b"some"), raising=False)
     assert unreadable(os.fsencode(tmp_path / "file")) is Reason.UNREADABLE

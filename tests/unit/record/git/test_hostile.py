@@ -12,7 +12,6 @@ import pytest
 
 from siding.ground.errors import SidingError
 from siding.record.snapshots.changes import CaptureLimits
-from siding.record.snapshots.ignored import ignored_matching
 from siding.record.snapshots.patches import DiffPart, diff_stat, diff_trees, write_patch
 from siding.record.snapshots.peek import peek
 from siding.record.snapshots.seeding import pin
@@ -27,6 +26,7 @@ from siding.record.worktrees.registration import (
     is_attached,
     reattach,
 )
+from siding.tasks.carry import ignored_matching
 
 from .world import TASK, World, write
 

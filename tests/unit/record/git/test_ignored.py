@@ -8,7 +8,7 @@ import pytest
 from siding.ground.git.command import Git, Place
 from siding.ground.git.errors import CommandFailed
 from siding.ground.process.capture import Completed
-from siding.record.snapshots.ignored import ignored_matching
+from siding.tasks.carry import ignored_matching
 
 from .world import World, write
 

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.record.ledger.details.apply import ApplyDetail, LeftCommit
-from siding.record.ledger.details.phase import PhaseDetail
-from siding.record.ledger.details.rollback import (
-    ConflictedPath,
-    LeftAlone,
-    MergedBranch,
-    RollbackDetail,
-)
-from siding.record.ledger.details.run import CheckpointDetail, RunDetail
 from siding.record.ledger.draft import Draft, detail_from
 from siding.record.ledger.figures import DiffFigures
 from siding.record.ledger.kinds import ForeignDetail, Reversal, StepKind, StepStatus
+from siding.record.ledger.move_details import (
+    ApplyDetail,
+    ConflictedPath,
+    LeftAlone,
+    LeftCommit,
+    MergedBranch,
+    PhaseDetail,
+    RollbackDetail,
+)
 from siding.record.ledger.reports import (
     HookReport,
     IsolationReport,
@@ -32,6 +32,7 @@ from siding.record.ledger.reports import (
     SandboxReport,
     WireReport,
 )
+from siding.record.ledger.run_details import CheckpointDetail, RunDetail
 from siding.record.ledger.step import step_from
 from siding.record.ledger.step_fields import Said
 from siding.record.ledger.usage import UsedTokens

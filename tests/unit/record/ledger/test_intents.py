@@ -10,10 +10,10 @@ import pytest
 from siding.ground.storage.errors import DamagedFile
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock, Holder
-from siding.record.ledger.details.run import CheckpointDetail, RunDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.intent_files import has_intents
 from siding.record.ledger.intents import Intent, Intents
+from siding.record.ledger.run_details import CheckpointDetail, RunDetail
 
 HOLDER = Holder(pid=7, since="2026-01-01T00:00:00.000Z", what="run")
 

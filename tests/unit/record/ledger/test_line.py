@@ -1,10 +1,10 @@
 """A line says what its act told and what was found; what is not there is left out."""
 
-from siding.record.ledger.details.run import CheckpointDetail
 from siding.record.ledger.draft import Draft
 from siding.record.ledger.figures import DiffFigures, ModeFigures
 from siding.record.ledger.intents import Intent
 from siding.record.ledger.line import LedgerLine
+from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.snapshots.coverage import Coverage
 
 INTENT = Intent(

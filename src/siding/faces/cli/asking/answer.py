@@ -95,7 +95,7 @@ def _which(project: Project, named: str | None) -> DecisionView:
 def _from_dialogue(
     context: Context, project: Project, decision: DecisionView
 ) -> list[dict[str, Any]]:
-    from siding.faces.cli.asking.lines import print_head
+    from siding.faces.cli.asking.decisions import print_head
 
     if decision.state != "open":
         return []  # `answer` refuses it and names its state
@@ -210,7 +210,7 @@ class Dialogue:
                 at = len(items) - 1
 
     def _answer(self, item: ItemView) -> tuple[str, ...]:
-        from siding.faces.cli.asking.lines import print_item
+        from siding.faces.cli.asking.decisions import print_item
 
         print_item(self._screen, self._project, self._decision, item)
         while True:
@@ -224,7 +224,7 @@ class Dialogue:
 
     def _choice(self, item: ItemView) -> tuple[str, ...] | None:
         """Read one line; return what it chooses, None if it was a command such as a note."""
-        from siding.faces.cli.asking.lines import range_of
+        from siding.faces.cli.asking.decisions import range_of
         from siding.faces.cli.screen.questions import numbers_in
 
         default = self._default(item)

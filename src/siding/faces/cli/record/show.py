@@ -20,7 +20,7 @@ from siding.faces.cli.screen.words import size
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
-    from siding.record.recording.outputs import Output, Span
+    from siding.record.recording.step_details import Output, Span
     from siding.record.recording.steps import Step, Task
 
 
@@ -41,9 +41,8 @@ def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
     from siding.record.recording.freed import freed_note, marked
     from siding.record.recording.missing_steps import ledger_problems
-    from siding.record.recording.outputs import output
     from siding.record.recording.recorded_patches import only_patch
-    from siding.record.recording.step_details import asked_by, commits_of
+    from siding.record.recording.step_details import asked_by, commits_of, output
     from siding.record.recording.steps import running_step, same_number, step
 
     project = require_project(context.app)

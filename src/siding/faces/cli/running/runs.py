@@ -23,7 +23,7 @@ from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
     from siding.feed.running import LeftProcess, LeftRow, RunningRow
-    from siding.record.recording.outputs import Piece
+    from siding.record.recording.step_details import Piece
     from siding.running.attach import Watched, Watching
     from siding.running.stop import EndedLeft
 
@@ -155,7 +155,7 @@ def _output(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.beside import say_left
     from siding.feed.running import named_run
     from siding.record.place.project import require_project
-    from siding.record.recording.outputs import Piece, find_run, follow, output
+    from siding.record.recording.step_details import Piece, find_run, follow, output
 
     project = require_project(context.app)
     wanted = named_run(project, arguments.task, arguments.run)

@@ -89,7 +89,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     from siding.forks.sweep import free_fork_trash, mend
     from siding.record.place.project import require_project
-    from siding.record.unfinished.workflow_trash import free_workflow_trash
+    from siding.record.unfinished.leftovers import free_workflow_trash
     from siding.running.noted_gc import gc_in_background, note_gc
     from siding.tasks.gc import gc, plan_retention
 

@@ -14,9 +14,9 @@ from siding.faces.cli.screen.words import local_time, port_range
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import UnreadableFile, UsageError
 from siding.ground.ids import TaskId
-from siding.record.place.project import Project
 
 if TYPE_CHECKING:
+    from siding.record.place.project import Project
     from siding.tasks.close import Closed
     from siding.tasks.start import Started, StartRequest
 

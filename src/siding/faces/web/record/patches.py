@@ -10,7 +10,6 @@ from siding.feed.board import show
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
 from siding.record.recording.freed import refuse_freed_patch
-from siding.record.recording.outputs import Span
 from siding.record.recording.recorded_patches import (
     MARK_EVERY,
     FilePart,
@@ -21,6 +20,7 @@ from siding.record.recording.recorded_patches import (
     rows_of,
     whole_patch,
 )
+from siding.record.recording.step_details import Span
 from siding.record.recording.steps import Step
 
 _KEPT = 8

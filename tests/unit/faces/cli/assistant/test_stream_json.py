@@ -122,6 +122,16 @@ def test_the_lines_of_a_conversation() -> None:
     ]
 
 
+def test_a_try_that_comes_says_when_in_milliseconds_and_why() -> None:
+    (line,) = (
+        each
+        for each in lines(*ALL, Retrying(2, 10, 2.5, Trouble.SERVER, None, "no"))
+        if each.get("subtype") == "api_retry" and each["attempt"] == 2
+    )
+    assert (line["retry_delay_ms"], line["max_retries"], line["error_status"]) == (2500, 10, None)
+    assert (line["error"], line["message"]) == (Trouble.SERVER.value, "no")
+
+
 def replayed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Put the blocks of an answer together, as a client does; their numbers have no gaps."""
     blocks: list[dict[str, Any]] = []

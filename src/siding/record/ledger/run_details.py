@@ -1,4 +1,7 @@
-"""The details of the steps of runs: a run, and a checkpoint, which may be a turn of one."""
+"""The details of the steps of runs: a run, and a checkpoint, which may be a turn of one.
+
+An act fills the detail of its step, and ``as_record`` writes the fields that only this kind has.
+"""
 
 from collections.abc import Mapping
 from typing import Any

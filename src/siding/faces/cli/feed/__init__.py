@@ -1,1 +1,0 @@
-"""The verbs about all projects: `inbox`, `today`, `projects`."""
