@@ -14,14 +14,14 @@ from tools.house.scratch import Scratch, scratch
 import siding
 
 TODAY = {
-    "run -- true": Limit(189, 2_070, git=3, fsyncs=13, patterns=16),
-    "apply --no-close": Limit(179, 2_245, others=65, git=12, fsyncs=35),
-    "undo": Limit(167, 1_920, git=7, fsyncs=32, patterns=16),
-    "rollback --step 1": Limit(165, 1_900, git=7, fsyncs=32, patterns=16),
-    "status": Limit(85, 800, git=1, patterns=4),
-    "log": Limit(65, 593, patterns=3),
-    "diff --stat": Limit(80, 839, git=2, patterns=4),
-    "task list": Limit(52, 434, patterns=2),
+    "run -- true": Limit(188, 2_072, git=3, fsyncs=14, patterns=16),
+    "apply --no-close": Limit(179, 2_247, others=65, git=12, fsyncs=35),
+    "undo": Limit(167, 1_919, git=7, fsyncs=32, patterns=16),
+    "rollback --step 1": Limit(165, 1_898, git=7, fsyncs=32, patterns=16),
+    "status": Limit(83, 787, git=1, patterns=4),
+    "log": Limit(65, 581, patterns=3),
+    "diff --stat": Limit(79, 831, git=2, patterns=4),
+    "task list": Limit(52, 426, patterns=2),
     "workflow list": Limit(76, 700, git=0, patterns=3),
     "run --help": Limit(20, 110, others=38, patterns=0),
     "undo --help": Limit(21, 104, others=38, patterns=0),
