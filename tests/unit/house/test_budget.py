@@ -22,7 +22,7 @@ TODAY = {
     "log": Limit(65, 581, patterns=3),
     "diff --stat": Limit(79, 831, git=2, patterns=4),
     "task list": Limit(52, 426, patterns=2),
-    "workflow list": Limit(76, 700, git=0, patterns=3),
+    "workflow list": Limit(76, 710, git=0, patterns=3),
     "run --help": Limit(20, 110, others=38, patterns=0),
     "undo --help": Limit(21, 104, others=38, patterns=0),
     "undo --no-such-option": Limit(21, 104, others=38, patterns=0),
