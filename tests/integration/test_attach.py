@@ -281,7 +281,7 @@ def test_a_run_in_the_foreground_is_watched_from_another_terminal(
 def test_the_names_of_runs_are_completed(task: Sandbox) -> None:
     task.siding("run", "--detach", "--name", "web", "--", "sleep", "300")
     for verb in ("attach", "send", "stop", "output"):
-        assert task.siding("__complete", verb, "").stdout.split() == [b"r1", b"web"]
+        assert task.siding("__complete", verb, "").stdout == b"web\tr1 \xc2\xb7 sleep 300\n"
 
 
 def test_who_only_looks_types_nothing(task: Sandbox, sit_down: Sit) -> None:

@@ -37,6 +37,7 @@ DOORS = {
     "faces/cli/telling/step_words.py": "the isolation of a run, where something changed elsewhere",
     "faces/cli/telling/restorations.py": "the questions, where consent is needed",
     "agents/headless/scripted_program.py": "yaml, for a table that is no JSON",
+    "assistant/settings.py": "asyncio, until an answer is kept",
     "assistant/models/any_model.py": "the libraries of models, an extra: 1 to 3 s",
     "assistant/models/scripted.py": "yaml, for a script that is no JSON",
     "broker/inside.py": "the messages, where there is no broker to ask",

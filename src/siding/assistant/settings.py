@@ -13,7 +13,6 @@ What a person answers is kept in documents: `agent.json` of a project has permis
 Siding's home the effort. Files of settings are people's own, with comments, and are not written to.
 """
 
-import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -301,6 +300,8 @@ class ProjectAnswers:
 
     async def keep(self, update: "PermissionUpdate") -> None:
         """Keep an update. Raises SidingError and OSError."""
+        import asyncio  # whoever begins the run of the agent reads settings, and keeps nothing
+
         await asyncio.to_thread(self._keep, update)
 
     def _keep(self, update: "PermissionUpdate") -> None:

@@ -42,8 +42,8 @@ def test_a_damaged_intent_is_named_and_stops_no_run(sandbox: Sandbox) -> None:
 def test_open_sessions_are_completed(sandbox: Sandbox) -> None:
     sandbox.siding("init")
     session = sandbox.siding("-q", "decide", QUESTION, "--no-wait").stdout.decode().strip()
-    said = sandbox.siding("__complete", "decide", "answer", "").stdout.decode()
-    assert said.split() == [session]
+    offered = f"{session}\tt\n"
+    assert sandbox.siding("__complete", "decide", "answer", "").stdout.decode() == offered
     sandbox.siding("decide", "cancel", session)
     assert sandbox.siding("__complete", "decide", "answer", "").stdout == b""
-    assert sandbox.siding("__complete", "decide", "result", "").stdout.decode().split() == [session]
+    assert sandbox.siding("__complete", "decide", "result", "").stdout.decode() == offered
