@@ -52,8 +52,9 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
 def _next(found: Position, word: str, task: Task) -> PastAct:
     acts = found.undoable if word == "undo" else found.redoable
     if not acts:
-        reason = Reason.NOTHING_TO_UNDO if word == "undo" else Reason.NOTHING_TO_REDO
-        raise Refusal(reason, on_page=True, task=task.name)
+        if word == "undo":
+            raise Refusal(Reason.NOTHING_TO_UNDO, on_page=True, task=task.name)
+        raise Refusal(Reason.NOTHING_TO_REDO, on_page=True, task=task.name)
     return acts[-1]
 
 

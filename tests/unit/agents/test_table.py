@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import siding
 from siding.agents import table
@@ -149,3 +150,15 @@ def test_what_is_known_of_all_agents_is_made_of_their_rows() -> None:
     starts = [start for agent in AGENTS for start in agent.models]
     assert {"claude", "gpt-", "o3", "gemini-", "anthropic:"} <= set(starts)
     assert len(starts) == len(set(starts))
+
+
+# They have no option that switches questions off: `llm` runs no tools unasked, and of Auggie none
+# is known.
+WITHOUT_GUARDS = {"llm", "auggie"}
+
+
+def test_what_an_agent_may_not_be_started_with_by_another_is_known() -> None:
+    rows = Path(siding.__file__).parent / "shellguard/programs/table/agents.yaml"
+    known = {name for row in yaml.safe_load(rows.read_text("utf-8")) for name in row.split()}
+    programs = {program for agent in table.AGENTS for program in agent.programs}
+    assert programs - known == WITHOUT_GUARDS

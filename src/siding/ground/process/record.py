@@ -321,7 +321,7 @@ def _reason(ending: Ending, signal_number: int) -> str | None:
 def _no_sandbox() -> lookup.NotStartable:
     return lookup.NotStartable(
         lookup.NOT_EXECUTABLE,
-        "the sandbox could not be set up by bwrap: what it said is in the output",
+        "the sandbox could not be set up: what its engine said is in the output",
     )
 
 

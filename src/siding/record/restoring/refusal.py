@@ -4,10 +4,11 @@ Every verb that restores a state raises `Refusal` with one of `Reason`; `REASONS
 reasons of each. After it nothing was changed. What an act may be refused for that does not only go
 back is said elsewhere, and is raised before anything was changed, too (files below `siding`):
 
-- No task is meant: `NoActiveTask`, `NotFound` (`ground/errors.py`).
-- The project is not at hand: `RepositoryGone` (`record/place/project.py`), `HomeCopied` (another
-  home has it, `record/place/home_mark.py`), `HomeHidden` (inside a sandbox,
-  `record/place/wiring.py`).
+- No task is meant: `NoActiveTask`, `NotFound` (`ground/errors.py`), or several: `SeveralTasks`
+  (`record/place/named_task.py`).
+- The project is not at hand: `NotInitialised` (`ground/errors.py`), `RepositoryGone`
+  (`record/place/project.py`), `HomeCopied` (another home has it, `record/place/home_mark.py`),
+  `HomeHidden` (inside a sandbox, `record/place/wiring.py`).
 - The task is busy: `TaskBusy` (`record/tasks/task.py`), or what runs in it cannot be paused:
   `CannotPause` (`ground/process/pauser.py`), `NeverQuiet` (`record/acts/pausing.py`).
 - It has no workspace, or not the one that was made for it: `NoWorkspace`
@@ -17,7 +18,8 @@ back is said elsewhere, and is raised before anything was changed, too (files be
 - A state is gone: `SnapshotFreed` (`record/recording/freed.py`), `BaseUnknown`
   (`record/recording/recorder.py`). It is damaged, or the present one cannot be recorded:
   `SnapshotDamaged`, `SnapshotFailed` (`ground/git/errors.py`). A newer Siding wrote it:
-  `NewerVersion` (`ground/storage/errors.py`).
+  `NewerVersion`; a record cannot be read: `DamagedFile` (both `ground/storage/errors.py`). There is
+  no room on the disk: `OSError`, told as such by the face.
 - A branch or a checkout cannot be moved: `IndexLocked`, `TargetMoved`, `CheckoutBusy`,
   `Overlapping` and the others of `UNCHANGED` (`record/moving/model.py`).
 - An undo that opens a closed task: what `reopen` raises (`tasks/reopen.py`; several deleted tasks

@@ -89,7 +89,8 @@ def filter_of(network: Network, *, apart: bool) -> bytes:
 class Planned(NamedTuple):
     """How a command is started in a sandbox.
 
-    `told` is the descriptor at which the engine says how the command ended, -1 for none.
+    `told` is the descriptor at which the engine says how the command ended, -1 for none: lines of
+    JSON as bwrap writes them (`--json-status-fd`), which `start.py` reads.
     `is_outdated` tells whether it fails because something is gone that it was told to hide.
     """
 
