@@ -371,3 +371,21 @@ def test_the_persons_own_file_needs_no_trust(sandbox: Sandbox) -> None:
     own.write_text(WARNS % ("^sudo\\s+", "warn") + "actions: {become-root: warn}\n")
     checked = sandbox.siding("policy", "check", "--", "sudo", "true").stdout
     assert b"verdict: warn" in checked
+
+
+def test_one_word_with_blanks_is_judged_as_the_line_that_it_is(sandbox: Sandbox) -> None:
+    done = sandbox.siding("policy", "check", "rm -rf /", status=5)
+    assert b"delete-workspace" in done.stdout
+    assert b"taken as a line of shell, as with -c" in done.stderr
+    tool = sandbox.repo / "my tool"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    done = sandbox.siding("policy", "check", "./my tool")
+    assert b"taken as" not in done.stderr
+
+
+def test_a_check_says_that_agents_are_judged_where_the_guard_is_on(sandbox: Sandbox) -> None:
+    assert b"asks nothing and blocks nothing" in sandbox.siding("policy", "check", "ls").stderr
+    sandbox.siding("guard", "on")
+    said = sandbox.siding("policy", "check", "ls").stderr
+    assert b"judges what agents do, as `siding guard` is on" in said

@@ -3,15 +3,52 @@
 from collections.abc import Sequence
 
 from siding.ground.errors import NotFound, UsageError
+from siding.ground.ids import TaskId
 from siding.record.place.project import Project
-from siding.record.place.selection import select
+from siding.record.place.selection import current_task_id, select
 from siding.record.runs.left import LeftRunning
-from siding.record.runs.run import Run
+from siding.record.runs.run import Run, is_run_id
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
 from siding.record.unfinished.left_running import StillThere, left_in
 
-__all__ = ["Task", "left_words", "live_runs", "runs_to_stop", "what_was_left"]
+__all__ = [
+    "Task",
+    "left_words",
+    "live_runs",
+    "runs_to_stop",
+    "task_of_named",
+    "what_was_left",
+]
+
+
+def task_of_named(project: Project, named: str | None, wanted: Sequence[str]) -> str | None:
+    """Return the task that is meant: the one that is `named`, else one in which runs of these names
+    live. None is the current task, which counts first.
+
+    Ids (``r7``) and numbers are of the current task. Raises UsageError if several tasks have such
+    runs.
+    """
+    if named is not None or not wanted:
+        return named
+    if any(is_run_id(each) or each.isdigit() or each == "last" for each in wanted):
+        return None
+    here = current_task_id(project)
+    if here is not None and _has_all(project, here, wanted):
+        return None
+    found = [each for each in project.tasks.ids() if _has_all(project, each, wanted)]
+    if len(found) > 1:
+        names = ", ".join(f"{project.tasks.load(each).name!r} ({each})" for each in found)
+        raise UsageError(
+            f"{' and '.join(map(repr, wanted))}: in several tasks such a run lives: {names}",
+            hint="-t TASK names the one that is meant",
+        )
+    return found[0] if found else None
+
+
+def _has_all(project: Project, task_id: TaskId, wanted: Sequence[str]) -> bool:
+    live = {run.name for run in Runs(project.task_layout(task_id)).live()}
+    return live.issuperset(wanted)
 
 
 def live_runs(
@@ -19,10 +56,10 @@ def live_runs(
 ) -> tuple[Task, list[Run]]:
     """Return a task and those of its runs that live and that `wanted` names, by id or name.
 
-    Without a name, that is the only run that lives, or all of them with `every`. Raises NotFound
-    and UsageError.
+    Without a name, that is the only run that lives, or all of them with `every`. A name may be that
+    of a run of another task (see `task_of_named`). Raises NotFound and UsageError.
     """
-    task = select(project, named)
+    task = select(project, task_of_named(project, named, wanted))
     live = Runs(project.task_layout(task.id)).live()
     if every:
         return task, live
@@ -39,7 +76,7 @@ def runs_to_stop(
 
     They are chosen as in `live_runs`.
     """
-    task = select(project, named)
+    task = select(project, task_of_named(project, named, wanted))
     live = Runs(project.task_layout(task.id)).live()
     left = left_in(project, task.id)
     if every:

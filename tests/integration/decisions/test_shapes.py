@@ -72,3 +72,27 @@ def test_a_merge_is_not_told_as_a_rollback(sandbox: Sandbox) -> None:
         said = sandbox.siding(*words).stdout.decode()
         assert "merge" in said, said
         assert "rollback" not in said, said
+
+
+def test_a_question_in_words(sandbox: Sandbox) -> None:
+    sandbox.siding("init")
+    asked = sandbox.siding("decide", "Which database?", "postgres", "sqlite", "--no-wait")
+    session = asked.stdout.decode().strip()
+    sandbox.siding("decide", "answer", session, "--choose", "1=sqlite")
+    told = json.loads(sandbox.siding("decide", "result", session).stdout)
+    assert [each["chosen"] for each in told["decisions"]] == ["sqlite"]
+    asked = sandbox.siding("decide", "What shall it be called?", "--no-wait")
+    shown = sandbox.siding("decide", "show", asked.stdout.decode().strip()).stdout
+    assert b"1. What shall it be called?  [write an answer]" in shown
+
+
+def test_a_question_in_a_file_however_it_is_called(sandbox: Sandbox) -> None:
+    sandbox.siding("init")
+    item = {"id": 1, "title": "How?", "kind": "text"}
+    question = json.dumps({"task": "x", "source": "y", "items": [item]})
+    for name in ("question.json", "my question.json"):
+        (sandbox.repo / name).write_text(question)
+        sandbox.siding("decide", "submit", name, "--no-wait")
+    assert b"there is no file" in sandbox.siding("decide", "submit", "none", status=1).stderr
+    said = sandbox.siding("decide", "submit", '{"task": "torn', "--no-wait", status=1).stderr
+    assert b"it is not JSON" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from siding.asking.notifier import Notifier
     from siding.asking.question import Asking
     from siding.asking.views import DecisionView
@@ -154,22 +157,23 @@ def _submit_request(arguments: Namespace, context: Context) -> object:
             "one question is needed: as an argument, as - for standard input, or with --file",
             hint="`siding decide --help` shows one",
         )
-    if arguments.request and (arguments.options or _is_plain(arguments.request)):
+    if arguments.request and (arguments.options or _is_plain(arguments.request, context.app.cwd)):
         return plain_question(arguments.request, arguments.options)
     if arguments.file not in (None, "-"):
         return read_file(context.app.cwd / arguments.file)
     if "-" in given:
         raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
         return read_text(raw, "standard input")
-    if not arguments.request.lstrip().startswith(("{", "[", '"')):
+    if not arguments.request.lstrip("\ufeff \t\r\n").startswith(("{", "[", '"')):
         return read_file(context.app.cwd / arguments.request)  # as aide takes it
     return read_text(arguments.request.encode("utf-8", "surrogateescape"), "the argument")
 
 
-def _is_plain(text: str) -> bool:
+def _is_plain(text: str, cwd: Path) -> bool:
     """Tell whether an argument is a question in words: no JSON, and not the name of a file."""
-    is_json = text.lstrip().startswith(("{", "[", '"'))
-    return not is_json and (" " in text.strip() or text.endswith("?"))
+    is_json = text.lstrip("\ufeff \t\r\n").startswith(("{", "[", '"'))
+    is_words = " " in text.strip() or text.endswith("?")
+    return is_words and not is_json and not os.path.isfile(cwd / text)
 
 
 def _timeout(text: str | None) -> float | None:

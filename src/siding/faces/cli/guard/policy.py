@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
@@ -80,10 +81,9 @@ def _check_options(parser: ArgumentParser) -> None:
 
 def _check(arguments: Namespace, context: Context) -> int:
     from siding.broker.inside import broker_of_sandbox
-    from siding.guard.in_force import how_to_run_a_line
     from siding.guard.views import as_record, check
 
-    command = _command(arguments)
+    command = _command(arguments, context.app.cwd)
     inside = broker_of_sandbox(context.app)
     if inside is None:
         checked = check(context.app, command)
@@ -92,10 +92,12 @@ def _check(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(context.screen, as_record(checked))
     else:
-        _explain(context.screen, checked)
-        words = () if isinstance(command, str) else command
-        if not checked.verdict.runs and (advice := how_to_run_a_line(words)):
-            context.screen.note(inert(advice))
+        _explain(context, checked)
+        if arguments.line is None and isinstance(command, str):
+            context.screen.note(
+                "taken as a line of shell, as with -c; `siding run` takes one word as the name "
+                "of a program"
+            )
     return 0 if checked.verdict.runs else REFUSED
 
 
@@ -114,7 +116,9 @@ The exit status is 0 for what would run, 5 for what is blocked or would be asked
 )
 
 
-def _command(arguments: Namespace) -> tuple[str, ...] | str:
+def _command(arguments: Namespace, cwd: Path) -> tuple[str, ...] | str:
+    """Return the words of a command, or a line of shell: one word with blanks in it is a line too,
+    unless it is the path of a program."""
     words = tuple(arguments.command)
     if words[:1] == ("--",):
         words = words[1:]
@@ -124,12 +128,16 @@ def _command(arguments: Namespace) -> tuple[str, ...] | str:
             "give one command to check",
             hint="siding policy check -- COMMAND, or siding policy check -c 'LINE OF SHELL'",
         )
+    if line is None and len(words) == 1 and " " in words[0].strip():
+        return words if os.path.isfile(cwd / words[0]) else words[0]
     return words if line is None else line
 
 
-def _explain(screen: Screen, checked: CheckedCommand) -> None:
+def _explain(context: Context, checked: CheckedCommand) -> None:
+    from siding.guard.guard import Guard, guard
     from siding.guard.in_force import how_to_only_warn
 
+    screen = context.screen
     for part in checked.verdict.parts:
         inside = "".join(f"{each} > " for each in part.via)
         action = screen.style(f"{part.action.value:<6}", _COLOURS[part.action.value])
@@ -144,6 +152,11 @@ def _explain(screen: Screen, checked: CheckedCommand) -> None:
         screen.note(inert(advice))
     if checked.on is None:
         screen.note(HIDDEN)
+    elif not checked.on and guard(context.app) is Guard.ON:
+        screen.note(
+            "no policy is switched on here: `siding run` judges what agents do, as `siding "
+            "guard` is on, and no other command"
+        )
     elif not checked.on:
         screen.note("no policy is switched on here: `siding run` asks nothing and blocks nothing")
 

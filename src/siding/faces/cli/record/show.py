@@ -48,9 +48,14 @@ def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
-    task, found = running_step(project, arguments.task, arguments.step) or step(
-        project, arguments.task, arguments.step
-    )
+    named, wanted = arguments.task, arguments.step
+    if wanted.isidentifier() and wanted != "last":  # the name of a run; of steps none is a word
+        from siding.feed.running import named_run
+        from siding.running.named_run import task_of_named
+
+        named = task_of_named(project, named, (wanted,))
+        wanted = named_run(project, named, wanted)
+    task, found = running_step(project, named, wanted) or step(project, named, wanted)
     for sentence in ledger_problems(project, task) if arguments.step == "last" else []:
         screen.warn(inert(sentence))
     if others := same_number(project, task, found):

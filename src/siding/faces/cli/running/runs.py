@@ -156,10 +156,12 @@ def _output(arguments: Namespace, context: Context) -> int:
     from siding.feed.running import named_run
     from siding.record.place.project import require_project
     from siding.record.recording.step_details import Piece, find_run, follow, output
+    from siding.running.named_run import task_of_named
 
     project = require_project(context.app)
-    wanted = named_run(project, arguments.task, arguments.run)
-    task, found = find_run(project, arguments.task, wanted)
+    named = task_of_named(project, arguments.task, (arguments.run,))
+    wanted = named_run(project, named, arguments.run)
+    task, found = find_run(project, named, wanted)
     if arguments.follow:
         for piece in follow(project, task, found):
             _write(piece)
