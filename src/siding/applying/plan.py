@@ -333,13 +333,11 @@ def _commits(
                 hint="--mode merge keeps them; --mode squash makes one commit",
             )
         return replayed
-    one = maker.one(target, merged, history)
-    return one._replace(
-        notes=(
-            f"the agent's {len(history.commits)} commits cannot be carried one by one onto "
-            f"{target.branch}: they are applied as one commit",
-        )
-    )
+    one, count = maker.one(target, merged, history), len(history.commits)
+    which = f"{count} commits cannot be carried one by one onto {target.branch}: they are"
+    if count == 1:
+        which = f"commit cannot be carried as it is onto {target.branch}: its change is"
+    return one._replace(notes=(f"the agent's {which} applied as one commit",))
 
 
 class _Maker:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments
+from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import task_name, task_step
 from siding.faces.cli.verb import Verb
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
+    from siding.running.named_run import Task
     from siding.undo.undo import Undone, UndoRequest
 
 
@@ -63,9 +65,20 @@ def _run(
         force=arguments.force,
     )
     _tell(context, done, as_json=arguments.json)
+    if word == "undo" and done.reopened is not None:
+        _tell_what_stays(context, project, done.reopened.task)
     for sentence in kept_words(project.layout.root, done.applied):
         context.screen.warn(sentence)
     return 0
+
+
+def _tell_what_stays(context: Context, project: Project, task: Task) -> None:
+    """Say that a branch keeps what was applied, if the task was closed by an apply."""
+    last = project.ledger(task.id).last()
+    applied = None if last is None or last.reversal.undoes else last.as_apply
+    if applied is not None and applied.target_branch:
+        branch = inert(applied.target_branch)
+        context.screen.note(f"  {branch} keeps what was applied; `siding undo` takes that back")
 
 
 def _preview(arguments: Namespace, context: Context, project: Project, word: str) -> int:
