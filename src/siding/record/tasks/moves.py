@@ -8,7 +8,7 @@ workspace, and a workspace can be kept or removed before it is decided what beco
                                    active|kept --remove--> removed --restore--> active
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from siding.ground.errors import IllegalTransition
@@ -66,13 +66,36 @@ WORKSPACE_MOVES: Mapping[WorkspaceState, Mapping[WorkspaceMove, WorkspaceState]]
 }
 
 
+# What a person reads: what cannot be done, and the command that makes a move.
+_DONE: Mapping[StrEnum, str] = {
+    TaskMove.START: "started",
+    TaskMove.CLOSE: "closed",
+    TaskMove.REOPEN: "reopened",
+    WorkspaceMove.CREATE: "made",
+    WorkspaceMove.KEEP: "kept",
+    WorkspaceMove.RESUME: "worked in again",
+    WorkspaceMove.REMOVE: "removed",
+    WorkspaceMove.RESTORE: "brought back",
+}
+_VERBS: Mapping[StrEnum, str] = {
+    TaskMove.START: "worktree add",
+    TaskMove.CLOSE: "task close",
+    TaskMove.REOPEN: "task reopen",
+    WorkspaceMove.CREATE: "worktree add",
+    WorkspaceMove.KEEP: "worktree keep",
+    WorkspaceMove.RESUME: "task reopen",
+    WorkspaceMove.REMOVE: "worktree remove",
+    WorkspaceMove.RESTORE: "task reopen",
+}
+
+
 def move_task(state: TaskState, move: TaskMove) -> TaskState:
     """Return the state after `move`; raise IllegalTransition when the table has none."""
     after = TASK_MOVES[state].get(move)
     if after is None:
         raise IllegalTransition(
-            f"a task that is {state.value} cannot {move.value}",
-            hint=_possible(move.value for move in TASK_MOVES[state]),
+            f"a task that is {state.value} cannot be {_DONE[move]}",
+            hint=_possible(TASK_MOVES[state]),
         )
     return after
 
@@ -82,11 +105,13 @@ def move_workspace(state: WorkspaceState, move: WorkspaceMove) -> WorkspaceState
     after = WORKSPACE_MOVES[state].get(move)
     if after is None:
         raise IllegalTransition(
-            f"a workspace that is {state.value} cannot {move.value}",
-            hint=_possible(move.value for move in WORKSPACE_MOVES[state]),
+            f"a workspace that is {state.value} cannot be {_DONE[move]}",
+            hint=_possible(WORKSPACE_MOVES[state]),
         )
     return after
 
 
-def _possible(moves: Iterable[str]) -> str:
-    return f"possible now: {', '.join(sorted(moves))}"
+def _possible(moves: Collection[StrEnum]) -> str:
+    # A removed workspace is brought back; only a fork's or a bound one is made anew.
+    first = [move for move in moves if move is not WorkspaceMove.CREATE] or moves
+    return f"possible now: {', '.join(f'`siding {_VERBS[move]}`' for move in first)}"

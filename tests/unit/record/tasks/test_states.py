@@ -1,11 +1,13 @@
 """The state tables: every move they have, and that every other one changes nothing."""
 
 import itertools
+from enum import StrEnum
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siding.faces.cli.table import GROUPS
 from siding.ground.errors import IllegalTransition
 from siding.record.tasks.moves import (
     TASK_MOVES,
@@ -57,3 +59,26 @@ def test_a_workspace_never_leaves_its_states(moves: list[WorkspaceMove]) -> None
         assert after is not state
         state = after
     assert (state is WorkspaceState.ABSENT) == (not any(m is WorkspaceMove.CREATE for m in moves))
+
+
+def test_a_move_that_is_not_possible_names_the_commands_that_are() -> None:
+    with pytest.raises(IllegalTransition, match="a workspace that is removed cannot be kept") as no:
+        move_workspace(WorkspaceState.REMOVED, WorkspaceMove.KEEP)
+    assert no.value.hint == "possible now: `siding task reopen`"
+    with pytest.raises(IllegalTransition, match="a task that is closed cannot be started") as no:
+        move_task(TaskState.CLOSED, TaskMove.START)
+    assert no.value.hint == "possible now: `siding task reopen`"
+
+
+@pytest.mark.parametrize("state", [*TaskState, *WorkspaceState])
+@pytest.mark.parametrize("move", [*TaskMove, *WorkspaceMove])
+def test_each_command_that_is_named_is_one(state: StrEnum, move: StrEnum) -> None:
+    try:
+        if isinstance(state, TaskState) and isinstance(move, TaskMove):
+            move_task(state, move)
+        elif isinstance(state, WorkspaceState) and isinstance(move, WorkspaceMove):
+            move_workspace(state, move)
+    except IllegalTransition as error:
+        for words in (error.hint or "").split("`")[1::2]:
+            group, verb = words.removeprefix("siding ").split()
+            assert verb in GROUPS[group][1]
