@@ -122,7 +122,7 @@ def test_all_ends_what_lives_and_what_was_left(task: Sandbox) -> None:
 
 def test_it_goes_by_the_name_of_the_run(task: Sandbox) -> None:
     pid = leave(task, WAYS["a job"], "--name", "web")
-    assert task.siding("__complete", "--", "stop", "").stdout.split() == [b"r1", b"web"]
+    assert task.siding("__complete", "--", "stop", "").stdout == b"web\tended, r1\n"
     assert task.siding("__complete", "--", "attach", "").stdout.split() == []
     task.siding("stop", "web")
     assert not alive(pid)
