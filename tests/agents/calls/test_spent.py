@@ -70,8 +70,10 @@ def test_one_that_says_only_tokens_is_held_to_a_budget_in_dollars(task: Sandbox)
 def test_an_answer_that_is_there_is_kept_though_it_was_over_its_share(
     ends: str, task: Sandbox
 ) -> None:
-    used = said(event="used", tokens=900, dollars=0.5)
-    bench(task, SESSION, used, DONE, ends)
+    used = json.dumps({"event": "used", "tokens": 900, "dollars": 0.5})
+    done = json.dumps({"event": "done", "text": "yes"})
+    # In one piece: an answer that is not there when its share is spent does not come any more.
+    bench(task, SESSION, f"printf '%s\\n' '{used}' '{done}'", ends)
     (task.repo / "three.py").write_text(
         "got = await parallel([lambda n=n: agent(f'x{n}', agent_type='tried') for n in range(2)])\n"
         "try:\n"

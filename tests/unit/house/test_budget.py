@@ -24,8 +24,8 @@ TODAY = {
     "task list": Limit(52, 426, patterns=2),
     "workflow list": Limit(76, 710, git=0, patterns=3),
     "run --help": Limit(20, 110, others=38, patterns=0),
-    "undo --help": Limit(21, 104, others=38, patterns=0),
-    "undo --no-such-option": Limit(21, 104, others=38, patterns=0),
+    "undo --help": Limit(21, 105, others=38, patterns=0),
+    "undo --no-such-option": Limit(21, 105, others=38, patterns=0),
 }
 PARSED = {"status": 201, "log": 300}  # lines of a ledger of 1,000
 
