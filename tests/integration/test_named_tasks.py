@@ -1,6 +1,12 @@
 """A task is found by any part of its name that fits no other; a person chooses among several."""
 
+import contextlib
 import json
+import re
+import shlex
+import socket
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -60,3 +66,39 @@ def test_the_task_before_is_a_dash_wherever_a_task_is_named(board: Sandbox) -> N
     seen.type(script.encode())
     assert seen.finish() == 0
     assert seen.seen.count(str(board.workspace("Fix the Parser")).encode() + b"\r\n") == 2
+
+
+@pytest.mark.parametrize("act", ["path", "status --short", "__complete show ''"])
+def test_only_what_was_typed_is_asked_about(board: Sandbox, act: str) -> None:
+    """A variable speaks for scripts and prompts: a question there would stop a shell."""
+    command = f"{shlex.join(board.program)} {act}; echo ended"
+    env = {**board.env, "SIDING_TASK": "pars"}
+    seen = Terminal(["sh", "-c", command], cwd=board.repo, env=env)
+    seen.wait_for(b"ended", seconds=20)
+    assert seen.finish() == 0
+    assert b"(a number)?" not in seen.seen
+
+
+def test_a_dashboard_asks_nobody_at_its_terminal(board: Sandbox) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    page = Terminal([*board.program, "ui", "--port", port], cwd=board.repo, env=board.env)
+    address = re.search(rb"http://\S+", page.wait_for(b"http://"))
+    assert address is not None
+    base, _, token = address[0].decode().partition("?")
+    url = f"{base.rstrip('/')}/api/v1/tasks/pars?{token}"
+    with contextlib.suppress(urllib.error.HTTPError):
+        urllib.request.urlopen(url, timeout=20)
+    assert b"(a number)?" not in page.seen
+    page.type(b"\x03")
+    page.finish()
+
+
+def test_what_is_typed_twice_is_asked_once(board: Sandbox) -> None:
+    seen = Terminal(
+        [*board.program, "task", "update", "pars", "-m", "x"], cwd=board.repo, env=board.env
+    )
+    seen.wait_for(b"(a number)? ")
+    seen.type(b"1\r")
+    assert seen.finish() == 0
+    assert seen.seen.count(b"(a number)?") == 1

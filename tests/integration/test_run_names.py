@@ -45,5 +45,7 @@ def test_ids_and_unknown_names_are_of_the_task(two: Sandbox) -> None:
 
 def test_a_run_that_has_ended_is_shown_by_its_name(sandbox: Sandbox) -> None:
     sandbox.siding("run", "--name", "w", "--no-tty", "--", "echo", "first")
+    sandbox.siding("run", "--name", "w-2", "--no-tty", "--", "echo", "other")
     sandbox.siding("run", "--name", "w", "--no-tty", "--", "echo", "second")
     assert b"echo second" in sandbox.siding("show", "w").stdout
+    assert b"echo other" in sandbox.siding("show", "w-2").stdout

@@ -102,7 +102,7 @@ def context_from(arguments: Namespace) -> Context:
     if sys.stdin.isatty() and sys.stderr.isatty():
         from siding.faces.cli.screen.questions import chooser
 
-        app = app._replace(choose=chooser(screen))
+        app = app._replace(choose=chooser(screen, getattr(arguments, "typed", ())))
     return Context(app=app, screen=screen)
 
 

@@ -34,8 +34,9 @@ def _chosen(project: Project, named: str, tasks: list[Task]) -> Task:
     """Let the person choose; raise SeveralTasks where nobody can be asked."""
     tasks = sorted(tasks, key=lambda task: task.updated_at, reverse=True)
     if project.app.choose is not None:
-        lines = [f"{task.name}  ({task.id})" for task in tasks]
-        return tasks[project.app.choose(f"which task is {named!r}", lines)]
+        chosen = project.app.choose(named, [f"{task.name}  ({task.id})" for task in tasks])
+        if chosen is not None:
+            return tasks[chosen]
     listed = ", ".join(f"{task.name!r} ({task.id})" for task in tasks[:_MOST_LISTED])
     more = f" and {len(tasks) - _MOST_LISTED} more" if len(tasks) > _MOST_LISTED else ""
     raise SeveralTasks(

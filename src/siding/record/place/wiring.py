@@ -81,8 +81,9 @@ class App(NamedTuple):
     listeners: Listeners
     tell: Callable[[str], None] = _tell_nobody  # show progress of long work; "" when it is done
     warn: Callable[[str], None] = _tell_nobody  # show a warning, as a sentence, to the person
-    # Let the person choose one of several lines, by its index; None where nobody can be asked.
-    choose: Callable[[str, Sequence[str]], int] | None = None
+    # Let the person choose which of these lines a word means, by its index; None, as what is called
+    # or as its answer, where nobody is to be asked.
+    choose: Callable[[str, Sequence[str]], int | None] | None = None
     project: str = ""  # the project that was named; "": that of `cwd`
     session: int | None = None  # the process that leads the caller's session; None: no caller
 

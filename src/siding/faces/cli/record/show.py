@@ -49,7 +49,7 @@ def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     screen.use_colour(project.settings.color)
     named, wanted = arguments.task, arguments.step
-    if wanted.isidentifier() and wanted != "last":  # the name of a run; of steps none is a word
+    if wanted[:1].isalpha() and wanted != "last":  # the name of a run; of steps none is a word
         from siding.feed.running import named_run
         from siding.running.named_run import task_of_named
 

@@ -48,11 +48,18 @@ def pick_paths(screen: Screen, stat: DiffStat) -> tuple[bytes, ...]:
     return tuple(paths)
 
 
-def chooser(screen: Screen) -> Callable[[str, Sequence[str]], int]:
-    """Return what lets the person choose a line, also where the output goes to a program."""
+def chooser(screen: Screen, typed: Sequence[str]) -> Callable[[str, Sequence[str]], int | None]:
+    """Return what lets the person choose which task a word means that they have just `typed`.
 
-    def choose(question: str, lines: Sequence[str]) -> int:
-        return pick_one(screen.err, lines, question)
+    Nobody is asked about other words: variables speak for scripts and prompts, and a dashboard or
+    a run acts for others. It asks on standard error, as the output may be for a program.
+    """
+    words = typed[: typed.index("--")] if "--" in typed else typed
+
+    def choose(named: str, lines: Sequence[str]) -> int | None:
+        if not any(word in (named, f"-t{named}", f"--task={named}") for word in words):
+            return None
+        return pick_one(screen.err, lines, f"which task is {named!r}")
 
     return choose
 
