@@ -1,7 +1,7 @@
 """Control groups of runs, where a real cgroup v2 was delegated to this process.
 
 Elsewhere these tests skip. They run under `systemd-run --user --scope`, on a machine or in a
-virtual one with cgroup v2: docs/reliability.md says how.
+virtual one with cgroup v2: docs/reference/reliability.md says how.
 """
 
 import os

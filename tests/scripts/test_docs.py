@@ -15,8 +15,13 @@ from bwrap import bwrap_problem
 from scripts.sessions import exchanges, matches, play
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```console\n(.*?)^```$|^<!-- setup\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
+
+
+def _name_of(page: Path) -> str:
+    """Return a page's name below its folder: `sync`, `reference/broker`."""
+    return page.relative_to(ROOT).with_suffix("").as_posix().removeprefix("docs/")
 
 
 def session_of(page: Path) -> str:
@@ -32,7 +37,7 @@ def session_of(page: Path) -> str:
 WITH_COMMANDS = [page for page in PAGES if session_of(page)]
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=_name_of)
 def test_the_commands_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
     if page.stem in ("sandbox", "broker", "traps") and (problem := bwrap_problem()):
         pytest.skip(problem)
@@ -51,7 +56,7 @@ def test_the_pages_that_matter_have_commands() -> None:
     assert {"quickstart", "run", "tasks", "worktrees", "log-show-status", "diff"} <= stems
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=_name_of)
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):

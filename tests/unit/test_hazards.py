@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "hazards.md"
+PAGE = ROOT / "docs/reference/hazards.md"
 
 
 def rows() -> list[tuple[str, list[str]]]:

@@ -20,7 +20,7 @@ AS_IT_WAS = {"docs/decisions.md"}
 def _documents() -> list[Path]:
     """Return the documents that tell of the source."""
     source = CHECKOUT / "src/siding"
-    found = [CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("*.md")]
+    found = [CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").rglob("*.md")]
     found += [path for name in ("README.md", "FORMAT.md") for path in source.rglob(name)]
     return [path for path in found if path.relative_to(CHECKOUT).as_posix() not in AS_IT_WAS]
 
@@ -39,7 +39,8 @@ def _ends() -> set[str]:
 def test_each_path_in_a_document_leads_to_a_file() -> None:
     ends, count, lost = _ends(), 0, []
     for document in _documents():
-        is_page = document.parent.name == "docs"  # these name files of other programs, too
+        # Pages name files of other programs, too.
+        is_page = "docs" in document.relative_to(CHECKOUT).parts
         for number, line in enumerate(document.read_text("utf-8").splitlines(), 1):
             for named in NAMED.findall(line):
                 is_bare = "/" not in named

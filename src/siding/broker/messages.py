@@ -1,4 +1,4 @@
-"""The messages of a run and its broker: lines of JSON. docs/broker.md describes them.
+"""The messages of a run and its broker: lines of JSON. docs/reference/broker.md describes them.
 
 A line is read in two steps. `parse` finds out which request it is, so that it can be recorded as
 it came; `request_in` makes it one of the closed union `Request`, or refuses it. Code that carries
@@ -342,7 +342,7 @@ class _Fields:
         return value
 
 
-# What a run may ask, by the word in `do`; docs/broker.md has the same list.
+# What a run may ask, by the word in `do`; docs/reference/broker.md has the same list.
 _READERS: Mapping[str, Callable[[_Fields], Request]] = {
     "ask": _question,
     "checkpoint": lambda take: CheckpointRequest(take.text("message", most=_LONGEST_TEXT)),

@@ -1,7 +1,7 @@
 """Ways in which users of other tools lost work, each as a case that ours must pass.
 
-`docs/hazards.md` lists them all, with the test that stands for each; the hazards of git itself are
-in `test_hazards.py`.
+`docs/reference/hazards.md` lists them all, with the test that stands for each; the hazards of git
+itself are in `test_hazards.py`.
 """
 
 import pytest

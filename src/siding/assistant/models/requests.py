@@ -156,7 +156,7 @@ class Requests:
             raise ModelError(
                 Trouble.SETUP,
                 f"{row.prefix} is not set up: {said}",
-                hint="docs/agent-models.md says which variables it needs",
+                hint="docs/reference/agent-models.md says which variables it needs",
             ) from error
         assert isinstance(made, Model)
         return made

@@ -33,7 +33,7 @@ from siding.ground.namedtuples import NamedTuple
 # -- The script of the scripted model: which answer a conversation gets. Pure ----------------------
 #
 # The choice depends on the conversation alone, so a process that resumes one gets the same answers.
-# See docs/agent-models.md for the format.
+# See docs/reference/agent-models.md for the format.
 
 
 _REMINDER = "<system-reminder>"  # a text that the loop adds to a message: no prompt
@@ -307,7 +307,7 @@ def _script(path: Path) -> Mapping[str, Any]:
         raise ModelError(
             Trouble.SETUP,
             f"the script {str(path)!r} cannot be read: {error}",
-            hint="a scripted model is named scripted:PATH; docs/agent-models.md has the format",
+            hint="a scripted model is named scripted:PATH; its format: docs/reference/agent-models.md",
         ) from None
 
 

@@ -26,7 +26,7 @@ class NobodyAnswers(Exception):
 
 
 class Broker(Protocol):
-    """Passes requests to the broker of the run (docs/broker.md)."""
+    """Passes requests to the broker of the run (docs/reference/broker.md)."""
 
     async def request(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the answer: ``{"ok": true, "result": …}`` or ``{"ok": false, "error": …}``.

@@ -182,7 +182,9 @@ def _scripted(found: Named) -> Iterator[AgentFinding]:
     path = Path(found.name).expanduser()
     if not path.is_file():
         text = f"there is no script {str(path)!r}"
-        yield AgentFinding("script", Health.BROKEN, text, "docs/agent-models.md has the format")
+        yield AgentFinding(
+            "script", Health.BROKEN, text, "its format: docs/reference/agent-models.md"
+        )
 
 
 def _provider(app: App, found: Named) -> Iterator[AgentFinding]:

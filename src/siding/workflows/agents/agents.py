@@ -58,7 +58,7 @@ from siding.workflows.structured import instructions
 KNOWN = tuple(sorted(HEADLESS.agents, key=lambda name: (name == OWN, not BY_NAME[name].resumes)))
 # Which agent a model is for, by how its name begins.
 OF_MODEL = {start: agent.name for agent in AGENTS for start in agent.models}
-_WHERE = "`workflows.agents` in the settings; docs/workflow-agents.md"
+_WHERE = "`workflows.agents` in the settings; docs/reference/workflow-agents.md"
 # What the policy asks of a program that nobody has told it of. The person has named this one in
 # their own settings; a policy without overrides asks all the same.
 _IN_THE_SETTINGS = ("unknown-program", "run-outside")
@@ -122,7 +122,7 @@ class Routing:
         if others:
             raise AgentUnavailable(
                 f"`workflows.agent` in the settings does not say which is for calls that name none:"
-                f" {', '.join(others)} (docs/workflow-agents.md)"
+                f" {', '.join(others)} (docs/reference/workflow-agents.md)"
             )
         raise AgentUnavailable(f"no agent is installed: {', '.join(KNOWN)}, or one of {_WHERE}")
 
