@@ -307,7 +307,7 @@ def _script(path: Path) -> Mapping[str, Any]:
         raise ModelError(
             Trouble.SETUP,
             f"the script {str(path)!r} cannot be read: {error}",
-            hint="a scripted model is named scripted:PATH; its format: docs/reference/agent-models.md",
+            hint="scripted:PATH names such a script; its format: docs/reference/agent-models.md",
         ) from None
 
 
