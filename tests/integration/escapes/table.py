@@ -263,5 +263,6 @@ FAMILIES: dict[str, tuple[Attempt, ...]] = {
 }
 
 ROWS = {row.name: row for rows in FAMILIES.values() for row in rows}
-# What goes on after the end: with bwrap nothing, with Landlock as without a sandbox (docs/runs.md).
+# What goes on after the end: with bwrap nothing, with Landlock as without a sandbox
+# (docs/reference/runs.md).
 LEFT = ("child", "daemon", "daemons", "ignoring", "apart")
