@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "undo": ("undo.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("undo.undo:REDO", "do again what an undo took back"),
     "rewind": ("undo.rewind", "go back to before a prompt, with the agent's conversation"),
+    "bisect": ("bisect", "which step or prompt broke it: a check in the states of a task"),
     "checkpoint": ("running.checkpoint", "record the workspace as it stands"),
     "integrate": ("integrating:INTEGRATE", "have an agent report wherever you start it"),
     "turns": ("integrating:TURNS", "what such an agent did in this checkout, beside the branch"),
@@ -190,7 +191,7 @@ EVERY_DAY = ("run", "status", "log", "show", "diff", "undo", "retry", "apply", "
 SECTIONS: dict[str, tuple[str, ...]] = {
     "tasks": ("task", "worktree", "fork", "sync", "pr", "phase", "open", "path"),
     "runs": ("runs", "output", "attach", "send", "stop", "agent", "session", "usage", "checkpoint"),
-    "going back": ("redo", "rollback", "rewind"),
+    "going back": ("redo", "rollback", "rewind", "bisect"),
     "many agents": ("workflow", "race"),
     "questions": ("today", "inbox", "decide", "devices"),
     "limits": ("guard", "policy", "trust"),
