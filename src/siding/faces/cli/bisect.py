@@ -110,7 +110,7 @@ def _by_eye(screen: Screen, found: Bisection, at: int) -> Look:
         answers = {"y": "yes", "n": "no", "s": "cannot be said", "q": "quit"}
         said = one_of("does it hold there", answers)
     if said == "q":
-        raise CheckNotRun("nobody judges any more", hint="the same command goes on from here")
+        raise CheckNotRun("no answer yet", hint="the same command goes on from here")
     verdicts = {"y": Verdict.HOLDS, "n": Verdict.FAILS, "s": Verdict.SKIPPED}
     return found.keep(Look(at, verdicts[said], fork=fork.id))
 
