@@ -105,6 +105,15 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "clean": ("asking.decisions:CLEAN", "move old records to the trash"),
         },
     ),
+    "comments": (
+        "comments on lines of a change, for its agent",
+        {
+            "list": ("comments:LIST", "the open ones (so does `comments` alone)"),
+            "add": ("comments:ADD", "comment on lines: PATH:LINE TEXT"),
+            "resolve": ("comments:RESOLVE", "say that they are done"),
+            "send": ("comments:SEND", "give them to the agent as its next prompt"),
+        },
+    ),
     "devices": (
         "phones and browsers that may answer in a person's name",
         {
@@ -193,7 +202,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "runs": ("runs", "output", "attach", "send", "stop", "agent", "session", "usage", "checkpoint"),
     "going back": ("redo", "rollback", "rewind", "bisect"),
     "many agents": ("workflow", "race"),
-    "questions": ("today", "inbox", "decide", "devices"),
+    "questions": ("today", "inbox", "decide", "comments", "devices"),
     "limits": ("guard", "policy", "trust"),
     "upkeep": (
         "ui",
@@ -255,7 +264,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 # group -> the verb that is meant when nothing stands behind it, or an option.
-BARE: dict[str, str] = {"devices": "list", "session": "open"}
+BARE: dict[str, str] = {"devices": "list", "session": "open", "comments": "list"}
 
 # group -> (the verb that is meant when the first argument begins like this, beginnings). No verb of
 # the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.
