@@ -23,11 +23,13 @@ from siding.guard.ruling import Asker
 from siding.record.acts.skeleton import perform
 from siding.record.place.project import Project
 from siding.record.place.selection import select
+from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.freed import SnapshotFreed
 from siding.record.tasks.task import Task, WorkspaceState
 from siding.running.act import RunAct
 from siding.running.request import RunRequest, RunResult, Terminal
 from siding.running.run import StdinPlan
+from siding.sandbox.request import SandboxRequest
 
 CANNOT_JUDGE = 125  # as with `git bisect run`
 ORIGIN = "SIDING_ORIGIN"  # the task's own workspace: installed dependencies are only there
@@ -129,13 +131,14 @@ class Bisection:
         return Answer(holds, fails, cause)
 
     def _run(self, fork: Fork, ask: Asker | None) -> RunResult:
-        workspace = self.project.registry.of_task(self.task.id)
+        origin = require_workspace(self.project, self.task).path
         request = RunRequest(
             argv=("/bin/sh", "-c", self._request.check),
             task=fork.id,
             timeout_s=self._request.timeout_s,
-            env={ORIGIN: workspace.path if workspace is not None else ""},
+            env={ORIGIN: origin},
             leave="end",
+            sandbox=SandboxRequest(read=(origin,)),
         )
         terminal = Terminal(stdin=StdinPlan.NULL, pty=False, out=None, err=None)
         return perform(self.project, fork.id, RunAct(self.project, request, terminal, ask))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bwrap import needs_bwrap
 from integration.undo.desk import Desk
 from integration.undo.test_prompt_again import AGENT, SESSION
 from prepared import prepared
@@ -174,6 +175,15 @@ def test_two_at_once_are_refused_and_one_that_is_interrupted_says_so(desk: Desk)
     assert first.returncode != 0
     assert "broke" not in told
     assert "the check was cut off" in told
+
+
+@needs_bwrap
+def test_in_a_sandbox_the_workspace_of_the_task_can_be_read_and_not_written(desk: Desk) -> None:
+    settings = desk.project.layout.config_yaml
+    settings.write_text(settings.read_text() + "\nsandbox: {mode: require}\n")
+    check = f"test -f $SIDING_ORIGIN/n && touch litter && {CHECK}"
+    assert "step 0004 broke it" in said(desk, "--check", check).stderr
+    assert "nothing broke it" in said(desk, "--check", "! touch $SIDING_ORIGIN/x", status=1).stderr
 
 
 def test_the_prompt_is_named_that_asked_for_it(sandbox: Sandbox) -> None:
