@@ -3,6 +3,9 @@
 Read from what Claude Code, Codex, Gemini CLI, opencode and aider keep, as it is now; nothing has to
 be imported. Subagents are included. `(not shown)` are calls in no line of a transcript
 (compactions, titles), known from the running total that Claude Code keeps.
+
+  siding usage --since 7d --cost
+  siding usage --by task --here
 """
 
 from __future__ import annotations

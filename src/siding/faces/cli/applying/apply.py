@@ -81,7 +81,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--continue", dest="proceed", action="store_true", help="apply what was resolved"
     )
     act.add_argument("--abort", action="store_true", help="give a resolution up")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def run(arguments: Namespace, context: Context) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from siding.sessions.lookup import SessionFilter
 
 CLIENTS = (*agents_with("home"), "siding")
+SESSION = "an id, its beginning, or a title (default: the newest)"
 READ_AT_A_TERMINAL = ("text", "table")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 

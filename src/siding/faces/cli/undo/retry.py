@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument(
-        "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"
+        "-f", "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"
     )
     add_terminal_arguments(parser)
     add_beside_arguments(parser)

@@ -24,7 +24,9 @@ _SHOWN = 20
 
 def _list_options(parser: ArgumentParser) -> None:
     parser.add_argument("--scripts", action="store_true", help="the workflows instead of the runs")
-    parser.add_argument("-n", type=int, default=_SHOWN, metavar="N", help="so many (20; 0: all)")
+    parser.add_argument(
+        "-n", "--limit", type=int, default=_SHOWN, metavar="N", help="default: 20; 0 shows all"
+    )
     add_format(parser, "table", "json")
 
 
@@ -35,7 +37,7 @@ def _list(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     if arguments.scripts:
         return _scripts(context, workflow_views(project), as_json=arguments.format == "json")
-    views = run_views(project, limit=arguments.n)
+    views = run_views(project, limit=arguments.limit)
     if arguments.format == "json":
         print_json(context.screen, [view.state.fields() for view in views])
         return 0
@@ -107,7 +109,7 @@ _MESSAGES = 8
 def _show_options(parser: ArgumentParser) -> None:
     parser.add_argument("run", nargs="?", default="last", metavar="RUN", help="default: last")
     parser.add_argument("--agent", type=int, metavar="N", help="one agent: prompt, result, work")
-    parser.add_argument("--json", action="store_true", help="the state as JSON")
+    parser.add_argument("--json", action="store_true", help="print the state as JSON")
     parser.add_argument("--result", action="store_true", help="only what the script returned")
     parser.add_argument("--script", action="store_true", help="only the script")
 
