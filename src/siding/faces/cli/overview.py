@@ -41,6 +41,7 @@ def print_all() -> None:
         print(f"{section}:")
         for name in names:
             _command(name)
+    print("\n`siding COMMAND --help` tells more about one; `siding --version` prints the version.")
 
 
 def _command(name: str) -> None:
