@@ -75,7 +75,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="with --mode patch: write a patch (- for standard output), change nothing",
     )
     act = parser.add_mutually_exclusive_group()
-    act.add_argument("-n", "--dry-run", action="store_true", help="show what would happen")
+    act.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
     act.add_argument("--resolve", action="store_true", help="bring a conflict into the workspace")
     act.add_argument(
         "--continue", dest="proceed", action="store_true", help="apply what was resolved"

@@ -42,7 +42,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--now", action="store_true", help="while runs live: the workspace as it is now"
     )
-    parser.add_argument("-n", "--dry-run", action="store_true", help="push nothing, show the text")
+    parser.add_argument(
+        "-n", "--dry-run", action="store_true", help="only say what would be done, with the text"
+    )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 

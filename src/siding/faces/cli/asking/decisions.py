@@ -28,7 +28,7 @@ KINDS = {"single": "choose one", "multiple": "choose several", "text": "write an
 
 def _list_options(parser: ArgumentParser) -> None:
     parser.add_argument("-a", "--all", action="store_true", help="answered and cancelled ones too")
-    parser.add_argument("-n", "--limit", type=int, default=0, metavar="N", help="only the newest N")
+    parser.add_argument("-n", "--limit", type=int, default=0, metavar="N", help="default: all")
     parser.add_argument("--json", action="store_true", help="print them as JSON")
 
 

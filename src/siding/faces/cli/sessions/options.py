@@ -30,7 +30,7 @@ def add_filters(parser: ArgumentParser) -> None:
         "-a", "--all", action="store_true", help="those of every project and directory"
     )
     parser.add_argument("-t", "--task", metavar="TASK", help="only those of this task")
-    parser.add_argument("--client", choices=CLIENTS, default="", help="only those of this one")
+    parser.add_argument("--client", choices=CLIENTS, default="", help="only those of this client")
     parser.add_argument(
         "--since", metavar="WHEN", help="with a message since: 2026-11-20, or 3d, 12h, 2w ago"
     )

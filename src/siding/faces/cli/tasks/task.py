@@ -31,7 +31,7 @@ def _start_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--from",
         dest="origin",
-        metavar="FROM",
+        metavar="POINT",
         help="start from this branch, commit, pull request or TASK[@STEP] instead",
     )
     parser.add_argument("--no-switch", action="store_true", help="do not make it the active task")

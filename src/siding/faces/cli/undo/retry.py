@@ -40,7 +40,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_terminal_arguments(parser)
     add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
-    parser.add_argument("words", nargs=REMAINDER, metavar="N -- COMMAND", help="default: last run")
+    parser.add_argument(
+        "words", nargs=REMAINDER, metavar="N -- COMMAND", help="default: the newest run or prompt"
+    )
 
 
 def run(arguments: Namespace, context: Context) -> int:

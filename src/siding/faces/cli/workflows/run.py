@@ -179,7 +179,9 @@ def _asked_and_allowed(context: Context, found: FoundScript) -> bool:
 
 
 def _resume_options(parser: ArgumentParser) -> None:
-    parser.add_argument("run", nargs="?", metavar="RUN", help="an id, or last")
+    parser.add_argument(
+        "run", nargs="?", metavar="RUN", help="an id, the beginning of one, or last"
+    )
     parser.add_argument("-a", "--all", action="store_true", help="all runs that were interrupted")
     parser.add_argument("--script", metavar="FILE", help="with this script in the place of the old")
     parser.add_argument("--anew", action="store_true", help="run every agent again")

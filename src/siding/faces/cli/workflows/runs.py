@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from siding.workflows.acts.views import AgentState, RunState, RunView, WorkflowView
 
 
+_RUN = "an id, the beginning of one, or last (default: last)"
 _SHOWN = 20
 
 
@@ -107,7 +108,7 @@ _MESSAGES = 8
 
 
 def _show_options(parser: ArgumentParser) -> None:
-    parser.add_argument("run", nargs="?", default="last", metavar="RUN", help="default: last")
+    parser.add_argument("run", nargs="?", default="last", metavar="RUN", help=_RUN)
     parser.add_argument("--agent", type=int, metavar="N", help="one agent: prompt, result, work")
     parser.add_argument("--json", action="store_true", help="print the state as JSON")
     parser.add_argument("--result", action="store_true", help="only what the script returned")
@@ -232,7 +233,7 @@ _LOOK_S = 0.3
 
 
 def _watch_options(parser: ArgumentParser) -> None:
-    parser.add_argument("run", nargs="?", default="last", metavar="RUN", help="default: last")
+    parser.add_argument("run", nargs="?", default="last", metavar="RUN", help=_RUN)
 
 
 def _watch(arguments: Namespace, context: Context) -> int:
@@ -333,7 +334,9 @@ RETRY = _steering("retry", "End the attempt of an agent that is at work, and let
 
 
 def _remove_options(parser: ArgumentParser) -> None:
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="an id, the beginning of one, last")
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN", help="an id, the beginning of one, or last"
+    )
 
 
 def _remove(arguments: Namespace, context: Context) -> int:
