@@ -26,6 +26,8 @@ SHORT = {
     "--task": "-t",
     "--yes": "-y",
 }
+# What is said behind these is the same wherever they are.
+ONE_KIND = {"--check", "--limit", "--message", "--step", "--task", "--timeout", "--model", "--onto"}
 
 
 def _verbs() -> dict[str, tuple[str, str]]:
@@ -91,6 +93,17 @@ def test_a_page_of_help_says_things_as_the_others_do() -> None:
     ]
     assert found == []
     assert len(PARSERS) > 100
+
+
+def test_an_option_is_of_one_kind_everywhere() -> None:
+    kinds = {
+        (option, action.metavar or action.dest.upper())
+        for parser in PARSERS.values()
+        for action in parser._actions
+        for option in action.option_strings
+        if option in ONE_KIND and action.nargs != 0
+    }
+    assert sorted(option for option, _metavar in kinds) == sorted(ONE_KIND)
 
 
 def test_a_task_behind_t_is_the_task_of_the_word() -> None:

@@ -58,9 +58,7 @@ def _adopt_options(parser: ArgumentParser) -> None:
         "--base", metavar="REF", help="count its change from where it departed from this"
     )
     parser.add_argument("--no-switch", action="store_true", help="do not make it the active task")
-    parser.add_argument(
-        "-f", "--force", action="store_true", help="even if the task waits for another"
-    )
+    parser.add_argument("-f", "--force", action="store_true", help="even if another task blocks it")
     add_format(parser, "text", "json")
 
 
@@ -123,9 +121,7 @@ def _bind_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--with-work", action="store_true", help="take the work so far along")
     parser.add_argument("--no-switch", action="store_true", help="do not make it the active task")
-    parser.add_argument(
-        "-f", "--force", action="store_true", help="even if the task waits for another"
-    )
+    parser.add_argument("-f", "--force", action="store_true", help="even if another task blocks it")
 
 
 def _bind(arguments: Namespace, context: Context) -> int:
