@@ -27,7 +27,17 @@ SHORT = {
     "--yes": "-y",
 }
 # What is said behind these is the same wherever they are.
-ONE_KIND = {"--check", "--limit", "--message", "--step", "--task", "--timeout", "--model", "--onto"}
+ONE_KIND = {
+    "--check",
+    "--limit",
+    "--message",
+    "--step",
+    "--task",
+    "--timeout",
+    "--model",
+    "--onto",
+    "--since",
+}
 
 
 def _verbs() -> dict[str, tuple[str, str]]:
