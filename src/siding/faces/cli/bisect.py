@@ -1,7 +1,7 @@
 """Find the step, or the prompt, after which something does not hold any more.
 
-CMD is a line for `/bin/sh`. It runs in forks of recorded states, halving what is left each time:
-0 says that it holds, 125 that this state cannot be judged, anything else that it fails. The
+COMMAND is a line for `/bin/sh`. It runs in forks of recorded states, halving what is left each
+time: 0 says that it holds, 125 that this state cannot be judged, anything else that it fails. The
 workspace is not touched. Ignored files are not in a fork; $SIDING_ORIGIN is the task's workspace,
 where they are. Without --check you say yourself what you see, in a directory that is shown.
 
@@ -22,7 +22,15 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.colours import coloured_patch
 from siding.faces.cli.screen.screen import Screen, inert, shorten
-from siding.faces.cli.screen.words import ago, changes_of, counted, duration, task_name
+from siding.faces.cli.screen.words import (
+    ago,
+    changes_of,
+    counted,
+    duration,
+    seconds_in,
+    task_name,
+)
+from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
     from siding.bisect.bisect import Answer, Bisection, BisectRequest
@@ -39,13 +47,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "range", nargs="?", default="", metavar="A..B", help="between these steps (default: all)"
     )
-    parser.add_argument("--check", default="", metavar="CMD", help="what has to hold")
+    parser.add_argument("--check", default="", metavar="COMMAND", help="what has to hold")
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="a check that takes longer fails"
+        "--timeout", metavar="TIME", help="a check that takes longer fails: 90, 90s, 5m, 1h30m"
     )
     parser.add_argument("--anew", action="store_true", help="forget what an earlier one found")
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+
+
+def _seconds(text: str | None) -> float | None:
+    found = None if text is None else seconds_in(text)
+    if text is not None and found is None:
+        raise UsageError(f"--timeout {text!r} is not a time", hint="90, 90s, 5m or 1h30m")
+    return found
 
 
 def run(arguments: Namespace, context: Context) -> int:
@@ -61,7 +76,7 @@ def run(arguments: Namespace, context: Context) -> int:
         check=arguments.check,
         task=arguments.task,
         wanted=range_of(arguments.range),
-        timeout_s=arguments.timeout,
+        timeout_s=_seconds(arguments.timeout),
         anew=arguments.anew,
     )
     require_check(request, somebody_there=can_ask() and not arguments.json)

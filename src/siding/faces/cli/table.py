@@ -96,7 +96,10 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "decide": (
         "questions put to a person, and the answers",
         {
-            "submit": ("asking.submit:SUBMIT", "put one and wait (so does `decide '<json>'`)"),
+            "submit": (
+                "asking.submit:SUBMIT",
+                "put one and wait (so does `decide 'Which one?' a b`)",
+            ),
             "result": ("asking.submit:RESULT", "the answer, as one line of JSON"),
             "list": ("asking.decisions:LIST", "the decisions that wait"),
             "show": ("asking.decisions:SHOW", "one decision, with what speaks for each option"),

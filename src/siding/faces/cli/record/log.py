@@ -1,8 +1,12 @@
-"""Show the steps of a task, oldest first. --limit 0 shows all of them.
+"""Show the steps of a task, oldest first.
 
 A number in brackets is that of a step left behind: a rollback or an undo went back to before it.
 It is kept, and `siding redo` or `siding rollback --step N` reaches it again. The turns of a run are
 under its line, dim; more than a few are counted, and --turns shows them.
+
+  siding log
+  siding log --failed               what did not end well
+  siding log --path src/parser.py   the steps that changed this file
 """
 
 from __future__ import annotations
@@ -53,7 +57,9 @@ class _Row(NamedTuple):
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--step", metavar="N", help="this step only")
-    parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument(
+        "-n", "--limit", type=int, default=20, metavar="N", help="default: 20; 0 shows all"
+    )
     parser.add_argument("--turns", action="store_true", help="all turns under their runs")
     parser.add_argument("--graph", action="store_true", help="which step stands on which")
     parser.add_argument("--grep", default="", metavar="TEXT", help="commands with this text")
