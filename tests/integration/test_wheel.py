@@ -4,6 +4,7 @@ archive of the sources with every file of the repository, from which the same wh
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -80,6 +81,23 @@ def test_its_page_links_to_nothing_that_is_not_there() -> None:
     assert not re.findall(r"\]\((?!https?:)[^)]*\)", page)
 
 
+def test_what_the_dockerfile_copies_makes_the_same_wheel(tmp_path: Path) -> None:
+    """No docker runs here; the rest of its steps are those of `tools/fresh_machine.py`."""
+    here = installed.CHECKOUT
+    everything, *lines = (here / ".dockerignore").read_text("utf-8").splitlines()
+    assert (everything, lines[-1]) == ("*", "**/__pycache__")
+    for name in (line.removeprefix("!") for line in lines[:-1]):
+        if (here / name).is_dir():
+            caches = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(here / name, tmp_path / name, ignore=caches)
+        else:
+            shutil.copy(here / name, tmp_path)
+    _python("-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist"), cwd=tmp_path)
+    made = (tmp_path / "dist" / installed.wheel().name).read_bytes()
+    assert made == installed.wheel().read_bytes()
+    assert (here / "Dockerfile").read_text("utf-8").splitlines()[-1] == 'ENTRYPOINT ["siding"]'
+
+
 def _files_of_the_repository(no_git: Path) -> set[str]:
     """Return what git tracks, and would if asked; also where the sources are no checkout."""
     here = installed.CHECKOUT / ".git"
@@ -98,9 +116,9 @@ def _files_of_the_repository(no_git: Path) -> set[str]:
     return {name for name in names if (installed.CHECKOUT / name).is_file()}
 
 
-def _python(*words: str) -> str:
+def _python(*words: str, cwd: Path = installed.CHECKOUT) -> str:
     done = subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, *words], cwd=cwd, capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
