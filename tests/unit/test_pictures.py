@@ -81,20 +81,22 @@ class TestFrames:
 
 
 class TestRows:
-    def test_a_row_appears_when_it_was_shown_and_a_long_wait_is_cut_short(self) -> None:
+    def test_an_agent_is_waited_for_once_and_nothing_else_is(self) -> None:
         pieces = (
             Piece(0.1, b"one\r\n\x1b[32mt"),
-            Piece(0.2, b"wo\x1b[0m\r\n"),
+            Piece(2, b"wo\x1b[0m\r\n"),
             Piece(60, b"3\r\n"),
         )
-        timed = timed_rows([Scene(Typed("ls", 2), pieces)])
-        assert [row.markup for row in timed.rows[1:4]] == [
-            "one",
-            '<tspan class="f-2">t</tspan><tspan class="f-2">wo</tspan>',
-            "3",
-        ]
-        prompt, one, two, three, last = (row.at_s for row in timed.rows)
-        assert prompt < one == two < three == last < timed.whole_s < 10
+        for has_agent in (True, False):
+            timed = timed_rows([Scene(Typed("ls", 2, has_agent=has_agent), pieces)])
+            assert [row.markup for row in timed.rows[1:4]] == [
+                "one",
+                '<tspan class="f-2">t</tspan><tspan class="f-2">wo</tspan>',
+                "3",
+            ]
+            prompt, one, two, three, last = (row.at_s for row in timed.rows)
+            assert prompt < one == two <= three == last < timed.whole_s < 10
+            assert (two < three) == has_agent
 
     def test_the_window_moves_up_when_it_is_full(self) -> None:
         pieces = (Piece(0.0, b"<&>\r\n" * (ROWS + 3)),)

@@ -6,8 +6,9 @@ edge. The colours are those that the dashboard gives to output.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
+from itertools import pairwise
 from typing import NamedTuple
 
 from siding.faces.web.ansi import Converter
@@ -21,7 +22,7 @@ TITLE = (
     "A terminal: an agent runs with siding run; its change is shown, tried again, applied, undone"
 )
 KEY_S, BEFORE_TYPING_S, ENTER_S = 0.042, 0.5, 0.3
-WAITS_S, WAIT_S = 0.4, 1.1  # what takes longer than the first takes the second in the picture
+WAIT_S = 1.2  # for an agent
 AWAY = "translateX(9999px)"  # outside of the window
 SHEET = CHECKOUT / "src" / "siding" / "faces" / "web" / "static" / "siding.css"
 BACK, INK, FRAME = "#17191d", "#dcdfe4", "#3d444d"
@@ -81,7 +82,7 @@ stroke="{FRAME}"/>
 
 
 def timed_rows(scenes: Iterable[Scene]) -> Timed:
-    """Say when each row appears. Long waits are cut short; the rest is as it was."""
+    """Say when each row appears: at once, but for one wait for each agent."""
     rows: list[_Row] = []
     covers: list[_Cover] = []
     now, read_s = 0.0, BEFORE_TYPING_S
@@ -92,10 +93,10 @@ def timed_rows(scenes: Iterable[Scene]) -> Timed:
         covers.append(_Cover(len(rows), len(line), now, begins, typed, typed + ENTER_S))
         rows.append(_Row(PROMPT + _command(line), PROMPTS + len(line), now))
         now = typed + ENTER_S
-        last_s = 0.0
-        for at_s, markup in _shown(scene):
-            now += WAIT_S if at_s - last_s > WAITS_S else 0
-            last_s = at_s
+        shown = [*_shown(scene)]
+        waits = _longest_wait([at_s for at_s, _ in shown]) if scene.typed.has_agent else None
+        for number, (_, markup) in enumerate(shown):
+            now += WAIT_S if number == waits else 0
             length = len(unescape(re.sub("<[^>]*>", "", markup)))
             assert length <= COLUMNS, f"a row has {length} characters: {markup}"
             rows.append(_Row(markup, length, now))
@@ -104,6 +105,12 @@ def timed_rows(scenes: Iterable[Scene]) -> Timed:
     covers.append(_Cover(len(rows), 0, now, whole_s, whole_s, whole_s))
     rows.append(_Row(PROMPT, PROMPTS, now))
     return Timed(rows, covers, whole_s)
+
+
+def _longest_wait(times: Sequence[float]) -> int:
+    """Return the number of the row that came longest after the one before."""
+    waits = [at_s - before_s for before_s, at_s in pairwise([0.0, *times])]
+    return waits.index(max(waits))
 
 
 def _command(line: str) -> str:

@@ -36,10 +36,11 @@ ATTEMPTS = (
 
 
 class Typed(NamedTuple):
-    """A line that is typed, and how long a person reads what it shows."""
+    """A line that is typed, how long a person reads what it shows, whether an agent is at work."""
 
     line: str
     read_s: float
+    has_agent: bool = False
 
 
 class Piece(NamedTuple):
@@ -57,9 +58,11 @@ class Scene(NamedTuple):
 
 
 LINES = (
-    Typed("siding run -- claude -p 'fix the total'", 1.6),
+    Typed("siding run -- claude -p 'fix the total'", 1.6, has_agent=True),
     Typed("siding diff", 2.4),
-    Typed("siding retry            # not good: back to before it, and once more", 2.0),
+    Typed(
+        "siding retry            # not good: back to before it, and once more", 2.0, has_agent=True
+    ),
     Typed("siding diff", 2.2),
     Typed("siding log", 3.0),
     Typed("siding apply            # good: onto main", 2.6),
