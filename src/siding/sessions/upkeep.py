@@ -213,7 +213,7 @@ def _missing(session: str, path: Path, gap: Gap) -> SessionFinding:
 
 def _context(project: Project, session: str) -> tuple[list[Record], int]:
     with store_of(project).live(session) as transcript:
-        chain: Sequence[Record] = list(transcript.records(transcript.chain()))
+        chain: Sequence[Record] = list(transcript.records(transcript.shown()))
     return list(chain), estimated_tokens(active(chain))
 
 

@@ -128,7 +128,9 @@ def _open(arguments: Namespace, context: Context) -> int:
     else:
         _print_list(arguments, context)
         return 0
-    opening = opening_of(app, scope, found)
+    opening = opening_of(app, scope, found, write=not arguments.shown)
+    if opening.is_unwritten:
+        screen.note(f"{found.client} does not have it as it is here; this writes it there first")
     if opening.written is not None:
         screen.note(f"written for {found.client}, as it is here: {inert(str(opening.written))}")
     if not arguments.shown:
