@@ -43,7 +43,7 @@ class LedgerLine(NamedTuple):
         record: dict[str, Any] = {
             "kind": intent.kind,
             "policy_events": [],
-            "session_id": None,
+            "session_id": intent.draft.session,
             "agent": None,
             "usage": None,
             "ended_at": self.ended_at,
