@@ -24,6 +24,8 @@ from siding.record.tasks.task import WorkspaceState
 REGISTRY_VERSION = 1
 # A field of an entry, and of the document of its task: the task that has the workspace now.
 MOVED_TO = "moved_to"
+# A field of an entry: the branch was made here for this task, in a worktree that was adopted.
+BRANCH_MADE = "branch_made"
 # A field of an entry: the number of the last step without snapshots, after their store was lost.
 SNAPSHOTS_LOST = "snapshots_lost"
 REBUILT = "rebuilt"  # a field of an entry that was reconstructed
@@ -51,6 +53,17 @@ class Workspace(NamedTuple):
     trash: str | None = None  # where a removed workspace was moved to, relative to the project
     adopted: bool = False  # a worktree that somebody else made; it stays where they made it
     rest: Mapping[str, Any] = {}
+
+    @property
+    def has_strange_branch(self) -> bool:
+        """Whether somebody else made the branch: the one that an adopted worktree came with."""
+        return self.adopted and not self.rest.get(BRANCH_MADE)
+
+    @property
+    def moved_to(self) -> str:
+        """The id of the task that has the workspace now, "" if it was given to none."""
+        found = self.rest.get(MOVED_TO) if self.status is WorkspaceState.REMOVED else None
+        return found if isinstance(found, str) else ""
 
     @property
     def lost_until(self) -> int:

@@ -62,7 +62,9 @@ def carry_over(project: Project, old: Workspace, new: Workspace, base_ref: str) 
     now = project.app.now()
     intent = {"op": BIND, "from": old.task_id, "base_ref": base_ref, "at": now}
     coming = new._replace(intent={**intent, "pid": project.app.pid})
-    strange = {TAKEN_OVER: True} if old.adopted else {}  # the branch is not of our making
+    strange = (
+        {TAKEN_OVER: True} if old.has_strange_branch else {}
+    )  # the branch is not of our making
     gone = Workspace(
         name=old.name,
         path=str(_free_place(project, old)),

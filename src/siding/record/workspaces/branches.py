@@ -139,7 +139,7 @@ def judge(project: Project, workspace: Workspace) -> BranchFate | None:
     if tip is None:
         return None
     kept = BranchFate(branch=branch, tip=tip, deleted=False, why="")
-    strange = workspace.adopted or bool(workspace.rest.get(TAKEN_OVER))
+    strange = workspace.has_strange_branch or bool(workspace.rest.get(TAKEN_OVER))
     if strange or not is_ours(repository, branch, workspace.task_id):
         return kept._replace(why="Siding did not make it")
     place = checkout_with(repository, branch)

@@ -190,7 +190,7 @@ def _list(arguments: Namespace, context: Context) -> int:
                 each.status.value + ("" if _there(each.path, each.status.value) else " (missing)"),
                 ago(each.created_at),
                 each.branch,
-                each.path,
+                f"(task {each.moved_to} has it)" if each.moved_to else each.path,
             )
             for each in found
         ],
