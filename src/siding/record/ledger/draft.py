@@ -103,14 +103,6 @@ class Draft(NamedTuple):
         run = self.as_run
         return "" if run is None else join(run.cmd)
 
-    @property
-    def session(self) -> str | None:
-        """The id that the agent of a run or a turn has said for its conversation; None if none."""
-        run, turn = self.as_run, self.as_checkpoint
-        if run is not None and run.reported is not None:
-            return run.reported.session or None
-        return (turn is not None and turn.session) or None
-
     def completed(self) -> "Draft":
         """Return the draft with the status "completed"."""
         return self._replace(status=StepStatus.COMPLETED.value)

@@ -55,17 +55,6 @@ class Workspace(NamedTuple):
     rest: Mapping[str, Any] = {}
 
     @property
-    def has_strange_branch(self) -> bool:
-        """Whether somebody else made the branch: the one that an adopted worktree came with."""
-        return self.adopted and not self.rest.get(BRANCH_MADE)
-
-    @property
-    def moved_to(self) -> str:
-        """The id of the task that has the workspace now, "" if it was given to none."""
-        found = self.rest.get(MOVED_TO) if self.status is WorkspaceState.REMOVED else None
-        return found if isinstance(found, str) else ""
-
-    @property
     def lost_until(self) -> int:
         """The number of the last step whose snapshots are known to be lost; 0 for none."""
         number = self.rest.get(SNAPSHOTS_LOST)
