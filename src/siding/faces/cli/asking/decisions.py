@@ -51,7 +51,7 @@ def _list(arguments: Namespace, context: Context) -> int:
         screen.note("no decision waits" if not arguments.all else "no question was put yet")
         return 0
     how = ("HOW",) if arguments.all else ()
-    header = ("SESSION", "STATE", *how, "ASKED", "TASK", "QUESTION")
+    header = ("DECISION", "STATE", *how, "ASKED", "TASK", "QUESTION")
     blank = ("-",) * (len(header) - 3)
     lost = [(each.session_id, "damaged", *blank, each.file) for each in damaged]
     print_table(screen, header, [*lost, *(_list_row(each, closed=arguments.all) for each in found)])
