@@ -58,7 +58,9 @@ def import_records(project: Project | None, source: Source, *, dry_run: bool) ->
     kept = _keep_files(project, source, place, dry_run=dry_run)
     if source.board.events:
         fate = Fate.NEW if f"{WORKTREES}/events.jsonl" in kept else Fate.THERE
-        items.append(Item("events", f"{source.board.events} events", fate, note="kept as they are"))
+        count = source.board.events
+        said = "1 event" if count == 1 else f"{count} events"
+        items.append(Item("events", said, fate, note="kept as they are"))
     return ImportReport(tuple(items), (*source.problems, *board.problems))
 
 
