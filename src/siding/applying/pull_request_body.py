@@ -36,6 +36,7 @@ def body_of(
     *,
     hide: Callable[[str], str],
     gone_back: Collection[int] = (),
+    trailers: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return the body in Markdown. `hide` masks the secrets in a text.
 
@@ -59,8 +60,8 @@ def body_of(
         if len(rows) > _ROWS:
             table.append(f"| | and {len(rows) - _ROWS} more steps | | |")
         parts.append("\n".join(table))
-    parts.append(f"Siding-Task: {task.id}")
-    return "\n\n".join(parts) + "\n"
+    parts += [f"{key}: {value}" for key, value in trailers]
+    return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def _is_shown(step: Step) -> bool:
