@@ -231,7 +231,9 @@ def _print_session(context: Context, decision: DecisionView, *, as_json: bool) -
 
 
 def _result_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", help="which one (default: the newest)")
+    parser.add_argument(
+        "session", nargs="?", metavar="DECISION", help="which one (default: the newest)"
+    )
     parser.add_argument("--json", action="store_true", help="print the whole decision as JSON")
 
 
