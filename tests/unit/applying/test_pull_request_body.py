@@ -63,5 +63,5 @@ def test_long_lines_and_long_lists_are_cut(told: Told) -> None:
         return text.splitlines()[-1]
 
     assert last_row(40).startswith("| 0001 |")
-    assert last_row(41) == "| | and 1 more steps | | |"
+    assert last_row(41) == "| | and 1 more step | | |"
     assert last_row(43) == "| | and 3 more steps | | |"
