@@ -177,7 +177,7 @@ class Reason(Enum):
     )
     IN_THE_WAY = Row(
         "in_the_way",
-        "{count} paths that are in no snapshot stand in the way: {paths}",
+        "no snapshot has what stands in the way, {count}: {paths}",
         "--force moves them into the trash first; or move them elsewhere yourself",
     )
 

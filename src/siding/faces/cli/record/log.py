@@ -20,8 +20,8 @@ from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted, duration, task_name
-from siding.ground.errors import UsageError
+from siding.faces.cli.screen.words import ago, duration, task_name
+from siding.ground.errors import UsageError, counted
 from siding.ground.namedtuples import NamedTuple
 
 if TYPE_CHECKING:

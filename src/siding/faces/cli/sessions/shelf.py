@@ -12,7 +12,7 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen, columns_of, inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted, local_time
+from siding.faces.cli.screen.words import ago, local_time
 from siding.faces.cli.sessions.options import (
     SESSION,
     add_filters,
@@ -22,6 +22,7 @@ from siding.faces.cli.sessions.options import (
     redaction_note,
 )
 from siding.faces.cli.verb import Verb
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.sessions.lookup import FoundSession, SessionFilter, SessionListing

@@ -10,9 +10,9 @@ from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.options import TASK_WORD, add_stop_argument, add_task_word
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, changes, counted, local_time
+from siding.faces.cli.screen.words import ago, changes, local_time
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from siding.record.tasks.registry import Workspace
