@@ -29,8 +29,7 @@ from siding.faces.cli.screen.words import (
     seconds_in,
     task_name,
 )
-from siding.ground.errors import UsageError
-from siding.ground.errors import counted
+from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from siding.bisect.bisect import Answer, Bisection, BisectRequest
