@@ -32,8 +32,14 @@ def _parts(text: str) -> set[str]:
 
 
 def test_a_page_for_users_is_read_in_three_minutes() -> None:
-    long = _too_long(DOCS)
-    assert [f"docs/{name}.md has {count} words" for name, count in long.items()] == []
+    assert [f"docs/{name}.md has {count} words" for name, count in _too_long(DOCS).items()] == []
+
+
+def test_the_index_names_each_page() -> None:
+    """A page that no list names is found by nobody."""
+    index = (DOCS / "README.md").read_text("utf-8")
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} - {"README.md"}
+    assert [page for page in sorted(pages) if f"]({page})" not in index] == []
 
 
 def test_a_page_is_too_long_from_one_word_on(tmp_path: Path) -> None:
