@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.screen.words import counted, task_name
+from siding.faces.cli.screen.words import task_name
 from siding.faces.cli.verb import Verb
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.comments.comment import Placed

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen
-from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
+from siding.ground.errors import counted
 from siding.ground.ids import TaskId
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _say_bring_back(screen: Screen, fork: TaskId, found: BroughtBack) -> None:
     if found.step is None:
         screen.note(f"the task has all of {fork} already")
         return
-    screen.note(f"step {found.step.id} · {found.step.title} · {found.step.files} files")
+    screen.note(f"step {found.step.id} · {found.step.title} · {counted(found.step.files, 'file')}")
     for name, why in found.left:
         screen.note(f"  left alone: {name} ({why})")
     for name in found.missed:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen
-from siding.faces.cli.screen.words import counted
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.importing.bring_in import ImportReport, Item

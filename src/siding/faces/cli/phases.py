@@ -11,8 +11,9 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_task_word
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted, duration, local_time, task_name
+from siding.faces.cli.screen.words import ago, duration, local_time, task_name
 from siding.faces.cli.verb import Verb
+from siding.ground.errors import counted
 from siding.ground.ids import run_or_step
 from siding.record.phases.states import PhaseMove
 

@@ -18,7 +18,7 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import counted
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.syncing.sync import Synced, SyncPlan

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import changes, counted, task_name, task_step
-from siding.ground.errors import UsageError
+from siding.faces.cli.screen.words import changes, task_name, task_step
+from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from siding.applying.apply import Applied, ApplyPlan, ApplyRequest, RawCommit

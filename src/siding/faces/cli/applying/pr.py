@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import counted, task_name
-from siding.ground.errors import UsageError
+from siding.faces.cli.screen.words import task_name
+from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from siding.applying.pull_request import LeftOut, PreparedPullRequest, PullRequest, RawCommit

@@ -172,7 +172,8 @@ def _document(item: ItemView, values: list[str], note: str | None) -> dict[str, 
     return {**document, "note": note} if note else document
 
 
-HELP = "Enter takes what is recommended · :n TEXT adds a note · :b goes back · :q leaves"
+HELP = ":n TEXT adds a note · :b goes back · :q leaves"
+RECOMMENDED = "Enter takes what is recommended"
 
 
 class NothingRecorded(SidingError):
@@ -201,7 +202,8 @@ class Dialogue:
     def hold(self) -> list[dict[str, Any]]:
         """Return the answers once the person has confirmed them; raises NothingRecorded."""
         items = self._decision.items
-        self._screen.print(self._screen.style(HELP, "dim"))
+        words = f"{RECOMMENDED} · {HELP}" if any(map(_recommended, items)) else HELP
+        self._screen.print(self._screen.style(words, "dim"))
         at = 0
         while True:
             while at < len(items):

@@ -13,9 +13,9 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted, local_time, seconds_in
+from siding.faces.cli.screen.words import ago, local_time, seconds_in
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 from siding.ground.ids import run_or_step
 
 if TYPE_CHECKING:
@@ -212,8 +212,9 @@ def print_item(screen: Screen, project: Project, decision: DecisionView, item: I
         rule = f"choose {range_of(item)}"
     title = screen.style(f"{item.id}. {inert(item.title)}", "bold")
     screen.print(f"{title}  {screen.style(f'[{rule}]', 'dim')}")
+    # A line beside it sets it apart: a plan's numbered steps look like the options below it.
     for line in inert(item.context.strip(), lines=True).splitlines():
-        screen.print(f"   {line}".rstrip())
+        screen.print(f"   {screen.style('│', 'dim')} {line}".rstrip())
     source = source_of(project, decision, item)
     if source is not None:
         _print_source(screen, source)
@@ -237,12 +238,13 @@ def range_of(item: ItemView) -> str:
 
 def _print_option(screen: Screen, number: int, option: OptionView, *, chosen: bool) -> None:
     mark = screen.style("*", "green") if chosen else " "
-    facts = [inert(option.value)]
+    facts = [inert(option.value)] if option.value != option.label else []
     if option.score is not None:
         facts.append(f"score {option.score:g}")
     if option.recommended:
         facts.append(screen.style("recommended", "green"))
-    screen.print(f" {mark} {number}) {inert(option.label)}  ({', '.join(facts)})")
+    told = f"  ({', '.join(facts)})" if facts else ""
+    screen.print(f" {mark} {number}) {inert(option.label)}{told}")
     for sign, style, texts in (("+", "green", option.pros), ("-", "red", option.cons)):
         for text in texts:
             screen.print(f"      {screen.style(sign, style)} {inert(text)}")

@@ -9,9 +9,9 @@ from siding.faces.cli.formats import json_text, print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import counted, duration, local_time
+from siding.faces.cli.screen.words import duration, local_time
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import NotFound, UsageError
+from siding.ground.errors import NotFound, UsageError, counted
 
 _SESSION = "an id, its beginning, or a title (default: the newest of this workspace)"
 
@@ -72,7 +72,7 @@ conversation of this workspace, or SESSION; where there is none, what a new one 
 def _summed(tools: tuple[ContextPart, ...]) -> ContextPart:
     from siding.assistant.views.context_use import ContextPart
 
-    name = f"definitions of {len(tools)} tools"
+    name = f"definitions of {counted(len(tools), 'tool')}"
     sizes = (sum(each.characters for each in tools), sum(each.tokens for each in tools))
     return ContextPart(name, "Siding", characters=sizes[0], tokens=sizes[1])
 

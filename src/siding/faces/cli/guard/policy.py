@@ -11,9 +11,8 @@ from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from pathlib import Path

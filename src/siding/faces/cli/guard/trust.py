@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import counted, size
+from siding.faces.cli.screen.words import size
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.assistant.settings import AskedOfAgent

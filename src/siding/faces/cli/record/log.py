@@ -20,8 +20,8 @@ from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted, duration, task_name
-from siding.ground.errors import UsageError
+from siding.faces.cli.screen.words import ago, duration, task_name
+from siding.ground.errors import UsageError, counted
 from siding.ground.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from siding.record.recording.steps import Step
 
 COMMAND_COLUMNS = 40  # a command is cut to this where there is no terminal to fit it into
+NO_STEP = "no step yet; `siding run -- COMMAND` makes one"
 FEW = 3  # turns of a run that are shown one by one
 HEADER = ("STEP", "KIND", "COMMAND", "WHEN", "TIME", "TOKENS", "EXIT", "CHANGED")
 _TOKENS = HEADER.index("TOKENS")
@@ -113,7 +114,9 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.format == "markdown":
         _write(screen, arguments, _markdown(task.name, header, cells))
     elif not rows:
-        screen.note(f"{task_name(task.name)} · no step yet; `siding run -- COMMAND` makes one")
+        is_search = any((arguments.grep, arguments.path, arguments.agent, arguments.failed))
+        nothing = "no step fits; `siding log -n 0` shows all" if is_search else NO_STEP
+        screen.note(f"{task_name(task.name)} · {nothing}")
     elif arguments.output is not None:
         _write(screen, arguments, "\n".join("\t".join(row) for row in cells) + "\n")
     else:

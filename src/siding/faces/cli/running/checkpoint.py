@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import changes_of, counted, task_name, task_step
+from siding.faces.cli.screen.words import changes_of, task_name, task_step
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.broker.inside import Inside

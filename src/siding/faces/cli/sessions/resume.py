@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import inert, shorten
-from siding.faces.cli.screen.words import counted
 from siding.faces.cli.sessions.options import SESSION, add_no_redact, is_redacted
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project

@@ -4,10 +4,9 @@ from argparse import ArgumentParser, Namespace
 
 from siding.agents.table import OUR_FORM, agents_with
 from siding.faces.cli.globals import Context
-from siding.faces.cli.screen.words import counted
 from siding.faces.cli.sessions.options import SESSION
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import SidingError, UsageError
+from siding.ground.errors import SidingError, UsageError, counted
 
 FORMS = agents_with("interchange")
 

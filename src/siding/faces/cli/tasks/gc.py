@@ -26,8 +26,8 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.questions import agreed, can_ask
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import counted, seconds_in, size
-from siding.ground.errors import SidingError, UsageError
+from siding.faces.cli.screen.words import seconds_in, size
+from siding.ground.errors import SidingError, UsageError, counted
 from siding.record.place.quantities import bytes_in
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import TASK_WORD, add_task_word
-from siding.faces.cli.screen.words import ago, counted
+from siding.faces.cli.screen.words import ago
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import NoActiveTask, SidingError, UsageError
+from siding.ground.errors import NoActiveTask, SidingError, UsageError, counted
 
 if TYPE_CHECKING:
     from siding.feed.board import TaskRow

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, counted
 
 if TYPE_CHECKING:
     from siding.workflows.acts.conversion import Conversion
