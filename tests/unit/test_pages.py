@@ -35,6 +35,13 @@ def test_a_page_for_users_is_read_in_three_minutes() -> None:
     assert [f"docs/{name}.md has {count} words" for name, count in _too_long(DOCS).items()] == []
 
 
+def test_the_index_names_each_page() -> None:
+    """A page that no list names is found by nobody."""
+    index = (DOCS / "README.md").read_text("utf-8")
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} - {"README.md"}
+    assert [page for page in sorted(pages) if f"]({page})" not in index] == []
+
+
 def test_a_page_is_too_long_from_one_word_on(tmp_path: Path) -> None:
     (tmp_path / "short.md").write_text("word " * MOST_WORDS)
     (tmp_path / "long.md").write_text("word " * (MOST_WORDS + 1))
