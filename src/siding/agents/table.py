@@ -33,6 +33,9 @@ class Agent(NamedTuple):
     acp: tuple[str, ...] = ()  # programs, and packages of them, by which it speaks ACP
     no_screen: tuple[str, ...] = ()  # words of its command line with which it draws no screen
     alone: tuple[str, ...] = ()  # words with which it does one thing and ends; () is not known
+    # What it asks on its screen, once in each new directory, before it reports anything: whether
+    # the person trusts what is there.
+    trust: tuple[str, ...] = ()
     stays_root: bool = False  # believes files of root alone, so root is uid 0 in a sandbox as well
 
 
@@ -71,6 +74,10 @@ AGENTS = (
         resumes=("claude", "--resume"),
         models=("claude", "opus", "sonnet", "haiku"),
         acp=("claude-code-acp", "claude-agent-acp"),
+        trust=(
+            "Is this a project you created or one you trust?",
+            "Do you trust the files in this folder?",
+        ),
         notes=(".claude/plans", ".claude/projects/{project}/memory"),
     ),
     Agent(
@@ -90,6 +97,10 @@ AGENTS = (
         models=("gpt-", "codex-", "o3", "o4"),
         ports=(1455,),
         acp=("codex-acp",),
+        trust=(
+            "Trust this folder? Codex can read, edit",
+            "Do you trust the contents of this directory?",
+        ),
     ),
     Agent(
         name="gemini",
@@ -106,6 +117,7 @@ AGENTS = (
         alone=("-p", "--prompt"),
         resumes=("gemini", "--resume"),
         models=("gemini-",),
+        trust=("Do you trust the files in this folder?", "Do you trust this folder?"),
         stays_root=True,
     ),
     Agent(

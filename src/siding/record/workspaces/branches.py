@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.ground.errors import NotFound, SidingError
+from siding.ground.errors import NotFound, SidingError, counted
 from siding.ground.git.errors import GitError
 from siding.ground.git.refs import is_sha
 from siding.ground.git.repository import give_pack
@@ -24,7 +24,7 @@ from siding.record.ledger.store import Ledger
 from siding.record.moving.ref_locks import sweep_locks
 from siding.record.place.project import Project
 from siding.record.place.take_over import TAKEN_OVER
-from siding.record.tasks.registry import Workspace
+from siding.record.tasks.registry import BRANCH_MADE, Workspace
 from siding.record.tasks.task import TASK_VERSION, Task, TaskState, WorkspaceState, task_from
 from siding.record.workspaces.beginning import FROM
 from siding.record.worktrees.branches import (
@@ -139,7 +139,8 @@ def judge(project: Project, workspace: Workspace) -> BranchFate | None:
     if tip is None:
         return None
     kept = BranchFate(branch=branch, tip=tip, deleted=False, why="")
-    strange = workspace.adopted or bool(workspace.rest.get(TAKEN_OVER))
+    came_with_it = workspace.adopted and not workspace.rest.get(BRANCH_MADE)
+    strange = came_with_it or bool(workspace.rest.get(TAKEN_OVER))
     if strange or not is_ours(repository, branch, workspace.task_id):
         return kept._replace(why="Siding did not make it")
     place = checkout_with(repository, branch)
@@ -190,7 +191,7 @@ def _weighed(project: Project, workspace: Workspace, kept: BranchFate) -> Branch
     if applied is not None and is_kept(project.snapshots, workspace.task_id, tip):
         return gone._replace(why=f"all of it was applied to {applied}")
     count = commits_without(repository, tip, [workspace.base_commit, *targets.values()])
-    commits = "1 commit" if count == 1 else f"{count} commits"
+    commits = counted(count, "commit")
     names = " or ".join(targets) or "its base"
     verb = "do" if len(targets) > 1 else "does"
     return kept._replace(why=f"{commits} that {names} {verb} not have")

@@ -12,8 +12,9 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen, columns_of, inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted, local_time
+from siding.faces.cli.screen.words import ago, local_time
 from siding.faces.cli.sessions.options import (
+    SESSION,
     add_filters,
     add_no_redact,
     filter_of,
@@ -21,6 +22,7 @@ from siding.faces.cli.sessions.options import (
     redaction_note,
 )
 from siding.faces.cli.verb import Verb
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.sessions.lookup import FoundSession, SessionFilter, SessionListing
@@ -107,7 +109,7 @@ on a terminal.
 
 
 def _open_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("session", nargs="?", metavar="SESSION", help=SESSION)
     parser.add_argument("--print", dest="shown", action="store_true", help="print the command")
     add_filters(parser)
 
@@ -128,7 +130,9 @@ def _open(arguments: Namespace, context: Context) -> int:
     else:
         _print_list(arguments, context)
         return 0
-    opening = opening_of(app, scope, found)
+    opening = opening_of(app, scope, found, write=not arguments.shown)
+    if opening.is_unwritten:
+        screen.note(f"{found.client} does not have it as it is here; this writes it there first")
     if opening.written is not None:
         screen.note(f"written for {found.client}, as it is here: {inert(str(opening.written))}")
     if not arguments.shown:
@@ -190,10 +194,12 @@ def _print_list(arguments: Namespace, context: Context) -> None:
 
 
 def _search_options(parser: ArgumentParser) -> None:
-    parser.add_argument("words", nargs="+", metavar="WORD")
+    parser.add_argument("words", nargs="+", metavar="WORD", help="each must occur in a message")
     parser.add_argument("-s", "--session", metavar="SESSION", help="only in this one")
     add_filters(parser)
-    parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument(
+        "-n", "--limit", type=int, default=20, metavar="N", help="default: 20; 0 shows all"
+    )
     add_format(parser, "text", "json")
     add_no_redact(parser)
 
@@ -210,7 +216,7 @@ def _search(arguments: Namespace, context: Context) -> int:
         scope_of(app, everything=arguments.all),
         words,
         filter_of(arguments, app),
-        limit=arguments.limit,
+        limit=arguments.limit or sys.maxsize,
         session=arguments.session,
         redacted=is_redacted(arguments, screen),
     )
@@ -283,15 +289,19 @@ are masked, and images left out: --no-redact leaves both. The filters are those 
 
 
 def _doctor_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "-a", "--all", action="store_true", help="those of every project and directory"
+    )
     parser.add_argument("--mend", action="store_true", help="make all indexes anew")
     add_format(parser, "text", "json")
 
 
 def _doctor(arguments: Namespace, context: Context) -> int:
-    from siding.record.place.project import require_project
-    from siding.sessions.upkeep import examine
+    from siding.sessions.doctor import examine
+    from siding.sessions.lookup import scope_of
 
-    count, findings = examine(require_project(context.app), mend=arguments.mend)
+    scope = scope_of(context.app, everything=arguments.all)
+    count, findings = examine(context.app, scope, mend=arguments.mend)
     if arguments.format == "json":
         print_json(
             context.screen, [{**each._asdict(), "path": str(each.path)} for each in findings]
@@ -307,8 +317,9 @@ def _doctor(arguments: Namespace, context: Context) -> int:
 
 DOCTOR = Verb(
     """\
-Read every transcript and say what is wrong with them.
+Read every transcript of this repository and say what is wrong with them.
 
+They are those that are kept here and those in the agents' own homes; --all reads every project's.
 Damaged lines stay where they are: each costs only what it covers. --mend makes the indexes anew
 (they are caches); no line of a transcript is ever changed. Exit status 1 when something is wrong.
 """,

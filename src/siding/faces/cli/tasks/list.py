@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted
+from siding.faces.cli.screen.words import ago
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.feed.board import TaskRow
@@ -92,7 +93,7 @@ def _cells(row: TaskRow) -> tuple[str, ...]:
     status = "running" if row.running else row.status
     if row.workspace in ("kept", "removed") and row.status != "closed":
         status += f" ({row.workspace})"
-    if row.blocked:
+    if row.blocked and row.status != "closed":
         status += " (blocked)"
     last = shorten(row.last_command, 32) if row.last_command else "-"
     if row.last_status not in ("", "completed"):

@@ -11,15 +11,9 @@ from siding.agents.table import BY_PROGRAM
 from siding.faces.cli.edge import complain
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert, shorten
-from siding.faces.cli.screen.words import (
-    changes_of,
-    changes_with_turns,
-    counted,
-    duration,
-    task_step,
-)
+from siding.faces.cli.screen.words import changes_of, changes_with_turns, duration, task_step
 from siding.faces.cli.telling.step_words import command_line, event_words, outside_words
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 from siding.guard.guard import Guard, agent_of, can_be_guarded, guard
 from siding.record.place.project import ensure_project
 from siding.record.place.quantities import bytes_in
