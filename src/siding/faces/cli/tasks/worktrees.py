@@ -15,7 +15,6 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
-    from siding.record.tasks.registry import Workspace
     from siding.tasks.adopt_worktree import Adopted
 
 
@@ -169,7 +168,7 @@ def _list_options(parser: ArgumentParser) -> None:
 
 def _list(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.tasks.whereabouts import workspaces
+    from siding.tasks.whereabouts import place_of, workspaces
 
     found = [
         each
@@ -191,7 +190,7 @@ def _list(arguments: Namespace, context: Context) -> int:
                 each.status.value + ("" if _there(each.path, each.status.value) else " (missing)"),
                 ago(each.created_at),
                 each.branch,
-                _place_of(each),
+                place_of(each),
             )
             for each in found
         ],
@@ -204,14 +203,6 @@ LIST = Verb(
     _list_options,
     _list,
 )
-
-
-def _place_of(workspace: Workspace) -> str:
-    """Return where a workspace is, or was; of one that was given away, the task that has it."""
-    from siding.record.tasks.registry import MOVED_TO
-
-    given = workspace.rest.get(MOVED_TO) if workspace.status.value == "removed" else None
-    return f"(task {given} has it)" if given else workspace.path
 
 
 def _there(path: str, status: str) -> bool:
