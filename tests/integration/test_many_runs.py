@@ -329,6 +329,7 @@ def test_a_run_in_the_background_prints_nothing_on_the_terminal_it_left(task: Sa
             seen += data
     os.close(ours)
     assert b"r1 runs in the background" in seen
+    assert b"it has nothing to read; --tty gives it a terminal" in seen
     assert b"LOUD" not in seen
     assert task.siding("output", "r1").stdout == b"LOUD\n"
 

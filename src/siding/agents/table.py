@@ -26,11 +26,16 @@ class Agent(NamedTuple):
     # directories in a home in which its tools write for itself; {project} is a directory as it
     # names it there
     notes: tuple[str, ...] = ()
+    # directories in a home with its settings, of an agent without `places`: a sandbox hides them
+    keeps: tuple[str, ...] = ()
     models: tuple[str, ...] = ()  # how the names of models begin that are for it
     ports: tuple[int, ...] = ()  # of this machine at which its server obeys whoever asks
     acp: tuple[str, ...] = ()  # programs, and packages of them, by which it speaks ACP
     no_screen: tuple[str, ...] = ()  # words of its command line with which it draws no screen
     alone: tuple[str, ...] = ()  # words with which it does one thing and ends; () is not known
+    # What it asks on its screen, once in each new directory, before it reports anything: whether
+    # the person trusts what is there.
+    trust: tuple[str, ...] = ()
     stays_root: bool = False  # believes files of root alone, so root is uid 0 in a sandbox as well
 
 
@@ -69,6 +74,10 @@ AGENTS = (
         resumes=("claude", "--resume"),
         models=("claude", "opus", "sonnet", "haiku"),
         acp=("claude-code-acp", "claude-agent-acp"),
+        trust=(
+            "Is this a project you created or one you trust?",
+            "Do you trust the files in this folder?",
+        ),
         notes=(".claude/plans", ".claude/projects/{project}/memory"),
     ),
     Agent(
@@ -88,6 +97,10 @@ AGENTS = (
         models=("gpt-", "codex-", "o3", "o4"),
         ports=(1455,),
         acp=("codex-acp",),
+        trust=(
+            "Trust this folder? Codex can read, edit",
+            "Do you trust the contents of this directory?",
+        ),
     ),
     Agent(
         name="gemini",
@@ -104,6 +117,7 @@ AGENTS = (
         alone=("-p", "--prompt"),
         resumes=("gemini", "--resume"),
         models=("gemini-",),
+        trust=("Do you trust the files in this folder?", "Do you trust this folder?"),
         stays_root=True,
     ),
     Agent(
@@ -172,12 +186,48 @@ AGENTS = (
     ),
     Agent(name="mini", programs=("mini", "mini-extra"), folder="mini", facets=("places",)),
     Agent(name="llm", programs=("llm",), folder="llm", facets=("places",)),
-    Agent(name="amp", title="Amp", programs=("amp",), traps=".amp/", alone=("-x", "--execute")),
-    Agent(name="auggie", programs=("auggie",), alone=("-p", "--print")),
-    Agent(name="cursor-agent", programs=("cursor-agent",), alone=("-p", "--print")),
-    Agent(name="droid", title="Factory", programs=("droid",), traps=".factory/", alone=("exec",)),
-    Agent(name="kimi", programs=("kimi",), obeys=(".kimi/",), alone=("-p", "--print")),
-    Agent(name="openhands", programs=("openhands",), alone=("--headless",)),
+    Agent(
+        name="pi",
+        title="Pi",
+        programs=("pi",),
+        folder="pi",
+        facets=("places",),
+        obeys=(".pi/",),
+        traps=".pi/",
+        alone=("-p", "--print"),
+    ),
+    Agent(
+        name="amp",
+        title="Amp",
+        programs=("amp",),
+        traps=".amp/",
+        keeps=(".config/amp", ".local/share/amp"),
+        alone=("-x", "--execute"),
+    ),
+    Agent(name="auggie", programs=("auggie",), keeps=(".augment",), alone=("-p", "--print")),
+    Agent(name="cline", programs=("cline",), keeps=(".cline",), alone=("-y", "--yolo", "--json")),
+    Agent(
+        name="cursor-agent",
+        programs=("cursor-agent",),
+        keeps=(".cursor", ".config/cursor"),
+        alone=("-p", "--print"),
+    ),
+    Agent(
+        name="droid",
+        title="Factory",
+        programs=("droid",),
+        traps=".factory/",
+        keeps=(".factory",),
+        alone=("exec",),
+    ),
+    Agent(
+        name="kimi",
+        programs=("kimi",),
+        obeys=(".kimi/",),
+        keeps=(".kimi",),
+        alone=("-p", "--print"),
+    ),
+    Agent(name="openhands", programs=("openhands",), keeps=(".openhands",), alone=("--headless",)),
 )
 
 BY_NAME: dict[str, Agent] = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.applying.content import Sources
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, counted
 from siding.ground.git.errors import CommandFailed
 from siding.ground.git.paths import quote_path, unquote_path
 from siding.ground.git.repository import Repository
@@ -121,7 +121,7 @@ def refuse_dropped(
     dropped = {sha for base in old for sha in commits_since(bench, base, ends)} & brought
     if dropped:
         raise Dropped(
-            f"{what} would bring back {len(dropped)} commit{'s' if len(dropped) != 1 else ''} that "
+            f"{what} would bring back {counted(len(dropped), 'commit')} that "
             f"{sources.task.base_ref} had when the task took it, and has not any more",
             hint="`siding sync` takes the task off what was dropped; `siding apply --mode squash` "
             "applies what the task itself has changed. Nothing was changed",

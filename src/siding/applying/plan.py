@@ -32,7 +32,7 @@ from siding.applying.rolled_back_commits import (
     gone_back,
     way_out,
 )
-from siding.applying.task_title import title_of
+from siding.applying.task_title import task_trailers, title_of
 from siding.ground.errors import SidingError
 from siding.ground.ids import Sha, step_id
 from siding.ground.namedtuples import NamedTuple
@@ -348,10 +348,8 @@ class _Maker:
         self.bench = sources.bench
         task = sources.task
         self.name = title_of(sources.project, task, sources.workspace.base_snapshot)
-        self.trailers: list[tuple[str, str]] = [("Siding-Task", task.id)]
-        if wanted.steps:
-            self.trailers.append(("Siding-Steps", wanted.steps))
-        self.trailers += [("Co-authored-by", each) for each in wanted.co_authors]
+        own = task_trailers(sources.project, task, wanted.steps)
+        self.trailers = (*own, *(("Co-authored-by", each) for each in wanted.co_authors))
 
     def message(self, text: str) -> str:
         return with_trailers(text, self.trailers)

@@ -28,7 +28,7 @@ from siding.applying.links import stray_links
 from siding.applying.person_git import environment_of, remote_of
 from siding.applying.pull_request_body import body_of
 from siding.applying.rolled_back_commits import WouldPublish, described, gone_back
-from siding.applying.task_title import title_of
+from siding.applying.task_title import task_trailers, title_of
 from siding.ground.errors import SidingError
 from siding.ground.git.command import Place, find_program
 from siding.ground.git.errors import GitError
@@ -157,7 +157,8 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
     if body is None:
         base_snapshot = recorder.workspace.base_snapshot
         left = made.steps | abandoned_steps(steps, returns_in(steps, base_snapshot))
-        body = body_of(task, steps, made.commits, hide=hide, gone_back=left)
+        trailers = task_trailers(project, task)
+        body = body_of(task, steps, made.commits, hide=hide, gone_back=left, trailers=trailers)
     return PreparedPullRequest(
         task=task,
         commit=made.tip,
@@ -283,7 +284,7 @@ def _tip(
         _refuse_dropped(project, sources, parent, wish.base, remote)
     tip = parent
     if bench.tree_of(parent) != side.tree:
-        message = with_trailers(title, [("Siding-Task", sources.task.id)])
+        message = with_trailers(title, task_trailers(project, sources.task))
         commit = NewCommit(tree=side.tree, parents=(parent,), message=message)
         tip = write_commit(bench, commit, person, sign=wish.sign)
         bench.keep(tip, without=(base, parent))

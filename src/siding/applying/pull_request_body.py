@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import assert_never
 
 from siding.applying.git.commits import RawCommit
+from siding.ground.errors import counted
 from siding.record.ledger.step import (
     ApplyRedoStep,
     ApplyStep,
@@ -36,6 +37,7 @@ def body_of(
     *,
     hide: Callable[[str], str],
     gone_back: Collection[int] = (),
+    trailers: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return the body in Markdown. `hide` masks the secrets in a text.
 
@@ -57,10 +59,10 @@ def body_of(
             for step in rows[:_ROWS]
         ]
         if len(rows) > _ROWS:
-            table.append(f"| | and {len(rows) - _ROWS} more steps | | |")
+            table.append(f"| | and {counted(len(rows) - _ROWS, 'more step')} | | |")
         parts.append("\n".join(table))
-    parts.append(f"Siding-Task: {task.id}")
-    return "\n\n".join(parts) + "\n"
+    parts += [f"{key}: {value}" for key, value in trailers]
+    return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def _is_shown(step: Step) -> bool:
@@ -78,7 +80,7 @@ def _is_shown(step: Step) -> bool:
 
 def _row(step: Step, hide: Callable[[str], str]) -> str:
     how = step.status if step.exit_code in (None, 0) else f"exit {step.exit_code}"
-    files = "1 file" if step.files == 1 else f"{step.files} files"
+    files = counted(step.files, "file")
     changed = f"{files} +{step.additions} -{step.deletions}" if step.files else ""
     return f"| {step.id} | {_code(hide(printable(step.title)))} | {how} | {changed} |"
 

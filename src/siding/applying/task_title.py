@@ -1,25 +1,49 @@
-"""Choose the title of a task's published work.
+"""Choose the title of a task's published work, and the lines that name its record.
 
 A task that nobody named is called after its first command. What its agent was asked says more. If a
 rollback went back from that step or turn, its words must not be published: they may quote what the
 person removed.
 """
 
+import re
+from collections.abc import Sequence
+
+from siding.agents.table import BY_PROGRAM
 from siding.record.ledger.step import Step
 from siding.record.place.project import Project
-from siding.record.tasks.names import name_after_command
+from siding.record.tasks.names import cut_at_word, name_after_command
 from siding.record.tasks.task import Task
 
 _COMPARED = 40  # characters; releases differ in how they cut a long name
+_LONGEST = 72  # characters of a commit's subject; git's own tools cut longer ones
+
+# Words as a person writes them. What else stands in an argument is of a program's own language.
+_PLAIN = re.compile(r"[^\W\d_][\w ,.:;!?()'-]*")
+
+
+def task_trailers(project: Project, task: Task, steps: str = "") -> tuple[tuple[str, str], ...]:
+    """Return the lines that name a task, and its `steps`, in a commit or pull request.
+
+    Nothing reads them but people: what was applied or pushed is in the record.
+    """
+    if not project.settings.trailers:
+        return ()
+    named = (("Siding-Task", task.id),)
+    return (*named, ("Siding-Steps", steps)) if steps else named
 
 
 def title_of(project: Project, task: Task, base_snapshot: str) -> str:
-    """Return the task's name; one made from a command gives way to the first prompt that stands.
+    """Return what the task's work is called: a line of at most 72 characters, cut at a word.
 
-    Without a prompt the name stays, unless its command was gone back from: then it is made from the
-    newest command that still counts. The whole ledger is read only if the name may be made from a
-    command.
+    A name that a person gave is taken. One made from a command gives way to the first prompt that
+    stands, else to what the command asks for. If its command was gone back from, the title is made
+    from the newest command that still counts. The whole ledger is read only if the name may be made
+    from a command.
     """
+    return cut_at_word(_first_line(_title_of(project, task, base_snapshot)), _LONGEST)
+
+
+def _title_of(project: Project, task: Task, base_snapshot: str) -> str:
     ledger = project.ledger(task.id)
     first = ledger.find(1)
     if first is None or not (_prompt(first) or _is_named_after(task, first)):
@@ -34,13 +58,29 @@ def title_of(project: Project, task: Task, base_snapshot: str) -> str:
     stand = [step for step in steps if step.number not in abandoned]
     prompts = filter(None, map(_prompt, stand))
     if asked := next(prompts, ""):
-        from siding.record.runs.reported import first_line
-
-        return first_line(asked)
+        return asked
     if first.number not in abandoned:
-        return task.name
+        return _asked_of(commands[0]) or task.name
     runs = [step for step in stand if step.cmd]
-    return name_after_command(list(runs[-1].cmd)) if runs else f"task {task.id}"
+    if not runs:
+        return f"task {task.id}"
+    newest = runs[-1].cmd
+    return _asked_of(newest) or name_after_command(list(newest))
+
+
+def _first_line(text: str) -> str:
+    """Return the first line of a text that says something."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _asked_of(command: Sequence[str]) -> str:
+    """Return what a command line asks its program for in plain words; "" if it does not."""
+    words = [word for word in command[1:] if not word.startswith("-")]
+    asked = _first_line(max(words, key=len, default=""))
+    if " " not in asked:
+        return ""
+    is_agent = command[0].rpartition("/")[2] in BY_PROGRAM
+    return asked if is_agent or _PLAIN.fullmatch(asked) else ""
 
 
 def _prompt(step: Step) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from siding.asking.decisions.record import Origin
 from siding.asking.decisions.request import DecisionRequest, document_of
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 from siding.ground.files.durable import make_dirs
 from siding.ground.hashing import sha256_hex
 from siding.ground.ids import TaskId
@@ -164,7 +164,7 @@ def read_source(root: Path, file: str, start: int, end: int) -> QuotedSource:
     lines = text.splitlines()
     first, last = max(1, start - AROUND), min(len(lines), end + AROUND, start + MOST_LINES)
     if first > len(lines):
-        return source._replace(problem=f"the file has only {len(lines)} lines now")
+        return source._replace(problem=f"the file has only {counted(len(lines), 'line')} now")
     shown = tuple(
         SourceLine(
             number=number, text=lines[number - 1][:LONGEST_LINE], asked=start <= number <= end

@@ -13,6 +13,7 @@ from siding.asking.decisions.record import Decision
 from siding.asking.decisions.request import Item, Location, Option
 from siding.asking.decisions.request import document_of as input_of
 from siding.ground.clock import iso
+from siding.ground.errors import counted
 from siding.ground.ids import run_or_step
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.step import Step, StepStatus
@@ -228,11 +229,10 @@ def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> In
         "step_id": step.id,
     }
     if conflicts:
-        plural = "s" if len(conflicts) != 1 else ""
         return entry(
             project,
             kind=Waits.CONFLICT,
-            title=f"{len(conflicts)} conflicting file{plural} to resolve",
+            title=f"{counted(len(conflicts), 'conflicting file')} to resolve",
             detail=step.title,
             command=f"siding worktree status {task_id}",
             **place,

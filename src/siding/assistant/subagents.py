@@ -21,6 +21,7 @@ from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Call, Result, ToolSpec, Use
 from siding.assistant.tools.spec import failed, spec_of
 from siding.assistant.tools.spec import text as field
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text
 
@@ -176,7 +177,7 @@ def _result(ended: TurnEnded, agent_id: str, kind: SubagentKind) -> Result:
     }
     if ended.ending is Ending.COMPLETED:
         said = ended.text or "The subagent has ended without a word."
-        return Result(said, shown=f"{kind.name}: {tokens:,} tokens", details=details)
+        return Result(said, shown=f"{kind.name}: {counted(tokens, 'token')}", details=details)
     why = f"{ended.ending.value}: {ended.error}" if ended.error else ended.ending.value
     last = f" Its last words: {ended.text}" if ended.text else ""
     return Result(

@@ -17,7 +17,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from siding import __version__
 from siding.broker.inside import Inside
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, counted
 from siding.ground.storage.fields import mapping, mappings, text
 from siding.workflows.acts.scripts import guide
 
@@ -106,7 +106,7 @@ def _asked(broker: Inside, question: Mapping[str, Any], session: str, patience_s
 
 
 def _recorded(result: Mapping[str, Any]) -> str:
-    return f"recorded as step {result['step']}, {result['files']} files changed"
+    return f"recorded as step {result['step']}, {counted(result['files'], 'file')} changed"
 
 
 def _moved(result: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from siding.asking.lookup import damaged_decisions, list_decisions
 from siding.asking.views import InboxEntry, Waits, agent_entry, decision_entry, entry, step_entry
+from siding.feed.agent_waits import run_stems, waits_of
 from siding.feed.board import TaskRow, rows
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
@@ -26,7 +27,7 @@ from siding.record.ledger.step import StepStatus
 from siding.record.place.project import Project
 from siding.record.place.projects import known_projects
 from siding.record.place.wiring import App
-from siding.record.runs.reported import read_reported
+from siding.record.runs.reported import Reported, read_reported
 from siding.record.runs.store import Runs
 
 if TYPE_CHECKING:
@@ -111,10 +112,14 @@ def _tasks(project: Project) -> Iterator[InboxEntry | str]:
 
 def _agents(project: Project, row: TaskRow) -> Iterator[InboxEntry]:
     layout = project.task_layout(TaskId(row.id))
+    stems = run_stems(layout)
     for run in Runs(layout).live():
-        reported = read_reported(layout, run.id)
-        if reported is not None and reported.waits:
-            yield agent_entry(project, row.id, row.name, run, reported)
+        reported = read_reported(layout, run.id) or Reported()
+        waits = waits_of(project, TaskId(row.id), run, stems, reported)
+        if waits:
+            since = reported.waits_since or run.started_at
+            known = reported._replace(waits=waits, waits_since=since)
+            yield agent_entry(project, row.id, row.name, run, known)
 
 
 def _workflows(project: Project) -> Iterator[InboxEntry | str]:

@@ -3,13 +3,12 @@
 import re
 
 from siding.asking.lookup import open_questions
-from siding.ground.errors import SidingError
+from siding.feed.agent_waits import run_stems, waits_of
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import StreamPlan
 from siding.ground.process.output.reading import read_output
 from siding.ground.storage.layout import TaskLayout
-from siding.record.ledger.intents import Intents
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.last_screen import draws
@@ -33,7 +32,7 @@ _SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\
 
 class RunningRow(NamedTuple):
     """One run that lives. `waits_for` is the id of the oldest question it asked, or ""; `waits`
-    is what its agent has reported to wait for."""
+    is what its agent waits for besides: what it has reported, or asks before it reports."""
 
     run: str
     task: str
@@ -108,7 +107,7 @@ def _in_task(project: Project, task_id: TaskId) -> list[RunningRow]:
     if not live:
         return []
     name = project.tasks.load(task_id).name
-    acts, asked = _acts(layout), _questions(project, task_id)
+    acts, asked = run_stems(layout), _questions(project, task_id)
     reported = {run.id: read_reported(layout, run.id) or _NOTHING for run in live}
     return [
         RunningRow(
@@ -124,20 +123,11 @@ def _in_task(project: Project, task_id: TaskId) -> list[RunningRow]:
             recorded=run.is_recorded,
             last_line=last_line(layout, run, acts) if has_host(run) else NO_HOST,
             waits_for=asked.get(run.id, ""),
-            waits=reported[run.id].waits,
+            waits=waits_of(project, task_id, run, acts, reported[run.id]),
             used=brief(used_in(reported[run.id])),
         )
         for run in live
     ]
-
-
-def _acts(layout: TaskLayout) -> dict[str, str]:
-    """Return for each run in progress the first part of the names of its files."""
-    try:
-        begun = Intents(layout).all()
-    except SidingError:
-        return {}
-    return {each.run: each.stem for each in begun if each.draft.as_run is not None}
 
 
 def _questions(project: Project, task_id: str) -> dict[str, str]:

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return ``1 file``, ``3 files`` or ``1,000 files``, for messages of all kinds."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 class SidingError(Exception):
     """An operation could not be done; nothing was lost.
 

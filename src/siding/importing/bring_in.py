@@ -12,7 +12,7 @@ from pathlib import Path
 from siding.asking.decisions.record import Decision
 from siding.asking.decisions.store import DecisionStore
 from siding.asking.origin import holding_decisions
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, counted
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.git.discovery import find_repository
@@ -58,9 +58,9 @@ def import_records(project: Project | None, source: Source, *, dry_run: bool) ->
     kept = _keep_files(project, source, place, dry_run=dry_run)
     if source.board.events:
         fate = Fate.NEW if f"{WORKTREES}/events.jsonl" in kept else Fate.THERE
-        count = source.board.events
-        said = "1 event" if count == 1 else f"{count} events"
-        items.append(Item("events", said, fate, note="kept as they are"))
+        items.append(
+            Item("events", counted(source.board.events, "event"), fate, note="kept as they are")
+        )
     return ImportReport(tuple(items), (*source.problems, *board.problems))
 
 

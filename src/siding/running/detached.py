@@ -1,8 +1,9 @@
 """Run a command in the background: its host goes on when the command line has ended."""
 
+import os
 from collections.abc import Callable, Sequence
 
-from siding.agents.table import talks
+from siding.agents.table import BY_PROGRAM, talks
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import StdinPlan
 from siding.ground.process.detach import Background, Begun, in_background
@@ -24,6 +25,14 @@ def terminal_for(argv: Sequence[str], *, wanted: bool | None, at_terminal: bool)
     if wanted is None:
         wanted = at_terminal and talks(argv)
     return _TERMINAL if wanted else _PIPES
+
+
+def may_talk(argv: Sequence[str]) -> bool:
+    """Tell whether a command may be a program that waits for what a person types.
+
+    Of an agent it is known; nobody knows what other programs do.
+    """
+    return os.path.basename(argv[0]) not in BY_PROGRAM
 
 
 class Detached(NamedTuple):

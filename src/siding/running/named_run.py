@@ -1,9 +1,11 @@
 """Find the runs that live and that a command is about."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import TaskId
+from siding.ground.process.command import StreamPlan
 from siding.record.place.project import Project
 from siding.record.place.selection import current_task_id, select
 from siding.record.runs.left import LeftRunning
@@ -20,6 +22,11 @@ __all__ = [
     "task_of_named",
     "what_was_left",
 ]
+
+
+_ALL = "`siding runs` shows all runs"
+_LOOKED_AT = 200  # steps among which the run that has ended is looked for
+_AT_ONCE_MS = 2_000
 
 
 def task_of_named(project: Project, named: str | None, wanted: Sequence[str]) -> str | None:
@@ -112,7 +119,7 @@ def left_words(left: StillThere) -> str:
 def _expect_one(project: Project, task: Task, live: list[Run]) -> None:
     if not live:
         left = left_in(project, task.id)
-        hint = "; ".join(map(_has_ended, left)) or "`siding runs` shows all runs"
+        hint = "; ".join(map(_has_ended, left)) or _ended_last(project, task, "") or _ALL
         raise NotFound(f"nothing runs in task {task.name!r}", hint=hint)
     if len(live) > 1:
         raise _several(task, [_shown(run) for run in live])
@@ -124,7 +131,8 @@ def _named(project: Project, task: Task, live: list[Run], wanted: str) -> Run:
         return run
     ended = _newest(left_in(project, task.id), wanted)
     alive = ", ".join(map(_shown, live))
-    hint = f"alive: {alive}" if live else "`siding runs` shows all runs"
+    gone = _ended_last(project, task, wanted)
+    hint = gone or (f"alive: {alive}" if live else _ALL)
     if not live and ended is None:
         raise NotFound(f"nothing runs in task {task.name!r}", hint=hint)
     raise NotFound(
@@ -142,6 +150,28 @@ def _has_ended(left: StillThere) -> str:
         f"{left.run.id} has ended and left running: {left_words(left)}; "
         f"`siding stop {left.run.id}` ends it"
     )
+
+
+def _ended_last(project: Project, task: Task, wanted: str) -> str:
+    """Return how the newest run of an id or a name ended, of any with ""; "" if there was none.
+
+    A program that waits for what is typed ends at once where it can read nothing.
+    """
+    newest = islice(project.ledger(task.id).newest_first(), _LOOKED_AT)
+    for step in newest:
+        ran = step.as_run
+        if ran is None or not ran.run or wanted not in ("", ran.run, ran.name):
+            continue
+        after = f"{step.duration_ms / 1000:.1f} s"
+        said = f"{ran.run} ended with {step.exit_code} after {after} (`siding show {ran.run}`)"
+        is_piped = ran.output is not None and ran.output.streams != StreamPlan.PTY
+        if is_piped and step.exit_code == 0 and step.duration_ms < _AT_ONCE_MS:
+            said += (
+                "; it had nothing to read: `siding run --detach --tty -- COMMAND` gives a program "
+                "that talks its terminal"
+            )
+        return said
+    return ""
 
 
 def _several(task: Task, shown: list[str]) -> UsageError:

@@ -40,6 +40,7 @@ class RunRequest(NamedTuple):
 
     argv: tuple[str, ...]
     task: str | None = None
+    new: str | None = None  # the name of a task to make for it; "": after the command; None: none
     timeout_s: float | None = None
     env: Mapping[str, str] = {}
     cwd: str | None = None  # relative to the workspace; None: where the caller stands

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from siding.asking.notifier import Notifier
-from siding.ground.errors import NoActiveTask, UsageError
+from siding.ground.errors import NoActiveTask, NotFound, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Ending, StdinPlan
 from siding.ground.process.streams import stdin_plan
@@ -105,19 +105,36 @@ def choose_stdin(explicit: bool | None) -> tuple[StdinPlan, bool]:
 
 
 def _task_for(project: Project, request: RunRequest) -> tuple[Task, "Started | None"]:
-    """Return the task to work in. If no task is active, start one named after the command."""
-    try:
-        task = select(project, request.task)
-    except NoActiveTask:
-        from siding.tasks.start import start_task
+    """Return the task to work in; start one if a new one is asked for, or none is active.
 
-        started = start_task(project, name=_name_for(project, request), base=None)
-        return started.task, started
+    A new one that has no name is named after the command.
+    """
+    if request.new is None:
+        try:
+            return _open_task(project, request.task), None
+        except NoActiveTask:
+            pass
+    from siding.tasks.start import start_task
+
+    started = start_task(project, name=request.new or _name_for(project, request), base=None)
+    return started.task, started
+
+
+def _open_task(project: Project, named: str | None) -> Task:
+    makes = "`siding run --new {} -- COMMAND` makes one"
+    try:
+        task = select(project, named)
+    except NotFound as error:
+        from shlex import quote
+
+        more = makes.format(quote(named or ""))
+        raise NotFound(error.message, hint=f"{error.hint}; {more}") from None
     if task.status is TaskState.CLOSED:
         raise UsageError(
-            f"task {task.name!r} is closed", hint="start a new one with `siding task start NAME`"
+            f"task {task.name!r} is closed",
+            hint=f"`siding task reopen {task.id}` opens it again; {makes.format('[NAME]')}",
         )
-    return task, None
+    return task
 
 
 def _name_for(project: Project, request: RunRequest) -> str:

@@ -10,7 +10,7 @@ from siding.agents.transcripts.kinds import ASSISTANT, SYSTEM, USER, Record
 from siding.agents.transcripts.markdown import STEP, blocks, markdown, says_nothing
 from siding.agents.transcripts.messages import content_of, is_boundary, is_tool_result
 from siding.agents.transcripts.page import GENERATOR, IndexEntry, index_page, page
-from siding.ground.errors import SidingError, UsageError
+from siding.ground.errors import SidingError, UsageError, counted
 from siding.ground.files.durable import make_dirs
 from siding.record.place.wiring import App
 from siding.sessions.lookup import FoundSession, Scope
@@ -77,7 +77,7 @@ def _written(
             full = talk._replace(records=with_steps(talk.records, steps))
             _write(directory / _file(row.id, agent), as_page(full, images=not redacted))
     spoken = datetime.fromtimestamp(row.changed_at, UTC).isoformat(" ", "minutes")
-    messages = "" if row.messages is None else f"{row.messages} messages"
+    messages = "" if row.messages is None else counted(row.messages, "message")
     task = f"task {row.task}" if row.task else ""
     return IndexEntry(
         file=_file(row.id, None),

@@ -10,7 +10,7 @@ from siding.agents.transcripts.kinds import SYSTEM, Record, moment
 from siding.agents.transcripts.markdown import STEP
 from siding.agents.transcripts.messages import tool_results
 from siding.agents.transcripts.reading.listing import NO_PROMPT, first_prompt
-from siding.ground.errors import NotFound
+from siding.ground.errors import NotFound, counted
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.step import Step
@@ -38,7 +38,7 @@ class LedStep(NamedTuple):
     def text(self) -> str:
         """What is said of it in the conversation."""
         step = self.step
-        changed = f"{step.files} files" if step.files != 1 else "1 file"
+        changed = counted(step.files, "file")
         figures = f"{changed} +{step.additions} -{step.deletions}"
         of_call = ", this call" if self.call else ""
         what = figures if step.files else "no file changed"

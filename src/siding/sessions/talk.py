@@ -10,6 +10,7 @@ from siding.agents.transcripts.heads import MessageHead
 from siding.agents.transcripts.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record, moment
 from siding.agents.transcripts.markdown import result_text
 from siding.agents.transcripts.messages import content_of, is_boundary, is_tool_result, message_of
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.sessions.reader import ReadableSession
 from siding.sessions.shelf import store_of
@@ -192,7 +193,7 @@ def _parts(record: Record) -> Iterator[TalkPart]:
 def _cut(text: str) -> str:
     if len(text) <= LONGEST_PART:
         return text
-    return f"{text[:LONGEST_PART]}\n… {len(text) - LONGEST_PART} more characters"
+    return f"{text[:LONGEST_PART]}\n… {counted(len(text) - LONGEST_PART, 'more character')}"
 
 
 def _source(records: Sequence[Record]) -> str:

@@ -12,7 +12,7 @@ from siding.applying.git.attributes import files_place, refuse_off_filters
 from siding.applying.git.merging import Conflict, Merged, merge_trees
 from siding.applying.history import unfinished_in_workspace
 from siding.applying.markers import with_named_sides
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, counted
 from siding.ground.git.paths import quote_path
 from siding.ground.ids import Sha
 from siding.ground.namedtuples import NamedTuple
@@ -75,7 +75,7 @@ class SyncPlan(NamedTuple):
     def message(self) -> str:
         """What the step says of itself."""
         count = self.coming.commits
-        what = f"{count} commit{'s' if count != 1 else ''} of {self.coming.branch}"
+        what = f"{counted(count, 'commit')} of {self.coming.branch}"
         if self.conflicts:
             return f"{what} brought in, with conflicts to resolve"
         return f"{what} brought in"

@@ -5,7 +5,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, counted
 from siding.ground.files.durable import make_dirs, move_aside
 from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.ids import Sha
@@ -221,7 +221,7 @@ def _refuse_to_hide_work(project: Project, task: Task, hold: Hold, *, keeping: s
     if applied is not None:
         changed = recorder.changes_since(applied)
     if changed:
-        files = f"{changed} changed file{'s' if changed != 1 else ''}"
+        files = counted(changed, "changed file")
         raise NotSwitchedOver(
             f"the work of task {task.name!r} is only in its workspace: {files}"
             if applied is None

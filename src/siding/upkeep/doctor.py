@@ -8,7 +8,7 @@ repaired has a function that does it.
 from collections.abc import Iterator
 from functools import partial
 
-from siding.ground.errors import NotFound, SidingError, UsageError
+from siding.ground.errors import NotFound, SidingError, UsageError, counted
 from siding.ground.files.attributes import CANNOT_EXCHANGE, file_system_of
 from siding.ground.files.durable import TEMPORARY_PREFIX
 from siding.ground.ids import TaskId, step_id
@@ -81,7 +81,7 @@ def older_project(project: Project, older: Older | None) -> Iterator[Finding]:
     `older`."""
     if older is not None:
         newer = project.layout.root.name
-        tasks = "1 task" if older.tasks == 1 else f"{older.tasks} tasks"
+        tasks = counted(older.tasks, "task")
         yield Finding(
             what=f"an older project of this repository, {older.name} with {tasks}, is out of "
             f"reach: the repository was at {older.root!r}, and {newer} was made here since",

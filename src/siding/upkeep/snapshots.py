@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from siding.forks.sweep import half_made, mend
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, counted
 from siding.ground.git.discovery import is_git_directory
 from siding.ground.git.refs import is_sha, write_ref
 from siding.ground.ids import Sha, TaskId
@@ -204,7 +204,8 @@ def pool_problems(project: Project) -> Iterator[tuple[str, str, Callable[[], str
     ]
     if names:
         yield (
-            f"{len(names)} worktrees for forks were left half-made: {', '.join(sorted(names)[:5])}",
+            f"left half-made: {counted(len(names), 'worktree')} for forks, "
+            f"{', '.join(sorted(names)[:5])}",
             "they are moved into the trash",
             partial(_mend_pool, project),
         )

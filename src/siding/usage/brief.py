@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from siding.ground.errors import counted
 from siding.record.ledger.usage import Usage, added, summed, usage_from
 
 if TYPE_CHECKING:
@@ -17,8 +18,9 @@ def brief(usage: Usage) -> str:
         return ""
     total = summed(usage)
     cached = f", {total.cache_read:,} of them cached" if total.cache_read else ""
-    calls = "1 call" if total.calls == 1 else f"{total.calls} calls"
-    return f"{calls}: {total.sent:,} tokens in{cached}, {total.output:,} out ({', '.join(usage)})"
+    calls = counted(total.calls, "call")
+    sent = counted(total.sent, "token")
+    return f"{calls}: {sent} in{cached}, {total.output:,} out ({', '.join(usage)})"
 
 
 def tokens_of(step: "Step") -> str:

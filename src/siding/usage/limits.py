@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.agents.transcripts.spending import Spent
-from siding.ground.errors import SidingError, UsageError
+from siding.ground.errors import SidingError, UsageError, counted
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
@@ -223,14 +223,14 @@ def passed(
                 continue
             sentence = f"{_WHO[of].format(task)} used {_shown(part, number)}"
             if part == "dollars" and used.unpriced:
-                sentence += f" and {used.unpriced:,} tokens without a known price"
+                sentence += f" and {counted(used.unpriced, 'token')} without a known price"
             limit = f"the limit is {_shown(part, allowed)} (usage.{of})"
             found.append(Passed(f"{of} {part}", f"{sentence}; {limit}", number + allowed))
     return found
 
 
 def _shown(part: str, number: float) -> str:
-    return f"${number:,.2f}" if part == "dollars" else f"{number:,} tokens"
+    return f"${number:,.2f}" if part == "dollars" else counted(int(number), "token")
 
 
 def _is_of_run(place: Place, spent: Spent) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import date, datetime
 
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.record.ledger.reports import WireReport
 from siding.record.ledger.step import Step
@@ -24,7 +25,7 @@ def wire_lines(step: Step) -> Iterator[tuple[str, str]]:
         yield "", _requests(report)
         yield "", differs(report.usage, step.usage)
     if report.tunnels:
-        yield "network", _counted(report.tunnels, "connection") + " to allowed hosts"
+        yield "network", counted(report.tunnels, "connection") + " to allowed hosts"
     for each in report.refused[:_REFUSED_LISTED]:
         yield "refused", f"{each.host}:{each.port}, {_times(each.times)}: {each.why}"
     if len(report.refused) > _REFUSED_LISTED:
@@ -61,7 +62,7 @@ def differs(wire: Usage, said: Usage) -> str:
 
 
 def _requests(report: WireReport) -> str:
-    parts = [_counted(report.requests, "request")]
+    parts = [counted(report.requests, "request")]
     for count, what in (
         (report.failed, "failed"),
         (report.retries, "retried"),
@@ -83,10 +84,6 @@ def _written(used: UsedTokens) -> int:
 
 def _more(count: int) -> str:
     return f"{count:,} more" if count > 0 else f"{-count:,} fewer"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _times(number: int) -> str:

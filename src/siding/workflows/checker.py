@@ -10,6 +10,7 @@ warned of.
 import ast
 from collections.abc import Iterator
 
+from siding.ground.errors import counted
 from siding.workflows.allowed import (
     DUNDER_METHODS,
     DUNDER_NAMES,
@@ -142,7 +143,9 @@ def _of_main(tree: ast.Module) -> Iterator[Problem]:
     assert isinstance(main, ast.AsyncFunctionDef)
     taken = len(main.args.args) + len(main.args.posonlyargs)
     if taken != 1 and main.args.vararg is None:
-        yield problem_at(main, f"main() takes {taken} arguments", "write `async def main(args):`")
+        yield problem_at(
+            main, f"main() takes {counted(taken, 'argument')}", "write `async def main(args):`"
+        )
     for statement in tree.body:
         for node in _outside_functions(statement):
             if isinstance(node, ast.Return | ast.Await):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.workflows.state import RunState, RunStatus
@@ -133,7 +134,7 @@ class RunSummary(NamedTuple):
     @property
     def progress(self) -> str:
         """How far it is: ``3/12 agents``, and the phase that is open."""
-        agents = f"{self.done}/{self.total} agent{'' if self.total == 1 else 's'}"
+        agents = f"{self.done}/{counted(self.total, 'agent')}"
         return f"{agents} · {self.phase}" if self.phase else agents
 
 

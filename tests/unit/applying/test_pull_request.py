@@ -168,7 +168,9 @@ def test_a_branch_is_named_after_its_title_unless_it_was_pushed_before(hosted: D
     project.tasks.save(hosted.task._replace(name=name))
     told.run(cmd=command, snapshot=told.base)
     hosted.write("one", "1\n")
-    assert (prepared(hosted).title, prepared(hosted).branch) == (name, hosted.branch)
+    found = prepared(hosted)
+    asked = "what nobody is to know"
+    assert (found.title, found.branch) == (asked, hosted.project.branch_for(asked, hosted.task.id))
     told.line(CheckpointDetail(prompt="mend it"), snapshot=told.base)
     found = prepared(hosted)
     assert (found.title, found.branch) == ("mend it", f"siding/mend-it-{hosted.task.id}")

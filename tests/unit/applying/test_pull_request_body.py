@@ -18,9 +18,13 @@ def commits(*subjects: str) -> list[RawCommit]:
     ]
 
 
+NAMED = (("Siding-Task", "t1"),)
+
+
 def test_a_task_that_says_nothing(told: Told) -> None:
     task = told.desk.task._replace(metadata={"description": " \n"})
-    assert body_of(task, [], [], hide=hidden) == f"Siding-Task: {task.id}\n"
+    assert body_of(task, [], [], hide=hidden) == ""
+    assert body_of(task, [], [], hide=hidden, trailers=NAMED) == "Siding-Task: t1\n"
 
 
 def test_description_commits_and_steps(told: Told) -> None:
@@ -31,9 +35,8 @@ def test_description_commits_and_steps(told: Told) -> None:
     told.apply()
     told.run()
     steps = list(told.ledger.steps())
-    text = body_of(
-        task, steps, commits("a @b | secret", "two"), hide=hidden, gone_back={steps[-1].number}
-    )
+    made, gone = commits("a @b | secret", "two"), {steps[-1].number}
+    text = body_of(task, steps, made, hide=hidden, gone_back=gone, trailers=NAMED)
     quoted = steps[0].title.replace("secret", "***").replace("\n", " ").replace("`", "'")
     assert text.split("\n\n") == [
         "Why, ***.",
@@ -44,7 +47,7 @@ def test_description_commits_and_steps(told: Told) -> None:
         "| 0002 | `x` | exit 3 | 1 file +2 -3 |\n"
         "| 0003 | `x` | failed | 2 files +1 -0 |\n"
         "| 0005 | gone back from | | |",
-        f"Siding-Task: {task.id}\n",
+        "Siding-Task: t1\n",
     ]
 
 
@@ -57,8 +60,8 @@ def test_long_lines_and_long_lists_are_cut(told: Told) -> None:
     def last_row(count: int) -> str:
         text = body_of(told.desk.task, [steps[0]] * count, [], hide=hidden)
         assert text.count("| 0001 |") == min(count, 40)
-        return text.splitlines()[-3]
+        return text.splitlines()[-1]
 
     assert last_row(40).startswith("| 0001 |")
-    assert last_row(41) == "| | and 1 more steps | | |"
+    assert last_row(41) == "| | and 1 more step | | |"
     assert last_row(43) == "| | and 3 more steps | | |"

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from siding.applying.task_title import title_of
+from integration.undo.desk import Desk
+from siding.applying.task_title import task_trailers, title_of
 from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.runs.store import Runs
 from siding.record.tasks.names import name_after_command
@@ -50,18 +51,62 @@ def test_a_name_that_is_of_no_command_stays_after_a_first_prompt(told: Told) -> 
 def test_the_first_prompt_that_stands_says_more_than_a_command(told: Told) -> None:
     made = name_after_command(FIRST)
     told.run(cmd=FIRST, snapshot=told.base)
-    assert title(told) == made
+    assert title(told) == FIRST[-1]
     asked(told, " \n")
-    assert title(told) == made
+    assert title(told) == FIRST[-1]
     asked(told, "do it\nand more")
     asked(told, "again")
     assert title(told) == "do it"
     assert title(told, made[:40] + " cut by another release") == "do it"
     assert title(told, made[:39] + "?") == made[:39] + "?"
     told.back(2)
-    assert title(told) == made
+    assert title(told) == FIRST[-1]
     asked(told, "third")
     assert title(told) == "third"
+
+
+LONG = "mend the parser of the whole language, all of its tests, and what it says of errors"
+
+
+@pytest.mark.parametrize(
+    ("command", "published"),
+    [
+        (["claude", "-p", "fix the parser"], "fix the parser"),
+        (["/opt/bin/codex", "exec", "mend src/a.py | b"], "mend src/a.py | b"),
+        (["claude", "-p", "\n fix it\nand the rest"], "fix it"),
+        (["fixbot", "fix the parser, too"], "fix the parser, too"),
+        (["python3", "agent.py", "fix the parser"], "fix the parser"),
+        (["claude", "-p", LONG], LONG[: LONG.index(" says")] + "…"),
+        (["claude", "--model", "opus"], "claude"),
+        (["claude"], "claude"),
+        (["make", "build"], "make"),
+        (["sed", "-i", "s/a b/c d/", "f"], "sed: s/a b/c d/"),
+        (["bash", "-c", "echo x >> n.txt"], "bash: echo x >> n.txt"),
+    ],
+)
+def test_a_command_gives_the_title_what_it_asks_for(
+    told: Told, command: list[str], published: str
+) -> None:
+    told.run(cmd=command, snapshot=told.base)
+    found = title(told, name_after_command(command))
+    assert found == published
+    assert len(found) <= 72
+    assert title(told, "ours") == "ours"
+
+
+def test_a_long_name_is_cut_at_a_word(told: Told) -> None:
+    assert title(told, LONG) == LONG[: LONG.index(" says")] + "…"
+    assert title(told, "x" * 72) == "x" * 72
+    assert title(told, "x" * 73) == "x" * 71 + "…"
+
+
+def test_lines_that_name_the_record_are_left_out_where_the_settings_say_so(told: Told) -> None:
+    project, task = told.desk.project, told.desk.task
+    named = (("Siding-Task", task.id), ("Siding-Steps", "0001"))
+    assert task_trailers(project, task, "0001") == named
+    assert task_trailers(project, task) == named[:1]
+    (project.layout.root / "config.yaml").write_text("git: {trailers: false}\n")
+    assert task_trailers(Desk.again(told.desk).project, task, "0001") == ()
 
 
 def test_a_first_step_that_is_a_prompt_counts_with_a_run_that_lives(

@@ -27,7 +27,7 @@ from siding.agents.transcripts.messages import (
     tool_uses,
 )
 from siding.agents.transcripts.reading.views import active
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 from siding.ground.namedtuples import NamedTuple
 
 CHARACTERS_PER_TOKEN = 4
@@ -205,7 +205,7 @@ def snip(removed: Sequence[str], making: Making) -> Record:
     return {
         "type": SYSTEM,
         "subtype": SNIP_BOUNDARY,
-        "content": f"{len(removed)} messages snipped",
+        "content": f"{counted(len(removed), 'message')} snipped",
         "isMeta": True,
         "snipMetadata": {"removedUuids": list(removed)},
         "uuid": making.new_id(),

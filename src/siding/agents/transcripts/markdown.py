@@ -10,6 +10,7 @@ from typing import Any
 
 from siding.agents.transcripts.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
 from siding.agents.transcripts.messages import content_of, is_boundary
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 
 LONGEST_RESULT = 4000  # characters of a tool's result that are shown
@@ -95,7 +96,7 @@ def result_text(content: object, longest: int) -> str:
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     if len(text) <= longest:
         return text
-    return f"{text[:longest]}\n… {len(text) - longest} more characters"
+    return f"{text[:longest]}\n… {counted(len(text) - longest, 'more character')}"
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from siding.asking.decisions.input_object import InputObject, InvalidAnswer, shown
 from siding.asking.decisions.request import DecisionRequest, Item, ItemKind
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 
 LONGEST_ANSWER = 100_000  # characters of a free text or a note
@@ -97,7 +98,9 @@ def _several(place: InputObject, item: Item) -> tuple[str, ...]:
     most = len(item.options) if item.most is None else item.most
     if not item.least <= len(values) <= most:
         raise place.wrong(
-            key, f"names {len(values)} options", hint=f"choose {_range(item.least, most)}"
+            key,
+            f"names {counted(len(values), 'option')}",
+            hint=f"choose {_range(item.least, most)}",
         )
     order = [option.value for option in item.options]
     return tuple(sorted(values, key=order.index))

@@ -61,7 +61,7 @@ def move_decision(state: DecisionState, move: DecisionMove) -> DecisionState:
     if after is None:
         raise AlreadyClosed(
             f"the decision is {state.value} already and cannot be changed",
-            hint="`siding decide show SESSION` shows what was recorded",
+            hint="`siding decide show DECISION` shows what was recorded",
         )
     return after
 

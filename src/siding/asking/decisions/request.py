@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from siding.asking.decisions.input_object import InputObject, InvalidRequest, shown
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 
 MAX_ITEMS = 200
@@ -250,12 +251,16 @@ def _bounds(place: InputObject, kind: ItemKind, count: int) -> tuple[int, int | 
                     hint='leave it out, or write "kind": "multiple"',
                 )
         return 1, None
-    what = f"a whole number up to the {count} options"
+    what = f"a whole number up to the {counted(count, 'option')}"
     least = place.whole("min", least=0, what=what) if place.has("min") else 1
     most = place.whole("max", least=1, what=what) if place.has("max") else None
     for key, number in (("min", least), ("max", most)):
         if number is not None and number > count:
-            raise place.wrong(key, f"is {number}, and there are {count} options", hint=what)
+            raise place.wrong(
+                key,
+                f"is {number}, and the item has {counted(count, 'option')}",
+                hint=what,
+            )
     if most is not None and least > most:
         raise place.wrong("min", f"is {least}, and max is {most}", hint="min is at most max")
     return least, most

@@ -7,7 +7,7 @@ import re
 from enum import StrEnum
 
 from siding.assistant.loop.model import Effort
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 from siding.ground.namedtuples import NamedTuple
 
 VARIABLE = "SIDING_AGENT_EFFORT"
@@ -108,7 +108,7 @@ def shown_effort(effort: Effort | int | None) -> str:
         return "auto (as the model is used to)"
     if isinstance(effort, Effort):
         return f"{effort} ({MEANINGS[effort]})"
-    return f"{effort:,} tokens"
+    return counted(effort, "token")
 
 
 def told_effort(choice: EffortChoice) -> str:

@@ -21,6 +21,7 @@ from siding.assistant.tools.shells import (
     TooManyShells,
 )
 from siding.assistant.tools.spec import failed, flag, number, spec_of, text
+from siding.ground.errors import counted
 from siding.ground.process.capture import CannotStart
 from siding.shellguard.face import LineUse
 
@@ -164,7 +165,7 @@ def _result(done: Foreground, timeout_ms: int, workspace: str) -> Result:
 def _shown(code: int | None, content: str) -> str:
     if code is None:
         return "took too long"
-    return f"exit {code}" if code else f"{content.count(chr(10)) + 1} lines"
+    return f"exit {code}" if code else counted(content.count("\n") + 1, "line")
 
 
 def _one_line(command: str) -> str:

@@ -22,6 +22,7 @@ from siding.assistant.tools.siding import Siding
 from siding.assistant.tools.spec import failed
 from siding.assistant.tools.todo_write import Todos, TodoWrite
 from siding.assistant.tools.web_fetch import WebFetch
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 
 # -- What holds for every tool: results that are too large are stored, errors are results ----------
@@ -68,7 +69,7 @@ def fitted(place: Place, call: Call, result: Result) -> Result:
         return result
     path = _stored(place.results / f"{file_name(call.id)}.txt", text)
     if path is None:
-        cut = f"{text[:MOST_RESULT]}\n[… {len(text) - MOST_RESULT:,} more characters]"
+        cut = f"{text[:MOST_RESULT]}\n[… {counted(len(text) - MOST_RESULT, 'more character')}]"
         return result._replace(content=cut)
     preview = text[:_PREVIEW].rpartition("\n")[0] or text[:_PREVIEW]
     content = (

@@ -8,6 +8,7 @@ from siding.assistant.tools.place import Place
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import choice, failed, number, several, spec_of
 from siding.assistant.tools.spec import text as text_field
+from siding.ground.errors import counted
 from siding.ground.storage.fields import mapping, mappings, strings, text, whole
 
 USUAL_WAIT_S = 300
@@ -128,7 +129,7 @@ def _steps(result: Fields) -> str:
 
 def _step(step: Fields) -> str:
     what = " ".join(strings(step.get("command"))) or text(step.get("message"))
-    changed = f"{whole(step.get('files'))} files"
+    changed = counted(whole(step.get("files")), "file")
     words = (str(whole(step.get("step"))), text(step.get("kind")), text(step.get("status")))
     return " · ".join(each for each in (*words, changed, what[:200]) if each)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.assistant.tools.port import Result, ToolSpec
+from siding.ground.errors import counted
 
 Field = Mapping[str, Any]
 _SECOND_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -90,7 +91,7 @@ def checked(spec: ToolSpec, given: Mapping[str, Any]) -> Result | None:
 def _failed(spec: ToolSpec, problems: list[str]) -> Result:
     shown = problems[:_MOST_PROBLEMS]
     if len(problems) > len(shown):
-        shown.append(f"and {len(problems) - len(shown)} more problems")
+        shown.append(f"and {counted(len(problems) - len(shown), 'more problem')}")
     text = f"The input of {spec.name} does not fit; nothing was done.\n" + "\n".join(
         f"- {each}" for each in shown
     )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 
 from siding.faces.cli.globals import Context, add_globals
 from siding.faces.cli.screen.screen import inert, shorten
@@ -22,6 +25,8 @@ ANY_DECISION = {"decide show", "decide result"}
 POINTS = ("base", "last", "now")
 _OF_FILES = {"FILE", "F", "PATH", "DIR", "file", "path", "paths", "SCRIPT"}
 _LONGEST = 60  # characters of a description
+_MOST_SESSIONS = 50
+_PATIENCE_S = 1.0  # how long a shell waits for a list of sessions
 
 Value = tuple[str, str]  # what is offered, and what that is; "" for nothing to say
 
@@ -122,6 +127,8 @@ def _of_argument(
         return _decisions(context, closed=verb in ANY_DECISION)
     if verb in ("workflow run", "workflow check"):
         return _workflows(context, words[2:-1])
+    if verb.startswith("session ") and _wants_session(parser, words[2:-1]):
+        return _sessions(context)
     found: list[Value] = []
     for action in _positionals(parser):
         if action.dest == "task":
@@ -129,6 +136,12 @@ def _of_argument(
         elif action.choices is not None:
             found += [(str(choice), "") for choice in action.choices]
     return found
+
+
+def _wants_session(parser: ArgumentParser, given: list[str]) -> bool:
+    """Tell whether the next word names a session: nothing but options stands before it."""
+    names = [action.dest for action in _positionals(parser)]
+    return names[:1] == ["session"] and all(word.startswith("-") for word in given)
 
 
 def _may_be_file(words: list[str]) -> bool:
@@ -195,6 +208,40 @@ def _decisions(context: Context, *, closed: bool) -> Iterator[Value]:
     found, _ = list_decisions(require_project(context.app), closed=closed, limit=50)
     for each in found:
         yield each.session_id, each.items[0].title if each.items else ""
+
+
+def _sessions(context: Context) -> Iterator[Value]:
+    """Yield the newest sessions, each with its title.
+
+    The first look reads every transcript there is. Nothing is offered if it takes too long; `siding
+    session list` reads them all, and the next look is short.
+    """
+    from siding.sessions.lookup import SessionFilter, scope_of, sessions
+    from siding.sessions.reader import masked
+
+    app = context.app
+    with _within(_PATIENCE_S):
+        scope = scope_of(app)
+        listing = sessions(app, scope, SessionFilter())
+        for row in masked(app, scope, listing.rows[:_MOST_SESSIONS]):
+            changed = ago(datetime.fromtimestamp(row.changed_at, UTC).isoformat())
+            yield listing.names[row.id], f"{shorten(row.name, 40)} · {row.client}, {changed}"
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError if what is inside takes longer."""
+
+    def over(_signal: int, _frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _runs(context: Context, *, ended: bool) -> Iterator[Value]:

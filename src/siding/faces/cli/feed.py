@@ -12,9 +12,9 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen, columns_of, inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, changes, counted
+from siding.faces.cli.screen.words import ago, changes
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import SidingError, UsageError
+from siding.ground.errors import SidingError, UsageError, counted
 
 if TYPE_CHECKING:
     from siding.asking.views import InboxEntry

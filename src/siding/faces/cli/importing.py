@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen
-from siding.faces.cli.screen.words import counted
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.importing.bring_in import ImportReport, Item
@@ -26,7 +26,10 @@ WORDS = {"new": "new", "moved on": "moved on", "there": "already there", "left":
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "path", nargs="?", help="the directory that has them (default: the main checkout)"
+        "path",
+        nargs="?",
+        metavar="PATH",
+        help="the directory that has them (default: the main checkout)",
     )
     parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would come")
     add_format(parser, "text", "json")

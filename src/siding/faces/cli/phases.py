@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,9 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_task_word
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted, duration, local_time, task_name
+from siding.faces.cli.screen.words import ago, duration, local_time, task_name
 from siding.faces.cli.verb import Verb
+from siding.ground.errors import counted
 from siding.ground.ids import run_or_step
 from siding.record.phases.states import PhaseMove
 
@@ -33,8 +34,8 @@ def _moving(move: PhaseMove, about: str, *, summary: str, phase: str = "") -> Ve
 
 def _moving_options(parser: ArgumentParser, *, move: PhaseMove, summary: str, phase: str) -> None:
     if phase:
-        parser.add_argument("phase", help=phase)
-    parser.add_argument("summary", help=summary)
+        parser.add_argument("phase", metavar="PHASE", help=phase)
+    parser.add_argument("summary", metavar="SUMMARY", help=summary)
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the move as JSON")
@@ -283,7 +284,18 @@ List the passes of all tasks through the phases, newest first; `*` marks what is
 
 
 def _show_options(parser: ArgumentParser) -> None:
-    parser.add_argument("which", nargs="?", help="a task, or a pass of `siding phase list`")
+    parser.set_defaults(which=None)  # first, as in `add_task_word`
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "which",
+        nargs="?",
+        metavar="PASS",
+        default=SUPPRESS,
+        help="a pass of `siding phase list`, or a task (default: this terminal's)",
+    )
+    which.add_argument(
+        "-t", "--task", dest="which", metavar="TASK", default=SUPPRESS, help="that of this task"
+    )
     parser.add_argument("--json", action="store_true", help="print the pass as JSON")
 
 

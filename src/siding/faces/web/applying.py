@@ -14,7 +14,7 @@ from siding.faces.web.plan import (
     meanwhile,
     planned,
 )
-from siding.faces.web.text import counted
+from siding.ground.errors import counted
 from siding.ground.ids import TaskId
 from siding.record.place.project import Project
 from siding.record.restoring.rollback import quote_path

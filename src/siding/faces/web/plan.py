@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from siding.applying.apply import Mode
-from siding.faces.web.text import counted
+from siding.ground.errors import counted
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project

@@ -8,7 +8,8 @@ from jinja2 import Environment, FileSystemLoader, Undefined
 from markupsafe import Markup, escape
 
 from siding.asking.views import moment_iso
-from siding.faces.web.text import counted, duration, inert, size
+from siding.faces.web.text import duration, inert, size
+from siding.ground.errors import counted
 from siding.ground.ids import run_or_step
 from siding.ground.namedtuples import NamedTuple
 from siding.usage.brief import brief, tokens_of

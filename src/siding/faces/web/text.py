@@ -67,11 +67,6 @@ def size(count: int) -> str:
     return f"{value / 1024:.1f} TiB"
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return ``1 file``, ``3,000 files``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
 def quoted(text: str) -> str:
     """Return untrusted text as one short quotation.
 

@@ -9,6 +9,7 @@ run has one of its own (`sandbox.cgroup`) beside the samples.
 
 from typing import Protocol
 
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 
 LIMIT_EXIT_CODE = 125  # as `git bisect run` has it: neither good nor bad, it cannot be told
@@ -48,10 +49,13 @@ class Breach(NamedTuple):
             much = f"{self.allowed} bytes of memory"
             return f"it wanted more than the {much} that it may have: the kernel refused"
         if self.by_kernel:  # the kernel counts threads
-            many = f"{self.seen} processes and threads, and may have {self.allowed} processes"
+            most = counted(self.allowed, "process", "processes")
+            many = f"{self.seen} processes and threads, and may have {most}"
             return f"it wanted more than {many}: the kernel refused"
         if self.what == "processes":
-            return f"it had {self.seen} processes, and may have {self.allowed}"
+            return (
+                f"it had {counted(self.seen, 'process', 'processes')}, and may have {self.allowed}"
+            )
         took = {"output": "wrote", "memory": "took", "disk": "made the workspace grow by"}
         return (
             f"it {took[self.what]} {self.seen} bytes, and may {_ALLOWED[self.what]}{self.allowed}"

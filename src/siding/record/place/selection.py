@@ -10,10 +10,6 @@ from siding.record.tasks.terminals import Terminals, TerminalTask
 BEFORE = "-"  # named instead of a task: the one that this terminal was about before
 TASK_VARIABLE = "SIDING_TASK"
 NOTHING_ACTIVE = "no task is active here"
-NO_TASK_HINT = (
-    "`siding switch TASK` chooses one, `siding task start NAME` makes one; `siding task list` "
-    "shows what there is"
-)
 
 
 class Current(NamedTuple):
@@ -39,7 +35,9 @@ def select(project: Project, named: str | None) -> Task:
         return task_before(project) if named == BEFORE else resolve(project, named)
     found = current(project)
     if found.task is None:
-        raise NoActiveTask(found.passed_over or NOTHING_ACTIVE, hint=NO_TASK_HINT)
+        from siding.record.place.no_task import ways_on
+
+        raise NoActiveTask(found.passed_over or NOTHING_ACTIVE, hint=ways_on(project))
     if found.passed_over:
         project.app.warn(found.passed_over)
     return project.tasks.load(found.task)

@@ -81,6 +81,7 @@ class Settings(NamedTuple):
 
     default_base: str = ""
     branch_prefix: str = "siding/"
+    trailers: bool = True  # whether commits and pull requests name their task and its steps
     post_create: tuple[str, ...] = ()
     pre_run: tuple[str, ...] = ()
     post_run: tuple[str, ...] = ()

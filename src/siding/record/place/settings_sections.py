@@ -106,6 +106,7 @@ def _settings_from(layers: "Sequence[Layer]") -> Settings:
     found = Settings(
         default_base=git.text("default_base", default.default_base),
         branch_prefix=git.text("branch_prefix", default.branch_prefix),
+        trailers=git.flag("trailers", default.trailers),
         post_create=hooks.commands("post_create"),
         pre_run=hooks.commands("pre_run"),
         post_run=hooks.commands("post_run"),

@@ -16,6 +16,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from siding.ground.errors import counted
 from siding.ground.files.durable import flush_dir, make_dirs, write_and_rename
 from siding.ground.files.regular import read_small
 from siding.ground.git import refs
@@ -429,5 +430,7 @@ def repair(repository: Repository, git_dir: Path, kept: Path) -> tuple[str, ...]
         write_and_rename(made, log, b"".join(good), mode=0o644)
         flush_dir(log.parent)
         left_out = len(lines) - len(good)
-        done.append(f"{left_out} lines of HEAD's log name commits that are nowhere: left out")
+        done.append(
+            f"left out: {counted(left_out, 'line')} of HEAD's log about commits that are nowhere"
+        )
     return tuple(done)

@@ -67,6 +67,19 @@ def last_screen(
     return LastScreen(tuple(lines), size, is_guessed=told is None)
 
 
+def text_on_screen(output: Output, size: WindowSize | None) -> str:
+    """Return what is on the terminal of a run now, if its output is short; else "".
+
+    It is drawn also of a program that only writes lines. Raises OSError.
+    """
+    if output.streams is not StreamPlan.PTY or output.stdout.size > _DRAWN:
+        return ""
+    data = output.stdout.tail(_DRAWN)
+    screen = TextScreen(size or _guessed_size(data))
+    screen.feed(since_safe_point(data).decode("utf-8", "replace"))
+    return "\n".join(screen.lines())
+
+
 def draws(data: bytes) -> bool:
     """Tell whether output in a terminal is drawn on a screen, and not written in lines."""
     return _DRAWS.search(data) is not None

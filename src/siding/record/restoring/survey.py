@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from siding.ground.errors import counted
 from siding.ground.git.command import Place
 from siding.ground.git.paths import GITLINK, NOTHING, is_selected, is_under, quote_path
 from siding.ground.git.roots import WorktreeRoot
@@ -224,7 +225,9 @@ def refuse(found: Survey, *, even_incomplete: bool) -> None:
     if found.lacks and not (force or even_incomplete):
         raise Refusal(Reason.INCOMPLETE, state=found.destination.name, lacks=found.lacks)
     if found.blocked and not force:
-        raise Refusal(Reason.IN_THE_WAY, count=len(found.blocked), paths=_some(found.blocked))
+        raise Refusal(
+            Reason.IN_THE_WAY, count=counted(len(found.blocked), "path"), paths=_some(found.blocked)
+        )
 
 
 def cannot_move(stuck: Sequence[Stuck]) -> Refusal:

@@ -19,6 +19,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from siding.ground.errors import counted
 from siding.ground.git.objects import Commit
 from siding.ground.git.paths import quote_path, unquote_path
 from siding.ground.git.refs import Head, as_sha, head_of
@@ -193,7 +194,9 @@ def keep_commits(
         if done.returncode == 0:
             kept = tuple(Sha(sha) for sha in attempt if sha)
             lost = len(heads) - len(kept)
-            note = (f"{lost} commits that HEAD went through are gone already",) if lost else ()
+            note = (
+                (f"gone already: {counted(lost, 'commit')} that HEAD went through",) if lost else ()
+            )
             return kept, note
     return (), ("the commits that HEAD went through could not be copied",)
 

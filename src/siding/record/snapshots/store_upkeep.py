@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
+from siding.ground.errors import counted
 from siding.ground.files.durable import flush_dir, make_dirs, replace_by_lock
 from siding.ground.git import objects, refs
 from siding.ground.git.errors import CommandFailed, SnapshotDamaged, said_by
@@ -151,15 +152,15 @@ def verify_snapshots(
     if tip is None:
         raise SnapshotDamaged(f"task {task_id!r} has no snapshot")
     counting = ["rev-list", "--count", "--first-parent", tip, "--not", base]
-    counted = store.git.start(store.place(), counting)
+    count = store.git.start(store.place(), counting)
     needed = _needed_now(store, task_id, freed) if freed else _needed(store, task_id, tip, base)
-    total = counted.finish()
+    total = count.finish()
     if total.returncode:
         raise _not_whole(task_id, total.stderr)
     absent = set(needed) - store.present(needed)
     if absent:
         raise SnapshotDamaged(
-            f"{len(absent)} objects of task {task_id!r} are missing from the snapshot store, "
+            f"the snapshot store lacks {counted(len(absent), 'object')} of task {task_id!r}, "
             f"among them {min(absent)}"
         )
     if contents:

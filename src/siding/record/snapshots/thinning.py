@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
+from siding.ground.errors import counted
 from siding.ground.files.durable import flush_dir, flush_file, make_dirs
 from siding.ground.git import refs
 from siding.ground.git.errors import SnapshotDamaged, said_by
@@ -141,7 +142,7 @@ def _read_back(store: SnapshotStore, pack: Path, stays: AbstractSet[str]) -> Non
         )
     held = {line.split(" ")[1] for line in listed.decode("ascii").splitlines()}
     if held != stays:
-        raise SnapshotDamaged(f"the new pack lacks {len(set(stays) - held)} objects")
+        raise SnapshotDamaged(f"the new pack lacks {counted(len(set(stays) - held), 'object')}")
 
 
 def _install(store: SnapshotStore, pack: Path) -> None:

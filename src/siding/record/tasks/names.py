@@ -55,10 +55,10 @@ def name_after_command(argv: list[str]) -> str:
     subject = max(words, key=len, default="") if words else ""
     name = f"{program}: {subject}" if " " in subject.strip() else program
     clean = "".join(character for character in name if character.isprintable()).strip(" -")
-    return _cut_at_word(clean, MAX_DERIVED_LENGTH) or "task"
+    return cut_at_word(clean, MAX_DERIVED_LENGTH) or "task"
 
 
-def _cut_at_word(text: str, length: int) -> str:
+def cut_at_word(text: str, length: int) -> str:
     """Return `text`; if it is longer than `length`, its first whole words and a ``…``."""
     if len(text) <= length:
         return text

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.ground.errors import NotFound, SidingError
+from siding.ground.errors import NotFound, SidingError, counted
 from siding.ground.git.errors import GitError
 from siding.ground.git.refs import is_sha
 from siding.ground.git.repository import give_pack
@@ -191,7 +191,7 @@ def _weighed(project: Project, workspace: Workspace, kept: BranchFate) -> Branch
     if applied is not None and is_kept(project.snapshots, workspace.task_id, tip):
         return gone._replace(why=f"all of it was applied to {applied}")
     count = commits_without(repository, tip, [workspace.base_commit, *targets.values()])
-    commits = "1 commit" if count == 1 else f"{count} commits"
+    commits = counted(count, "commit")
     names = " or ".join(targets) or "its base"
     verb = "do" if len(targets) > 1 else "does"
     return kept._replace(why=f"{commits} that {names} {verb} not have")

@@ -3,6 +3,7 @@
 A statement becomes lines of Python. One that cannot be translated is left to a person, by name.
 """
 
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.workflows.child.body import compile_body
 from siding.workflows.javascript.acts import act, is_act
@@ -113,7 +114,11 @@ class StatementTranslator(ExpressionTranslator):
                         self.scopes.declare(name, is_const=False)
         source = self.source[node.start : node.end].splitlines()
         shown = source[:_SHOWN_LINES]
-        more = [f"#   … {len(source) - len(shown)} lines more"] if len(source) > len(shown) else []
+        more = (
+            [f"#   … {counted(len(source) - len(shown), 'line')} more"]
+            if len(source) > len(shown)
+            else []
+        )
         return [
             f"# TODO by hand: line {line}, {why}",
             *(f"#   {one}".rstrip() for one in shown),

@@ -5,6 +5,7 @@ Of a workflow: agents, lanes, phases, the log. Of JavaScript: Math, JSON, Object
 
 from collections.abc import Sequence
 
+from siding.ground.errors import counted
 from siding.workflows.javascript.functions import single, with_function
 from siding.workflows.javascript.nodes import (
     Call,
@@ -95,7 +96,7 @@ def said(t: Translator, arguments: tuple[Expression, ...]) -> Value:
 
 def _agent(t: Translator, arguments: tuple[Expression, ...]) -> Value:
     if not 1 <= len(arguments) <= 2 or isinstance(arguments[0], Spread):
-        raise refuse(f"`agent` with {len(arguments)} arguments")
+        raise refuse(f"`agent` with {counted(len(arguments), 'argument')}")
     prompt = t.value(arguments[0])
     options: list[Code] = []
     kind = TEXT
@@ -125,7 +126,7 @@ def _option(t: Translator, each: Property | Spread) -> Code:
 
 def _parallel(t: Translator, arguments: tuple[Expression, ...]) -> Value:
     if len(arguments) != 1:
-        raise refuse(f"`parallel` with {len(arguments)} arguments")
+        raise refuse(f"`parallel` with {counted(len(arguments), 'argument')}")
     thunks = t.value(arguments[0])
     made = inner(thunks.kind)
     result = inner(made) if made.name == "function" else ANY
@@ -154,7 +155,7 @@ def _pipeline(t: Translator, arguments: tuple[Expression, ...]) -> Value:
 def _workflow(t: Translator, node: Call) -> Value:
     arguments = node.arguments
     if not 1 <= len(arguments) <= 2:
-        raise refuse(f"`workflow` with {len(arguments)} arguments")
+        raise refuse(f"`workflow` with {counted(len(arguments), 'argument')}")
     first = arguments[0]
     more: list[Code] = [t.value(argument).code for argument in arguments[1:]]
     if isinstance(first, Object):

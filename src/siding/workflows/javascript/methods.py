@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from siding.ground.errors import counted
 from siding.workflows.javascript.functions import mapped, predicate, with_function
 from siding.workflows.javascript.nodes import Expression, Number, Spread, Text
 from siding.workflows.javascript.operators import as_text
@@ -272,5 +273,5 @@ def collection_method(t: Translator, value: Value, name: str, arguments: Argumen
 
 def _one(arguments: Arguments, name: str) -> Expression:
     if len(arguments) != 1 or isinstance(arguments[0], Spread):
-        raise refuse(f"`{name}` with {len(arguments)} arguments")
+        raise refuse(f"`{name}` with {counted(len(arguments), 'argument')}")
     return arguments[0]

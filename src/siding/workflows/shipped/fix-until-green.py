@@ -34,9 +34,10 @@ async def main(args):
         done = await run(check, label=f"check:{number}")
     if done["passed"]:
         return {"green": True, "rounds": rounds, "step": done["step"], "output": ""}
+    tried = "1 round" if rounds == 1 else f"{rounds} rounds"
     return {
         "green": False,
-        "why": f"`{check}` still fails (exit {done['exit']}) after {rounds} rounds",
+        "why": f"`{check}` still fails (exit {done['exit']}) after {tried}",
         "rounds": rounds,
         "step": done["step"],
         "output": done["output"][-2000:],

@@ -32,7 +32,7 @@ async def main(args):
         return agent(text, label=str(item)[:40], isolation=isolation, details=True)
 
     phase("Map")
-    log(f"{len(items)} items")
+    log("1 item" if len(items) == 1 else f"{len(items)} items")
     done = await pipeline(items, one)
     results = [
         {
@@ -45,7 +45,7 @@ async def main(args):
     ]
     failed = [item for item, found in zip(items, done, strict=True) if not found]
     if failed:
-        log(f"{len(failed)} items have no result: {failed}")
+        log(f"no result for {len(failed)} of {len(items)}: {failed}")
     merged = None
     if given.get("merge") and results:
         phase("Merge")

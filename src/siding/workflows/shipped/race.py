@@ -117,5 +117,6 @@ def size(entry):
 def told(entry):
     changed = entry["changed"]
     lines = f"+{changed.get('additions', 0)} -{changed.get('deletions', 0)}"
-    where = f"{changed.get('files', 0)} files {lines}, `siding diff --task {entry['fork']}`"
+    files = "1 file" if changed.get("files") == 1 else f"{changed.get('files', 0)} files"
+    where = f"{files} {lines}, `siding diff --task {entry['fork']}`"
     return f"{entry['agent']} ({where}): {entry['says']}"

@@ -66,7 +66,7 @@ async def main(args):
             return None  # nobody looked: that is not "nothing was found"
         findings = found["findings"]
         if len(findings) > MOST:
-            log(f"{side}: {len(findings) - MOST} findings beyond {MOST} were not looked at")
+            log(f"{side}: only the first {MOST} of {len(findings)} findings are looked at")
         verdicts = await parallel(
             [judged(side, n, one) for n, one in enumerate(findings[:MOST], 1)]
         )

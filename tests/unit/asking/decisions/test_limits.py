@@ -89,12 +89,12 @@ def test_a_pro_or_con_that_is_too_long_is_refused(key: str) -> None:
         (item(kind="text", options=options(2)), "are given for a free text", "leave out"),
         (
             item(kind="multiple", options=options(2), min=3),
-            "min is 3, and there are 2",
+            "min is 3, and the item has 2 options",
             "up to the 2",
         ),
         (
             item(kind="multiple", options=options(2), max=3),
-            "max is 3, and there are 2",
+            "max is 3, and the item has 2 options",
             "up to the 2",
         ),
         (

@@ -39,7 +39,7 @@ def test_read_numbers_lines_and_goes_on_with_an_offset(place: Place) -> None:
             "startLine": 2,
             "totalLines": 3000,
         }
-        assert "3000 lines" in await at.text("Read", file_path="a b\n.txt", offset=4000)
+        assert "3,000 lines" in await at.text("Read", file_path="a b\n.txt", offset=4000)
 
     with_tools(place, act)
 

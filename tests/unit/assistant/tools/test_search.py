@@ -230,7 +230,7 @@ def test_files_of_secrets_are_searched_only_by_name(place: Place, search: Search
 
     async def act(at: Bench) -> None:
         shown = await at.text("Grep", pattern="foo", output_mode="content")
-        assert shown.startswith("b.txt:1:foo\n(1 more files match, in which secrets")
+        assert shown.startswith("b.txt:1:foo\n(Left out: 1 file in which secrets")
         assert "TOKEN" not in shown
         one = await at.text("Grep", pattern="foo", output_mode="content", path=".env")
         assert one == ".env:1:TOKEN=foo"

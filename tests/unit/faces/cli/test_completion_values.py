@@ -1,7 +1,15 @@
 """The values that `__complete` offers a shell for the last word of a command line."""
 
+import json
+import time
+from pathlib import Path
+
+import pytest
+
 from integration.undo.desk import Desk
+from siding.faces.cli import completion
 from siding.faces.cli.table import FOR_PROGRAMS
+from siding.sessions import lookup
 from unit.faces.cli.in_process import CommandLine
 
 
@@ -97,3 +105,43 @@ def test_files_are_offered_only_where_one_can_stand(desk: Desk, siding: CommandL
 def test_outside_of_a_project_it_is_silent(siding: CommandLine) -> None:
     assert values(siding, "log", "-t", "") == []
     assert values(siding, "completion", "") == ["bash", "fish", "zsh"]
+
+
+def told(number: int, workspace: Path, home: Path) -> None:
+    """Write a conversation as Claude Code keeps it."""
+    session = f"1111111{number}-2222-4333-8444-555555555555"
+    line = {
+        "type": "user",
+        "uuid": f"a{number}",
+        "parentUuid": None,
+        "sessionId": session,
+        "cwd": str(workspace),
+        "timestamp": f"2026-11-2{number}T01:00:00.000Z",
+        "version": "2.1.0",
+        "message": {"role": "user", "content": f"do thing {number}"},
+    }
+    kept = home / ".claude" / "projects" / str(workspace).replace("/", "-").replace(".", "-")
+    kept.mkdir(parents=True, exist_ok=True)
+    (kept / f"{session}.jsonl").write_text(json.dumps(line) + "\n")
+
+
+def test_sessions_the_newest_first_with_their_titles(
+    desk: Desk, siding: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in (1, 3, 2):
+        told(number, desk.root, Path(desk.sandbox.env["HOME"]))
+    found = offered(siding, "session", "show", "")
+    assert list(found) == ["11111113", "11111112", "11111111"]
+    assert found["11111113"].startswith("do thing 3 · claude, ")
+    assert values(siding, "session", "resume", "11111112") == ["11111112"]
+    assert values(siding, "session", "rewind", "11111112", "") == [], "that is a message of it"
+    assert "--format" in values(siding, "session", "show", "--fo")
+
+    def sleeps(*_given: object) -> None:
+        time.sleep(60)
+
+    monkeypatch.setattr(completion, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(lookup, "sessions", sleeps)
+    begun = time.monotonic()
+    assert values(siding, "session", "show", "") == []
+    assert time.monotonic() - begun < 30

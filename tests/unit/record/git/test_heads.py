@@ -158,7 +158,7 @@ def test_the_commits_are_copied_with_what_they_stand_on(moving: Moving) -> None:
 def test_of_commits_that_are_gone_the_one_of_head_is_kept(moving: Moving) -> None:
     head = moving.made("first")
     lost = MovedHeads(head, (head, NOWHERE), 0)
-    said = "1 commits that HEAD went through are gone already"
+    said = "gone already: 1 commit that HEAD went through"
     assert moving.keep(lost) == ((head,), (said,))
     assert moving.held([head]) == {head}
     failed = ((), ("the commits that HEAD went through could not be copied",))

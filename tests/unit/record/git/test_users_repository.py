@@ -169,7 +169,7 @@ def test_verify_sees_an_object_that_only_the_user_has(task: World) -> None:
         task.user("unpack-objects", "-q", stdin=pack.read_bytes())
         pack.unlink()
         pack.with_suffix(".idx").unlink()
-    with pytest.raises(SnapshotDamaged, match="missing from the snapshot store"):
+    with pytest.raises(SnapshotDamaged, match="the snapshot store lacks"):
         verify_snapshots(store, TASK)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from siding.assistant.tools.files.changes import Change, Changer, Replacement
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import flag, part, several, spec_of, text
+from siding.ground.errors import counted
 from siding.shellguard.face import Effect
 
 OLD = text("the text to replace, exactly as it is in the file, blanks and line ends included")
@@ -41,7 +42,7 @@ class Write:
         hunks = [] if is_new else ended.hunks
         return Result(
             f"{ended.path} has been {'made' if is_new else 'replaced'}.",
-            shown=f"{len(content.splitlines())} lines",
+            shown=counted(len(content.splitlines()), "line"),
             details={
                 **ended.details,
                 "type": "create" if is_new else "update",

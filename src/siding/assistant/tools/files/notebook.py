@@ -12,6 +12,7 @@ from siding.assistant.tools.files.paths import PathRefused
 from siding.assistant.tools.files.texts import Text
 from siding.assistant.tools.port import Block, Call, Result, Use
 from siding.assistant.tools.spec import choice, spec_of, text
+from siding.ground.errors import counted
 from siding.shellguard.face import Effect
 
 _MOST_OUTPUT = 10_000  # characters of the outputs of a cell
@@ -57,7 +58,9 @@ def shown_notebook(path: Path, data: bytes) -> Result | None:
         text, images = _cell(cell, number)
         if size + len(text) > _MOST_SHOWN:
             rest = len(found["cells"]) - number
-            blocks.append(_text(f"({rest} more cells are not shown. Look at them with `jq`.)"))
+            blocks.append(
+                _text(f"(Not shown: {counted(rest, 'more cell')}. Look at them with `jq`.)")
+            )
             break
         size += len(text)
         blocks.append(_text(text))
@@ -67,7 +70,7 @@ def shown_notebook(path: Path, data: bytes) -> Result | None:
         cells.append(_described(cell, number))
     details = {"type": "notebook", "file": {"filePath": str(path), "cells": cells}}
     content = tuple(blocks) or (_text("(The notebook has no cells.)"),)
-    return Result(content, shown=f"{len(found['cells'])} cells", details=details)
+    return Result(content, shown=counted(len(found["cells"]), "cell"), details=details)
 
 
 def _text(text: str) -> Block:
@@ -103,7 +106,7 @@ def _outputs(outputs: Sequence[Any]) -> tuple[str, list[Block]]:
                 images += [_image(kind, joined(data[kind])) for kind in _PICTURES if kind in data]
     text = "\n".join(each.rstrip("\n") for each in texts if each)
     if len(text) > _MOST_OUTPUT:
-        text = f"{text[:_MOST_OUTPUT]}… ({len(text) - _MOST_OUTPUT} more characters)"
+        text = f"{text[:_MOST_OUTPUT]}… ({counted(len(text) - _MOST_OUTPUT, 'more character')})"
     return text, images
 
 

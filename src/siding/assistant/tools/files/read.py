@@ -16,6 +16,7 @@ from siding.assistant.tools.files.paths import Opened, PathRefused, Paths, expla
 from siding.assistant.tools.files.texts import Lines, Window, is_binary, lines_of
 from siding.assistant.tools.port import Call, Result, Use
 from siding.assistant.tools.spec import failed, number, spec_of, text
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.shellguard.face import Effect
 
@@ -209,4 +210,4 @@ def _text(opened: Opened, lines: Lines) -> Result:
             "totalLines": lines.total,
         },
     }
-    return Result(lines.shown, shown=f"{lines.number} lines", details=details)
+    return Result(lines.shown, shown=counted(lines.number, "line"), details=details)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import BinaryIO
 
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 
 _BOMS = (
@@ -176,7 +177,7 @@ class Lines(NamedTuple):
         if self.total == 0:
             return "(The file is there and empty.)"
         if not self.lines:
-            return f"(There is no line {self.first}: the file has {self.total} lines.)"
+            return f"(There is no line {self.first}: the file has {counted(self.total, 'line')}.)"
         numbered = (f"{n:6}\t{_cut(line)}" for n, line in enumerate(self.lines, start=self.first))
         last = self.first + self.number - 1
         if last >= self.total:
@@ -191,7 +192,7 @@ class Lines(NamedTuple):
 def _cut(line: str) -> str:
     if len(line) <= _LONGEST:
         return line
-    return f"{line[:_LONGEST]}… ({len(line) - _LONGEST} more characters)"
+    return f"{line[:_LONGEST]}… ({counted(len(line) - _LONGEST, 'more character')})"
 
 
 def _split(text: str) -> Iterator[str]:

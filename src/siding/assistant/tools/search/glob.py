@@ -29,6 +29,7 @@ from siding.assistant.tools.search.search import (
     where,
 )
 from siding.assistant.tools.spec import failed, spec_of, text
+from siding.ground.errors import counted
 from siding.shellguard.face import Effect
 
 LONGEST = 1000  # characters of a pattern
@@ -274,4 +275,4 @@ def _result(shown: list[str], total: int, notes: Sequence[str], took_ms: int) ->
     lines = [*shown, *notes]
     if total > len(shown):
         lines.append(f"({len(shown)} of {total:,} files, the newest. Narrow the pattern.)")
-    return Result("\n".join(lines), shown=f"{total:,} files", details=details)
+    return Result("\n".join(lines), shown=counted(total, "file"), details=details)

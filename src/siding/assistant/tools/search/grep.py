@@ -25,6 +25,7 @@ from siding.assistant.tools.search.search import (
     where,
 )
 from siding.assistant.tools.spec import choice, failed, flag, number, spec_of, text
+from siding.ground.errors import counted
 from siding.shellguard.face import Effect
 
 USUAL_ENTRIES = 250
@@ -94,9 +95,10 @@ class Grep:
         open_hits = [each for each in hits if not self._is_secret(request, each)]
         notes = list(found.notes)
         if len(open_hits) < len(hits):
+            closed = counted(len(hits) - len(open_hits), "file")
             notes.append(
-                f"({len(hits) - len(open_hits)} more files match, in which secrets are usually "
-                "kept; such files are searched only one by one.)"
+                f"(Left out: {closed} in which secrets are usually kept; such files are searched "
+                "only one by one.)"
             )
         if not open_hits:
             return _nothing(notes)

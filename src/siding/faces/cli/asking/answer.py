@@ -1,9 +1,11 @@
 """Answer a decision: question by question in the terminal, or at once with the flags.
 
-siding decide answer                                  the only one that waits
-siding decide answer SESSION --choose 1=jwt --choose 2=a --choose 2=b --note '1=ask me again'
-siding decide answer SESSION --recommended            what was recommended, everywhere
-siding decide answer SESSION --answers answers.json   [{"id": 1, "chosen": "jwt"}], - for stdin
+  siding decide answer              the only one that waits
+  siding decide answer DECISION --choose 1=jwt --choose 2=a --choose 2=b --note '1=ask me again'
+  siding decide answer DECISION --recommended
+  siding decide answer DECISION --answers answers.json
+
+The file has JSON: [{"id": 1, "chosen": "jwt"}]; `-` is standard input.
 """
 
 from __future__ import annotations
@@ -27,7 +29,12 @@ LONGEST_INPUT = 1 << 20  # bytes
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", help="which one (default: the only one that waits)")
+    parser.add_argument(
+        "session",
+        nargs="?",
+        metavar="DECISION",
+        help="which one (default: the only one that waits)",
+    )
     how = parser.add_argument_group("without questions")
     how.add_argument(
         "-c",
@@ -43,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     how.add_argument(
         "--recommended", action="store_true", help="take what is recommended where nothing is named"
     )
-    how.add_argument("--answers", metavar="F", help="read all of it as JSON from a file, or -")
+    how.add_argument("--answers", metavar="FILE", help="read all of it as JSON from a file, or -")
     parser.add_argument("--json", action="store_true", help="print the decision as JSON")
 
 
@@ -165,7 +172,8 @@ def _document(item: ItemView, values: list[str], note: str | None) -> dict[str, 
     return {**document, "note": note} if note else document
 
 
-HELP = "Enter takes what is recommended · :n TEXT adds a note · :b goes back · :q leaves"
+HELP = ":n TEXT adds a note · :b goes back · :q leaves"
+RECOMMENDED = "Enter takes what is recommended"
 
 
 class NothingRecorded(SidingError):
@@ -194,7 +202,8 @@ class Dialogue:
     def hold(self) -> list[dict[str, Any]]:
         """Return the answers once the person has confirmed them; raises NothingRecorded."""
         items = self._decision.items
-        self._screen.print(self._screen.style(HELP, "dim"))
+        words = f"{RECOMMENDED} · {HELP}" if any(map(_recommended, items)) else HELP
+        self._screen.print(self._screen.style(words, "dim"))
         at = 0
         while True:
             while at < len(items):

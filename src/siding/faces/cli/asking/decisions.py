@@ -13,9 +13,9 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted, local_time, seconds_in
+from siding.faces.cli.screen.words import ago, local_time, seconds_in
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 from siding.ground.ids import run_or_step
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ KINDS = {"single": "choose one", "multiple": "choose several", "text": "write an
 
 def _list_options(parser: ArgumentParser) -> None:
     parser.add_argument("-a", "--all", action="store_true", help="answered and cancelled ones too")
-    parser.add_argument("-n", "--limit", type=int, default=0, metavar="N", help="only the newest N")
+    parser.add_argument("-n", "--limit", type=int, default=0, metavar="N", help="default: all")
     parser.add_argument("--json", action="store_true", help="print them as JSON")
 
 
@@ -79,7 +79,9 @@ def _list_row(decision: DecisionView, *, closed: bool) -> tuple[str, ...]:
 
 
 def _show_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", help="which one (default: the newest)")
+    parser.add_argument(
+        "session", nargs="?", metavar="DECISION", help="which one (default: the newest)"
+    )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
@@ -114,7 +116,7 @@ Show a decision: its questions, what speaks for and against each option, and the
 
 
 def _cancel_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", help="which one")
+    parser.add_argument("session", metavar="DECISION", help="which one")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why; it is recorded")
 
 
@@ -143,6 +145,7 @@ def _clean_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--older-than", metavar="TIME", help="only those closed before, such as 30d"
     )
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be moved")
 
 
 def _clean(arguments: Namespace, context: Context) -> int:
@@ -161,8 +164,15 @@ def _clean(arguments: Namespace, context: Context) -> int:
                 f"--older-than {arguments.older_than!r} is not a time", hint="30d, 12h"
             )
         before = (context.app.clock.now() - timedelta(seconds=seconds)).isoformat()
-    moved = clean(require_project(context.app), keep=arguments.keep or 0, before=before)
-    context.screen.note(f"moved {counted(len(moved), 'record')} to the trash")
+    project, keep = require_project(context.app), arguments.keep or 0
+    found = clean(project, keep=keep, before=before, dry_run=arguments.dry_run)
+    records = counted(len(found), "record")
+    if arguments.dry_run:
+        for session_id in found:
+            context.screen.print(session_id)
+        context.screen.note(f"{records} would be moved to the trash")
+    else:
+        context.screen.note(f"moved {records} to the trash")
     return 0
 
 
@@ -202,8 +212,9 @@ def print_item(screen: Screen, project: Project, decision: DecisionView, item: I
         rule = f"choose {range_of(item)}"
     title = screen.style(f"{item.id}. {inert(item.title)}", "bold")
     screen.print(f"{title}  {screen.style(f'[{rule}]', 'dim')}")
+    # A line beside it sets it apart: a plan's numbered steps look like the options below it.
     for line in inert(item.context.strip(), lines=True).splitlines():
-        screen.print(f"   {line}".rstrip())
+        screen.print(f"   {screen.style('│', 'dim')} {line}".rstrip())
     source = source_of(project, decision, item)
     if source is not None:
         _print_source(screen, source)
@@ -227,12 +238,13 @@ def range_of(item: ItemView) -> str:
 
 def _print_option(screen: Screen, number: int, option: OptionView, *, chosen: bool) -> None:
     mark = screen.style("*", "green") if chosen else " "
-    facts = [inert(option.value)]
+    facts = [inert(option.value)] if option.value != option.label else []
     if option.score is not None:
         facts.append(f"score {option.score:g}")
     if option.recommended:
         facts.append(screen.style("recommended", "green"))
-    screen.print(f" {mark} {number}) {inert(option.label)}  ({', '.join(facts)})")
+    told = f"  ({', '.join(facts)})" if facts else ""
+    screen.print(f" {mark} {number}) {inert(option.label)}{told}")
     for sign, style, texts in (("+", "green", option.pros), ("-", "red", option.cons)):
         for text in texts:
             screen.print(f"      {screen.style(sign, style)} {inert(text)}")

@@ -36,6 +36,7 @@ from siding.assistant.front_end import (
 from siding.faces.cli.assistant.printing import say_trouble
 from siding.faces.cli.assistant.stream_json import exit_status
 from siding.faces.cli.screen.screen import Screen, inert, shorten
+from siding.ground.errors import counted
 
 PROMPT = "> "
 _WIDE = 100
@@ -286,7 +287,7 @@ def preview(call: Call, use: Use) -> list[Shown]:
     lines = [(use.text, "bold"), *_changed(call.given)]
     if len(lines) <= _MOST:
         return lines
-    return [*lines[: _MOST - 1], (f"… and {len(lines) - _MOST + 1} more lines", "dim")]
+    return [*lines[: _MOST - 1], (f"… and {counted(len(lines) - _MOST + 1, 'more line')}", "dim")]
 
 
 def _changed(given: Mapping[str, Any]) -> Iterator[Shown]:

@@ -11,9 +11,8 @@ from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import counted
 from siding.faces.cli.verb import Verb
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +75,9 @@ def _check_options(parser: ArgumentParser) -> None:
     parser.usage = f"{parser.prog} [OPTIONS] -- COMMAND [ARGUMENT ...]"
     parser.add_argument("-c", dest="line", metavar="LINE", help="a line of shell instead")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
-    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
+    parser.add_argument(
+        "command", nargs=REMAINDER, metavar="COMMAND", help="the command and its arguments"
+    )
 
 
 def _check(arguments: Namespace, context: Context) -> int:

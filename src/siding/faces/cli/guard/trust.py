@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import counted, size
+from siding.faces.cli.screen.words import size
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.assistant.settings import AskedOfAgent
@@ -42,7 +43,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "-t", "--task", metavar="TASK", help="what its runs left for other programs to run"
     )
     choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--show", action="store_true", help="only show them")
+    choice.add_argument(
+        "-n", "--dry-run", "--show", dest="show", action="store_true", help="only show them"
+    )
     choice.add_argument("--revoke", action="store_true", help="allow none any more")
 
 

@@ -4,6 +4,9 @@
 is not 0: runs that live (r), questions that wait for you (?), what broke (!: the last step failed,
 or an act was cut off), and steps with changes that are not applied yet (+). Outside of a project,
 or without a task, it prints nothing. It starts no other program.
+
+  siding status
+  siding status --short             in the prompt of a shell
 """
 
 from __future__ import annotations
@@ -13,15 +16,8 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen, inert, shorten
-from siding.faces.cli.screen.words import (
-    ago,
-    changes_with_turns,
-    counted,
-    duration,
-    port_range,
-    task_name,
-)
-from siding.ground.errors import NoActiveTask, SidingError
+from siding.faces.cli.screen.words import ago, changes_with_turns, duration, port_range, task_name
+from siding.ground.errors import NoActiveTask, SidingError, counted
 
 if TYPE_CHECKING:
     from siding.broker.inside import Inside
@@ -115,6 +111,8 @@ def _print_whole(project: Project, screen: Screen, named: str | None, *, as_json
     try:
         found = status(project, named)
     except NoActiveTask as none:
+        from siding.record.place.no_task import ways_on
+
         if as_json:
             from siding.faces.cli.formats import print_json
 
@@ -122,7 +120,7 @@ def _print_whole(project: Project, screen: Screen, named: str | None, *, as_json
         else:
             screen.print(f"repository  {inert(_root(project))}")
             what = "none active" if none.message == NOTHING_ACTIVE else none.message
-            screen.print(f"task        {inert(what)}; `siding task start NAME` makes one")
+            screen.print(f"task        {inert(f'{what}; {ways_on(project)}')}")
         return 0
     if as_json:
         record = _record(found, _root(project))

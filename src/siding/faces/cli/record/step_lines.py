@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from siding.faces.cli.screen.words import changes_with_turns, counted, duration, local_time, size
+from siding.faces.cli.screen.words import changes_with_turns, duration, local_time, size
 from siding.faces.cli.telling.step_words import TRAPS_SHOWN, event_words, outside_words, trap_words
+from siding.ground.errors import counted
 from siding.record.recording.step_details import Asked, StepCommit
 from siding.record.recording.steps import (
     ApplyRedoStep,

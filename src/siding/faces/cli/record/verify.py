@@ -11,8 +11,7 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.options import add_task_word
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.screen.words import counted
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -3,6 +3,8 @@
 With --run it is a turn of this run, which has to live, and nothing is recorded if nothing changed:
 for the hooks of agents, as `siding checkpoint --run "$SIDING_RUN_ID"`. `siding run` does so by
 itself with --checkpoint-every and --checkpoint-quiet.
+
+  siding checkpoint -m 'before the rewrite'
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import changes_of, counted, task_name, task_step
+from siding.faces.cli.screen.words import changes_of, task_name, task_step
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.broker.inside import Inside

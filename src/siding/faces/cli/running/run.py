@@ -1,12 +1,14 @@
 """Run a command in the task's own workspace and record what it did.
 
-Without an active task one is started, named after the command. The command's output goes to the
-screen as it comes; the step keeps it, the files it changed and how it ended. The exit status is
+Without an active task one is started, named after the command. --new starts one in any case; the
+terminal is about that one afterwards, as after `siding task start`. The command's output goes to
+the screen as it comes; the step keeps it, the files it changed and how it ended. The exit status is
 the command's own (124 after a timeout, 125 after another limit, 130 after Ctrl-C, 126 and 127 as a
 shell has them).
 
   siding run -- claude -p 'fix the parser'
   siding run --timeout 5m --task parser -- pytest -q
+  siding run --new -- codex exec 'speed up the lexer'
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from siding.faces.cli.screen.words import seconds_in, task_name
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
+    from siding.record.place.project import Project
     from siding.running.run import OnRunning, RunRequest, Terminal
     from siding.tasks.start import Started
 
@@ -33,13 +36,20 @@ JUDGE = ("off", "on", "require")
 def add_arguments(parser: ArgumentParser) -> None:
     parser.usage = f"{parser.prog} [OPTIONS] -- COMMAND [ARGUMENT ...]"
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
+    parser.add_argument(
+        "--new",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="in a new task of this name (default: named after the command)",
+    )
     parser.add_argument("--timeout", metavar="TIME", help="end everything after 90, 90s, 5m, 1h30m")
     parser.add_argument(
         "-e",
         "--env",
         action="append",
         default=[],
-        metavar="K=V",
+        metavar="NAME=VALUE",
         help="set a variable (repeatable)",
     )
     parser.add_argument("--cwd", metavar="DIR", help="run in this directory of the workspace")
@@ -81,7 +91,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="what the command leaves running when it ends: keep it (`siding runs`), or end it",
     )
     _add_agent_arguments(parser)
-    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
+    parser.add_argument(
+        "command", nargs=REMAINDER, metavar="COMMAND", help="the command and its arguments"
+    )
 
 
 def _add_agent_arguments(parser: ArgumentParser) -> None:
@@ -126,6 +138,8 @@ def run(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.runs import ask_guard_once, terminal_of
 
     request = _request(arguments)
+    if request.new is not None and request.task is not None:
+        raise UsageError("--new makes a task, and --task names one", hint="leave one of them out")
     if arguments.survive and not arguments.detach:
         raise UsageError(
             "--survive is for a command in the background", hint="add --detach, or leave it out"
@@ -144,7 +158,7 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _detached(arguments: Namespace, context: Context, request: RunRequest) -> int:
-    from siding.running.detached import detached, terminal_for  # 1 ms
+    from siding.running.detached import detached, may_talk, terminal_for  # 1 ms
 
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not arguments.json
     terminal = terminal_for(request.argv, wanted=arguments.tty, at_terminal=at_terminal)
@@ -160,6 +174,10 @@ def _detached(arguments: Namespace, context: Context, request: RunRequest) -> in
     run = begun.run_id
     watch = f"siding attach {run}" if terminal.pty else f"siding output {run} --follow"
     context.screen.note(f"  {watch} · siding stop {run}", "dim")
+    if at_terminal and arguments.tty is None and not terminal.pty and may_talk(request.argv):
+        context.screen.note(
+            "  it has nothing to read; --tty gives it a terminal to type into", "dim"
+        )
     if arguments.json:
         from siding.faces.cli.formats import print_json
 
@@ -188,7 +206,7 @@ def _run(
         project,
         request,
         terminal,
-        on_started=lambda started: _say_started(context, started),
+        on_started=lambda started: _say_started(context, project, started),
         on_running=on_running,
         ask=asker(screen),
         ask_seen=ask_seen(screen),
@@ -201,11 +219,15 @@ def _run(
     return result.exit_code
 
 
-def _say_started(context: Context, started: Started) -> None:
+def _say_started(context: Context, project: Project, started: Started) -> None:
     # Loading it takes 10 ms, which a run in an existing task saves.
     from siding.faces.cli.telling.started import say_started
+    from siding.record.place.selection import bound_here
 
     say_started(context.screen, started)
+    bound = bound_here(project)
+    if bound is not None and bound.before:  # only --new leaves another task
+        context.screen.note("  this terminal is about it now; `siding switch -` goes back")
 
 
 def _request(arguments: Namespace) -> RunRequest:
@@ -217,7 +239,9 @@ def _request(arguments: Namespace) -> RunRequest:
     if command[:1] == ["--"]:
         command = command[1:]
     if not command or not command[0]:
-        raise UsageError("there is no command to run", hint="siding run -- COMMAND [ARGUMENT ...]")
+        new = "" if arguments.new is None else f"--new {arguments.new or '[NAME]'} "
+        hint = f"siding run {new}-- COMMAND [ARGUMENT ...]"
+        raise UsageError("there is no command to run", hint=hint)
     asked = arguments.checkpoint_every, arguments.checkpoint_quiet
     if arguments.no_record and any(each not in (None, "never") for each in asked):
         raise UsageError("--no-record records nothing, and so no turns")
@@ -235,6 +259,7 @@ def _request(arguments: Namespace) -> RunRequest:
     return RunRequest(
         argv=tuple(command),
         task=arguments.task,
+        new=arguments.new,
         timeout_s=timeout_s,
         env=dict(_variable(text) for text in arguments.env),
         cwd=arguments.cwd,

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.screen import inert, shorten
+from siding.ground.errors import counted
 from siding.record.place.quantities import seconds_in as seconds_in
 
 if TYPE_CHECKING:
@@ -63,11 +64,6 @@ def size(count: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1024
     raise AssertionError("unreachable")
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return ``1 file``, ``3 files``."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def changes(files: int, additions: int, deletions: int, modes: int = 0) -> str:

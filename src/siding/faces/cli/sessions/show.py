@@ -20,9 +20,8 @@ from siding.faces.cli.formats import json_text
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import counted
-from siding.faces.cli.sessions.options import add_no_redact, is_redacted, redaction_note
-from siding.ground.errors import NotFound
+from siding.faces.cli.sessions.options import SESSION, add_no_redact, is_redacted, redaction_note
+from siding.ground.errors import NotFound, counted
 
 if TYPE_CHECKING:
     from siding.agents.transcripts.reading.transcript import Gap, TranscriptDamage
@@ -34,7 +33,7 @@ _MOST_AGENTS = 20  # that are named
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("session", nargs="?", metavar="SESSION", help=SESSION)
     parser.add_argument(
         "-a", "--all", action="store_true", help="what was compacted away, hooks and times too"
     )
@@ -167,7 +166,7 @@ def damage_lines(damage: Sequence[TranscriptDamage], gaps: Sequence[Gap]) -> Ite
     yield from told[:_MOST_LINES]
     if len(told) > _MOST_LINES:
         more = len(told) - _MOST_LINES
-        yield f"{more} more places are damaged; `siding session doctor` names them all"
+        yield f"and {counted(more, 'more damaged place')}; `siding session doctor` names them all"
 
 
 def gap_text(gap: Gap) -> str:

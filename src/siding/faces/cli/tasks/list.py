@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import shorten
 from siding.faces.cli.screen.table import print_table
-from siding.faces.cli.screen.words import ago, counted
+from siding.faces.cli.screen.words import ago
+from siding.ground.errors import counted
 
 if TYPE_CHECKING:
     from siding.feed.board import TaskRow

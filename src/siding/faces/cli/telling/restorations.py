@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from siding.faces.cli.screen.screen import Screen, inert, shorten
-from siding.faces.cli.screen.words import TITLE_COLUMNS, changes_of, counted, task_name, task_step
+from siding.faces.cli.screen.words import TITLE_COLUMNS, changes_of, task_name, task_step
+from siding.ground.errors import counted
 from siding.record.acts.pause import BesideRuns, Paused
 from siding.record.restoring.act import Restored, written_meanwhile
 from siding.record.restoring.refusal import Refusal

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.screen.words import ago, changes_of, counted
+from siding.faces.cli.screen.words import ago, changes_of
+from siding.ground.errors import counted
 from siding.record.workspaces.beginning import StartPoint
 from siding.tasks.reopen import Reopened
 from siding.tasks.start import Started

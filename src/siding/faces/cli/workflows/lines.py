@@ -5,7 +5,8 @@ from json import dumps
 from typing import Any
 
 from siding.faces.cli.screen.screen import Screen, inert, shorten
-from siding.faces.cli.screen.words import counted, duration
+from siding.faces.cli.screen.words import duration
+from siding.ground.errors import counted
 from siding.workflows.acts.views import (
     AgentDone,
     AgentRetry,

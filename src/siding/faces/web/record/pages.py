@@ -10,7 +10,7 @@ from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask, newest, one_step
 from siding.faces.web.text import inert, tone_of
 from siding.feed.board import show
-from siding.ground.errors import NotFound, SidingError
+from siding.ground.errors import NotFound, SidingError, counted
 from siding.ground.ids import TaskId, run_or_step
 from siding.record.place.project import Project
 from siding.record.recording.freed import freed_at, freed_note, marked, patch_note
@@ -121,7 +121,7 @@ def _lacks(found: Step) -> list[tuple[str, str]]:
     ):
         lacks += [(quote_path(path), why) for path in paths]
     if coverage.sparse:
-        lacks.append((f"{coverage.sparse} paths", "kept off the disk by a sparse checkout"))
+        lacks.append((counted(coverage.sparse, "path"), "kept off the disk by a sparse checkout"))
     return lacks or [("something", "its record does not say what")]
 
 
