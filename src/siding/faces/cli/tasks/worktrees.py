@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def _add_options(parser: ArgumentParser) -> None:
     add_task_word(parser)
+    parser.add_argument("--name", default="", help="what the worktree is called")
     parser.add_argument("--base", metavar="REF", help="start from this commit")
     parser.add_argument("--carry", action="store_true", help="take your uncommitted changes along")
     parser.add_argument("-f", "--force", action="store_true", help="even if another task blocks it")
@@ -37,6 +38,7 @@ def _add(arguments: Namespace, context: Context) -> int:
         base=arguments.base,
         carry=arguments.carry,
         force=arguments.force,
+        name=arguments.name,
     )
     say_started(context.screen, started)
     return 0
@@ -158,6 +160,41 @@ work done so far becomes its own: it takes over the base as well.
 """,
     _bind_options,
     _bind,
+)
+
+
+def _unbind_options(parser: ArgumentParser) -> None:
+    add_task_word(parser)
+    parser.add_argument("--name", help="name of the new task (default: that of the worktree)")
+
+
+def _unbind(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.bind import unbind_workspace
+
+    screen = context.screen
+    left = unbind_workspace(require_project(context.app), arguments.task, name=arguments.name)
+    screen.note(f"task {left.task.id} · {left.task.name}", "bold")
+    screen.note(f"  workspace {left.workspace.path}")
+    screen.note(f"  branch    {left.workspace.branch}")
+    giver = left.giver
+    screen.note(f"  was the workspace of task {giver.id} · {giver.name}, whose steps stay with it")
+    screen.note(f"  to go on  siding worktree bind {giver.id} --worktree NAME")
+    if screen.quiet:
+        screen.print(left.task.id)
+    return 0
+
+
+UNBIND = Verb(
+    """\
+Leave a task's workspace as it is, to a new task, so that the task can get another one.
+
+  siding worktree unbind login && siding worktree bind login --worktree auth
+
+The new task begins with the present state as its base. The steps stay with the old one.
+""",
+    _unbind_options,
+    _unbind,
 )
 
 
