@@ -25,12 +25,11 @@ from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import (
     ago,
     changes_of,
-    counted,
     duration,
     seconds_in,
     task_name,
 )
-from siding.ground.errors import UsageError
+from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from siding.bisect.bisect import Answer, Bisection, BisectRequest
