@@ -289,7 +289,7 @@ def test_a_task_moves_to_another_worktree_and_its_own_one_stays(sandbox: Sandbox
         assert (first / "left").read_text() == "l"
         assert sandbox.workspace(left.strip()) == first
         sandbox.siding("worktree", "bind", "a", "--worktree", "second")
-        assert sandbox.workspace("a") == second
+        assert sandbox.workspace("a") == sandbox.workspace("second") == second
         sandbox.siding("run", "--no-tty", "-t", "a", "--", "true")
         sandbox.siding("worktree", "unbind", "a", "--name", "b")
         sandbox.siding("worktree", "bind", "a", "--worktree", left.strip())
