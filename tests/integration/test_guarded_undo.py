@@ -213,6 +213,7 @@ def test_what_could_not_be_brought_back_is_named_and_nothing_goes(
     done = task.siding("undo", status=1)
     assert b"none of this task's" in done.stderr
     assert b"refs/heads/main" in done.stderr
+    assert b"`siding rollback --step N --files`" in done.stderr
     assert (task.workspace() / "two").exists()
     task.siding("rollback", "--base", "--files")
     assert agent.does("git rev-parse --abbrev-ref HEAD") == "main\n"

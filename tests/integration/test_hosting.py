@@ -266,7 +266,7 @@ def test_nothing_of_ours_is_started_anew(task: Sandbox, tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_docs(task: Sandbox) -> None:
-    text = (Path(__file__).parents[2] / "docs/runs.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/reference/runs.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (example,) = [block for block in blocks if "hosting" in block]
     task.siding("task", "start", "shop")

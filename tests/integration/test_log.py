@@ -52,6 +52,12 @@ def test_a_search_looks_at_all_steps(worked: Sandbox, asked: list[str], found: l
     assert first_words(worked, *asked) == found
 
 
+def test_a_search_that_finds_nothing_does_not_say_that_there_is_no_step(worked: Sandbox) -> None:
+    said = worked.siding("log", "--agent", "codex").stderr
+    assert b"no step fits" in said
+    assert b"no step yet" not in said
+
+
 def test_a_graph_of_a_search_draws_what_was_found(worked: Sandbox) -> None:
     shown = worked.siding("log", "--graph").stdout.decode().splitlines()
     assert [line.split("  ")[0] for line in shown] == ["*", "| *", "| *", "*"]

@@ -8,13 +8,9 @@ PAGE = ROOT / "docs/reference/hazards.md"
 
 
 def rows() -> list[tuple[str, list[str]]]:
-    """Return the first cell of every row, and the tests in its last."""
-    found = []
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("|") and len(cells) == 4 and cells[0] and not set(cells[0]) <= {"-"}:
-            found.append((cells[0], re.findall(r"`(tests/\S+)`", cells[-1])))
-    return found
+    """Return the name of every hazard, and the tests behind it."""
+    listed = re.findall(r"^- \*\*(.+?):\*\* (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return [(hazard, re.findall(r"`(tests/[^`\s]+)`", rest)) for hazard, rest in listed]
 
 
 def test_every_hazard_names_a_test_that_is_there() -> None:

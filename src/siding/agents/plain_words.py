@@ -1,7 +1,7 @@
 """Plain words for what an agent reports, and for how it is answered.
 
 They are Siding's own, for agents whose hooks are written for it: a plugin, or a few lines in
-somebody's settings. docs/agents.md describes them. A payload:
+somebody's settings. docs/reference/agents.md describes them. A payload:
 
     {"moment": "prompt", "session": "s1", "text": "Add a flag", "turn": "p1"}
 

@@ -207,11 +207,14 @@ def set_damaged_aside(project: Project, session_id: str) -> str:
     return done if session_id == "pending" else f"{done}; the question can be asked again"
 
 
-def clean(project: Project, *, keep: int, before: str | None = None) -> list[str]:
+def clean(
+    project: Project, *, keep: int, before: str | None = None, dry_run: bool = False
+) -> list[str]:
     """Move all closed decisions but the newest `keep` to the trash; return the moved ids.
 
     With `before`, an ISO 8601 time, only decisions that were closed before it are moved. The newest
-    decision always stays, because readers of ``pending.json`` look for its record.
+    decision always stays, because readers of ``pending.json`` look for its record. With `dry_run`
+    nothing is moved.
     """
     store = decision_store(project)
     trash = project.layout.trash_dir / f"decisions-{project.app.random_bytes(6).hex()}"
@@ -222,8 +225,9 @@ def clean(project: Project, *, keep: int, before: str | None = None) -> list[str
         for session_id in ids[: max(0, len(ids) - keep)] if keep else ids:
             if before is not None and not _closed_before(store.load(session_id), before):
                 continue
-            make_dirs(trash)
-            store.remove(session_id, trash)
+            if not dry_run:
+                make_dirs(trash)
+                store.remove(session_id, trash)
             moved.append(session_id)
     return moved
 

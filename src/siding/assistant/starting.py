@@ -38,7 +38,7 @@ def command_of(app: App, words: Sequence[str]) -> tuple[str, ...]:
         return (program, *words)
     raise NoProgram(
         f"there is no program {PROGRAM!r}, which comes with Siding",
-        hint="install Siding again: pip install --force-reinstall 'siding[agent]'",
+        hint="install Siding again, as you did the first time",
     )
 
 

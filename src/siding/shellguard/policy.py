@@ -1,6 +1,6 @@
 """A policy: the rules in force, as people write them in ``.siding/policy.yaml``.
 
-docs/policy.md and docs/reference/formats.md describe the keys. A file with one mistake in it is
+docs/reference/policy.md and formats.md there describe the keys. A file with one mistake in it is
 broken as a whole: its policy blocks every command and names the line of the mistake. If unknown
 keys were ignored, a misspelled rule would silently not hold.
 

@@ -149,6 +149,9 @@ class TestRewind:
     def test_the_newest_that_stands_is_last(self, run: Foothold) -> None:
         for letter in "ab":
             turn(run, f"Make {letter}", f"{letter}.txt")
+        assert run.task.siding("rewind", "last", "-n").stdout == b"delete  b.txt\n"
+        assert run.task.json("rewind", "last", "-n", "--json")["delete"] == ["b.txt"]
+        assert made(run) == ["a.txt", "b.txt"]
         run.task.siding("rewind", "last")
         assert made(run) == ["a.txt"]
         run.task.siding("rewind", "last")

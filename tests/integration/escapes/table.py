@@ -13,7 +13,7 @@ class Expected(StrEnum):
 
     HELD = "held"  # it fails
     VANISHES = "vanishes"  # it works, on something of the run's own: outside nothing has changed
-    OPEN = "open"  # it works, and the step's record or docs/sandbox.md says so
+    OPEN = "open"  # it works, and the step's record or docs/reference/sandbox.md says so
 
 
 HELD, VANISHES, OPEN = Expected
@@ -22,7 +22,8 @@ HELD, VANISHES, OPEN = Expected
 class Attempt(NamedTuple):
     """One attempt.
 
-    `said` are words with which an OPEN one is named: in the step's record, or in docs/sandbox.md.
+    `said` are words with which an OPEN one is named: in the step's record, or in
+    docs/reference/sandbox.md.
     A `harmless` one is also tried without a sandbox, where it must get through: it proves that what
     cannot be reached is there. "root" or "user" says for whom it does.
     """
@@ -263,5 +264,6 @@ FAMILIES: dict[str, tuple[Attempt, ...]] = {
 }
 
 ROWS = {row.name: row for rows in FAMILIES.values() for row in rows}
-# What goes on after the end: with bwrap nothing, with Landlock as without a sandbox (docs/runs.md).
+# What goes on after the end: with bwrap nothing, with Landlock as without a sandbox
+# (docs/reference/runs.md).
 LEFT = ("child", "daemon", "daemons", "ignoring", "apart")

@@ -17,7 +17,7 @@ from bwrap import bwrap_problem
 from .table import FAMILIES, LEFT, OPEN, ROWS, VANISHES
 from .world import INSIDE, World, landlock_version, without_bwrap
 
-DOCS = (Path(__file__).parents[3] / "docs/sandbox.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).parents[3] / "docs/reference/sandbox.md").read_text(encoding="utf-8")
 SERVERS = {
     "reach_a_server",
     "reach_a_server_while_sending",

@@ -186,12 +186,16 @@ def test_names_that_are_no_text_are_looked_up_as_well() -> None:
 
 
 def test_the_page_has_the_whole_table() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "traps.md").read_text(encoding="utf-8")
-    rows = [line for line in page.splitlines() if line.startswith("| ") and "`" in line]
-    assert len(rows) == len(TABLE)
-    for line, row in zip(rows, TABLE, strict=True):
-        patterns = " ".join(f"`{each}`" for each in row.patterns.split())
-        assert line.startswith(f"| {row.by} | {row.when} | {patterns}")
+    page = (Path(__file__).parents[3] / "docs/reference/traps.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- \*\*(.+):\*\* (.+)$", page, re.MULTILINE)
+    parts = {
+        (when, each.partition(" (")[0]) for when, items in listed for each in items.split("; ")
+    }
+    named = {
+        (row.when, " ".join([row.by, *(f"`{each}`" for each in row.patterns.split())]))
+        for row in TABLE
+    }
+    assert parts == named
 
 
 # -- Which part of a file counts as what is run ----------------------------------------------------

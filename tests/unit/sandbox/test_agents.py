@@ -58,7 +58,7 @@ def test_profiles_are_two_and_one_for_each_agent_whose_places_are_known() -> Non
 
 
 def test_the_page_about_sandboxes_names_every_profile_and_no_other() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/reference/sandbox.md").read_text(encoding="utf-8")
     rows = page.partition("| profile |")[2].partition("\n\n")[0].splitlines()
     named = {name for row in rows[2:] for name in re.findall(r"`([\w-]+)`", row.split("|")[1])}
     assert named == set(PROFILES)

@@ -227,6 +227,6 @@ def test_a_mistake_in_a_persons_row_names_line_program_and_key(text: str, told: 
 
 
 def test_every_word_and_key_is_explained() -> None:
-    page = (Path(__file__).parents[3] / "docs/policy.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/reference/policy.md").read_text(encoding="utf-8")
     words = OF_PATHS | OF_TEXTS | OF_CALLS | KINDS | PRINTS | INPUTS | set(Launch._fields[1:])
     assert [each for each in sorted(words | KEYS) if f"`{each}`" not in page] == []

@@ -1,6 +1,6 @@
 // What opencode loads for one run: it reports to the broker of the run, and does as it is answered.
 //
-// The words are those of `plain_words.py`, and docs/agents.md describes them. SIDING_OPENCODE says
+// The words are those of `plain_words.py`, and docs/reference/agents.md describes them. SIDING_OPENCODE says
 // what is wanted: "judges", "closed" (a command without a verdict does not run), "calls", "holds" (a prompt
 // may have to wait for a person).
 

@@ -67,7 +67,7 @@ the library `mcp`: pip install 'siding[mcp]'.
 
 
 def _note_options(parser: ArgumentParser) -> None:
-    parser.add_argument("text", help="the note, or - for standard input")
+    parser.add_argument("text", metavar="TEXT", help="the note, or - for standard input")
 
 
 def _note(arguments: Namespace, context: Context) -> int:

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
 
 def _fork_options(parser: ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="of the new task (default: the old one's, again)")
-    parser.add_argument("--step", default="", help="the state after this step, or base")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="of the new task (default: the old one's, again)"
+    )
+    parser.add_argument(
+        "--step", default="", metavar="N", help="the state after this step, or base"
+    )
     parser.add_argument("-t", "--task", help="of this task (default: this terminal's)")
     parser.add_argument("--switch", action="store_true", help="make it the active task")
 
@@ -57,8 +61,12 @@ Workflows make forks of another kind by the hundred, which are on no board: see 
 
 
 def _keep_options(parser: ArgumentParser) -> None:
-    parser.add_argument("fork", help="its id; `siding task list --children` shows them")
-    parser.add_argument("name", nargs="?", default="", help="of the task (default: the fork's)")
+    parser.add_argument(
+        "fork", metavar="FORK", help="its id; `siding task list --children` shows them"
+    )
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="NAME", help="of the task (default: the fork's)"
+    )
     parser.add_argument("--switch", action="store_true", help="make it the active task")
 
 
@@ -90,7 +98,9 @@ have changed belongs to it.
 
 
 def _bring_back_options(parser: ArgumentParser) -> None:
-    parser.add_argument("fork", help="its id; `siding task list --children` shows them")
+    parser.add_argument(
+        "fork", metavar="FORK", help="its id; `siding task list --children` shows them"
+    )
     add_format(parser, "text", "json")
 
 
@@ -147,7 +157,9 @@ def _say_bring_back(screen: Screen, fork: TaskId, found: BroughtBack) -> None:
 
 
 def _drop_options(parser: ArgumentParser) -> None:
-    parser.add_argument("fork", nargs="*", help="ids; `siding task list --children` shows them")
+    parser.add_argument(
+        "fork", nargs="*", metavar="FORK", help="ids; `siding task list --children` shows them"
+    )
     parser.add_argument("--group", help="without a fork: only those of this group")
 
 

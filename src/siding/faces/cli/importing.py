@@ -26,7 +26,10 @@ WORDS = {"new": "new", "moved on": "moved on", "there": "already there", "left":
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "path", nargs="?", help="the directory that has them (default: the main checkout)"
+        "path",
+        nargs="?",
+        metavar="PATH",
+        help="the directory that has them (default: the main checkout)",
     )
     parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would come")
     add_format(parser, "text", "json")

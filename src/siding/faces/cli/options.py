@@ -2,22 +2,24 @@
 
 from argparse import SUPPRESS, ArgumentParser
 
+TASK_WORD = "name, part of one, or id; - is the one before"
 STOP = "end the runs of the task first"
 
 
 def add_task_word(
     parser: ArgumentParser,
-    about: str = "id or name (default: this terminal's)",
+    about: str = f"{TASK_WORD} (default: this terminal's)",
     *,
     is_needed: bool = False,
 ) -> None:
     """Add the task that a verb is about: as a word, or behind ``-t`` as with all other verbs."""
+    # First: afterwards it would replace SUPPRESS, and the empty word would take away what -t said.
+    parser.set_defaults(task=None)
     task = parser.add_mutually_exclusive_group(required=is_needed)
     task.add_argument("task", nargs="?", metavar="TASK", default=SUPPRESS, help=about)
     task.add_argument(
-        "-t", "--task", dest="task", metavar="TASK", default=SUPPRESS, help="the same"
+        "-t", "--task", dest="task", metavar="TASK", default=SUPPRESS, help="the same as TASK"
     )
-    parser.set_defaults(task=None)
 
 
 def add_beside_arguments(parser: ArgumentParser) -> None:

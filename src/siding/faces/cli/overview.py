@@ -41,6 +41,7 @@ def print_all() -> None:
         print(f"{section}:")
         for name in names:
             _command(name)
+    print("\n`siding COMMAND --help` tells more about one; `siding --version` prints the version.")
 
 
 def _command(name: str) -> None:
@@ -56,9 +57,11 @@ def _command(name: str) -> None:
 
 def print_group(group: str, about: str, verbs: Mapping[str, tuple[str, str]]) -> None:
     """Print the page behind ``siding task --help`` and its like."""
-    print(f"usage: siding {group} COMMAND [OPTIONS]\n\n{about}\n\ncommands:")
+    text = f"{about[:1].upper()}{about[1:]}."
+    print(f"usage: siding {group} COMMAND [OPTIONS]\n\n{text}\n\ncommands:")
     for verb, (_module, line) in verbs.items():
         _entry(verb, line)
+    print(f"\n`siding {group} COMMAND --help` tells more about one.")
 
 
 def _entry(name: str, about: str) -> None:

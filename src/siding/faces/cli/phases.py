@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,8 +34,8 @@ def _moving(move: PhaseMove, about: str, *, summary: str, phase: str = "") -> Ve
 
 def _moving_options(parser: ArgumentParser, *, move: PhaseMove, summary: str, phase: str) -> None:
     if phase:
-        parser.add_argument("phase", help=phase)
-    parser.add_argument("summary", help=summary)
+        parser.add_argument("phase", metavar="PHASE", help=phase)
+    parser.add_argument("summary", metavar="SUMMARY", help=summary)
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the move as JSON")
@@ -284,7 +284,18 @@ List the passes of all tasks through the phases, newest first; `*` marks what is
 
 
 def _show_options(parser: ArgumentParser) -> None:
-    parser.add_argument("which", nargs="?", help="a task, or a pass of `siding phase list`")
+    parser.set_defaults(which=None)  # first, as in `add_task_word`
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "which",
+        nargs="?",
+        metavar="PASS",
+        default=SUPPRESS,
+        help="a pass of `siding phase list`, or a task (default: this terminal's)",
+    )
+    which.add_argument(
+        "-t", "--task", dest="which", metavar="TASK", default=SUPPRESS, help="that of this task"
+    )
     parser.add_argument("--json", action="store_true", help="print the pass as JSON")
 
 

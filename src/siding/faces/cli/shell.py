@@ -121,7 +121,7 @@ FUNCTIONS = {"bash": BASH_AND_ZSH, "zsh": BASH_AND_ZSH, "fish": FISH}
 
 
 def _path_options(parser: ArgumentParser) -> None:
-    add_task_word(parser, "id or name (default: the active)")
+    add_task_word(parser)
     parser.add_argument("--main", action="store_true", help="your own checkout")
     parser.add_argument(
         "--switch", action="store_true", help="and have this terminal be about TASK, as `cd` does"
@@ -180,6 +180,9 @@ Go into a task's workspace; `siding cd --main` goes back to your own checkout.
 
 With TASK, this terminal is about that task from then on, as after `siding switch TASK`.
 
+  siding cd parser                  a part of its name is enough
+  siding cd -                       the workspace of the task before
+
 A program cannot change the directory of the shell it was started by. A line in the shell's start
 file makes `siding cd` a function of the shell, which can:
 
@@ -193,7 +196,7 @@ file makes `siding cd` a function of the shell, which can:
 
 
 def _completion_options(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=sorted(COMPLETIONS))
+    parser.add_argument("shell", choices=sorted(COMPLETIONS), help="which shell")
 
 
 def _completion(arguments: Namespace, context: Context) -> int:
@@ -205,9 +208,9 @@ COMPLETION = Verb(
     """\
 Print the completion script of a shell: bash, zsh or fish.
 
-bash:  eval "$(siding completion bash)"          in ~/.bashrc
-zsh:   eval "$(siding completion zsh)"           in ~/.zshrc
-fish:  siding completion fish | source           in ~/.config/fish/config.fish
+  bash   eval "$(siding completion bash)"          in ~/.bashrc
+  zsh    eval "$(siding completion zsh)"           in ~/.zshrc
+  fish   siding completion fish | source           in ~/.config/fish/config.fish
 """,
     _completion_options,
     _completion,
@@ -215,7 +218,7 @@ fish:  siding completion fish | source           in ~/.config/fish/config.fish
 
 
 def _shell_init_options(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=sorted(FUNCTIONS))
+    parser.add_argument("shell", choices=sorted(FUNCTIONS), help="which shell")
 
 
 def _shell_init(arguments: Namespace, context: Context) -> int:
@@ -227,9 +230,9 @@ SHELL_INIT = Verb(
     """\
 Print the function `siding cd` and the completion for a shell: bash, zsh or fish.
 
-bash:  eval "$(siding shell-init bash)"          in ~/.bashrc
-zsh:   eval "$(siding shell-init zsh)"           in ~/.zshrc
-fish:  siding shell-init fish | source           in ~/.config/fish/config.fish
+  bash   eval "$(siding shell-init bash)"          in ~/.bashrc
+  zsh    eval "$(siding shell-init zsh)"           in ~/.zshrc
+  fish   siding shell-init fish | source           in ~/.config/fish/config.fish
 
 When a command takes the workspace away that you stand in, as `siding apply` does, the shell goes
 back to your own checkout and says so.

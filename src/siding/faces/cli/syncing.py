@@ -33,10 +33,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--rebase", action="store_true", help="repeat the task's commits on it; no merge commit"
     )
     parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
-    parser.add_argument("--force", action="store_true", help="move obstacles into the trash")
+    parser.add_argument("-f", "--force", action="store_true", help="move obstacles into the trash")
     add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def run(arguments: Namespace, context: Context) -> int:

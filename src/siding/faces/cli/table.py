@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "undo": ("undo.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("undo.undo:REDO", "do again what an undo took back"),
     "rewind": ("undo.rewind", "go back to before a prompt, with the agent's conversation"),
+    "bisect": ("bisect", "which step or prompt broke it: a check in the states of a task"),
     "checkpoint": ("running.checkpoint", "record the workspace as it stands"),
     "integrate": ("integrating:INTEGRATE", "have an agent report wherever you start it"),
     "turns": ("integrating:TURNS", "what such an agent did in this checkout, beside the branch"),
@@ -95,13 +96,25 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "decide": (
         "questions put to a person, and the answers",
         {
-            "submit": ("asking.submit:SUBMIT", "put one and wait (so does `decide '<json>'`)"),
+            "submit": (
+                "asking.submit:SUBMIT",
+                "put one and wait (so does `decide 'Which one?' a b`)",
+            ),
             "result": ("asking.submit:RESULT", "the answer, as one line of JSON"),
             "list": ("asking.decisions:LIST", "the decisions that wait"),
             "show": ("asking.decisions:SHOW", "one decision, with what speaks for each option"),
             "answer": ("asking.answer", "answer one in the terminal"),
             "cancel": ("asking.decisions:CANCEL", "take a question back"),
             "clean": ("asking.decisions:CLEAN", "move old records to the trash"),
+        },
+    ),
+    "comments": (
+        "comments on lines of a change, for its agent",
+        {
+            "list": ("comments:LIST", "the open ones (so does `comments` alone)"),
+            "add": ("comments:ADD", "comment on lines: PATH:LINE TEXT"),
+            "resolve": ("comments:RESOLVE", "say that they are done"),
+            "send": ("comments:SEND", "give them to the agent as its next prompt"),
         },
     ),
     "devices": (
@@ -190,9 +203,9 @@ EVERY_DAY = ("run", "status", "log", "show", "diff", "undo", "retry", "apply", "
 SECTIONS: dict[str, tuple[str, ...]] = {
     "tasks": ("task", "worktree", "fork", "sync", "pr", "phase", "open", "path"),
     "runs": ("runs", "output", "attach", "send", "stop", "agent", "session", "usage", "checkpoint"),
-    "going back": ("redo", "rollback", "rewind"),
+    "going back": ("redo", "rollback", "rewind", "bisect"),
     "many agents": ("workflow", "race"),
-    "questions": ("today", "inbox", "decide", "devices"),
+    "questions": ("today", "inbox", "decide", "comments", "devices"),
     "limits": ("guard", "policy", "trust"),
     "upkeep": (
         "ui",
@@ -254,7 +267,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 # group -> the verb that is meant when nothing stands behind it, or an option.
-BARE: dict[str, str] = {"devices": "list", "session": "open"}
+BARE: dict[str, str] = {"devices": "list", "session": "open", "comments": "list"}
 
 # group -> (the verb that is meant when the first argument begins like this, beginnings). No verb of
 # the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.

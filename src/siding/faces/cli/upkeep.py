@@ -14,7 +14,14 @@ from siding.ground.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--check", action="store_true", help="report, and change nothing")
+    parser.add_argument(
+        "-n",
+        "--dry-run",
+        "--check",
+        dest="check",
+        action="store_true",
+        help="report, and change nothing",
+    )
     parser.add_argument(
         "--sandbox", action="store_true", help="only try what sandboxes do on this machine"
     )

@@ -3,6 +3,9 @@
 Read from what Claude Code, Codex, Gemini CLI, opencode and aider keep, as it is now; nothing has to
 be imported. Subagents are included. `(not shown)` are calls in no line of a transcript
 (compactions, titles), known from the running total that Claude Code keeps.
+
+  siding usage --since 7d --cost
+  siding usage --by task --here
 """
 
 from __future__ import annotations
@@ -33,8 +36,10 @@ UNKNOWN = "(price unknown)"
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("session", nargs="?", default="", metavar="SESSION", help="only this one")
     parser.add_argument("--by", choices=BY, default="day", help="default: day")
-    parser.add_argument("--since", metavar="DAY", help="2026-11-24, today, yesterday, 7d")
-    parser.add_argument("--until", metavar="DAY", help="and until that day")
+    parser.add_argument(
+        "--since", metavar="WHEN", help="since that day: 2026-11-24, today, yesterday, 7d, 2w"
+    )
+    parser.add_argument("--until", metavar="WHEN", help="and until that day")
     parser.add_argument("--here", action="store_true", help="of this project only")
     parser.add_argument("--cost", action="store_true", help="and what it cost, in dollars")
     parser.add_argument(

@@ -64,6 +64,10 @@ class TaskLayout(_Layout):
     traps_json = Below("traps.json")
     # The lock of the agent of a workflow that has the workspace to itself, for its turn.
     turn_lock = Below("turn.lock")
+    # The newest search for the step that broke something, and the lock of whoever searches.
+    bisect_json = Below("bisect.json")
+    bisect_lock = Below("bisect.lock")
+    comments_dir = Below("comments")  # on lines of the task's change, with the texts they were in
 
     def artifact(self, step: int | str, suffix: str) -> Path:
         """Return ``artifacts/0001.patch`` for step 1 and ``patch`` (or ``.patch``).

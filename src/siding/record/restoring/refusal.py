@@ -186,8 +186,8 @@ class Reason(Enum):
         "git_of_its_own",
         "a sandboxed run of task {task} works on a copy of its git directory, which cannot go back "
         "with the workspace: {why}",
-        "nothing was changed. --stop ends the runs first; `siding rollback --files` takes files "
-        "alone",
+        "nothing was changed. --stop ends the runs first; `siding rollback --step N --files` takes "
+        "files alone",
     )
     CANNOT_MOVE = Row(
         "cannot_move",

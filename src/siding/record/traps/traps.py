@@ -152,7 +152,9 @@ def _pattern(value: object, path: Path) -> str:
         form.casefold() for row in TABLE for text in row.patterns.split() for form in spread(text)
     }
     if not isinstance(value, str) or value.casefold() not in known:
-        raise _wrong(path, "traps.remove", "patterns of the table, in docs/traps.md", value)
+        raise _wrong(
+            path, "traps.remove", "patterns of the table, in docs/reference/traps.md", value
+        )
     return value
 
 

@@ -1,4 +1,4 @@
-"""Run transcript cases: ``python -m tests.unit.sessions.casebook DIRECTORY`` (or a .jsonl file).
+"""Run transcript cases: ``python -m tests.unit.agents.transcripts.casebook DIRECTORY`` (or FILE).
 
 A case is one JSON object: ``id``, ``title``, ``op``, ``lines`` (records, or raw text for lines that
 are no JSON), for some a ``script`` of writes, ``expect``, and sometimes ``better``: what a new

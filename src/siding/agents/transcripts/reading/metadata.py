@@ -1,7 +1,7 @@
 """The metadata of a transcript: titles, modes, goals, replaced tool results; where they are.
 
 Entries are added in file order. Which of them count depends on the type: the last one, all of them,
-or (for context collapses) all since the newest compaction. See the table in `docs/sessions.md`.
+or (for context collapses) all since the newest compaction. See the table in `FORMAT.md`.
 
 An index keeps where the entries are, so that they need not be searched for: they may be anywhere in
 the file. It holds no messages. It is a cache: it is extended by reading only what was added, and

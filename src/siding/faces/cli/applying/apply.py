@@ -75,13 +75,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="with --mode patch: write a patch (- for standard output), change nothing",
     )
     act = parser.add_mutually_exclusive_group()
-    act.add_argument("-n", "--dry-run", action="store_true", help="show what would happen")
+    act.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
     act.add_argument("--resolve", action="store_true", help="bring a conflict into the workspace")
     act.add_argument(
         "--continue", dest="proceed", action="store_true", help="apply what was resolved"
     )
     act.add_argument("--abort", action="store_true", help="give a resolution up")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def run(arguments: Namespace, context: Context) -> int:

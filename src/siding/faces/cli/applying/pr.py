@@ -4,6 +4,9 @@ The agent's commits are pushed as they are, and what it left uncommitted as one 
 rollback went back from some of them, everything else is pushed as one commit instead. The text is
 made from the ledger, with everything that looks like a secret masked; --dry-run shows it. This is
 your own git and gh use the network for it, in your own repository.
+
+  siding pr -n                      the text and what would be pushed
+  siding pr --draft
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--draft", action="store_true", help="open it as a draft")
     parser.add_argument("--sign", action="store_true", help="sign the commit with your key")
     parser.add_argument(
+        "-f",
         "--force",
         action="store_true",
         help="replace the branch there, if it is as Siding pushed it last",
@@ -38,8 +42,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--now", action="store_true", help="while runs live: the workspace as it is now"
     )
-    parser.add_argument("-n", "--dry-run", action="store_true", help="push nothing, show the text")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument(
+        "-n", "--dry-run", action="store_true", help="only say what would be done, with the text"
+    )
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def run(arguments: Namespace, context: Context) -> int:

@@ -1,9 +1,11 @@
 """Answer a decision: question by question in the terminal, or at once with the flags.
 
-siding decide answer                                  the only one that waits
-siding decide answer DECISION --choose 1=jwt --choose 2=a --choose 2=b --note '1=ask me again'
-siding decide answer DECISION --recommended           what was recommended, everywhere
-siding decide answer DECISION --answers answers.json  [{"id": 1, "chosen": "jwt"}], - for stdin
+  siding decide answer              the only one that waits
+  siding decide answer DECISION --choose 1=jwt --choose 2=a --choose 2=b --note '1=ask me again'
+  siding decide answer DECISION --recommended
+  siding decide answer DECISION --answers answers.json
+
+The file has JSON: [{"id": 1, "chosen": "jwt"}]; `-` is standard input.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     how.add_argument(
         "--recommended", action="store_true", help="take what is recommended where nothing is named"
     )
-    how.add_argument("--answers", metavar="F", help="read all of it as JSON from a file, or -")
+    how.add_argument("--answers", metavar="FILE", help="read all of it as JSON from a file, or -")
     parser.add_argument("--json", action="store_true", help="print the decision as JSON")
 
 

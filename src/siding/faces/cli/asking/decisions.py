@@ -28,7 +28,7 @@ KINDS = {"single": "choose one", "multiple": "choose several", "text": "write an
 
 def _list_options(parser: ArgumentParser) -> None:
     parser.add_argument("-a", "--all", action="store_true", help="answered and cancelled ones too")
-    parser.add_argument("-n", "--limit", type=int, default=0, metavar="N", help="only the newest N")
+    parser.add_argument("-n", "--limit", type=int, default=0, metavar="N", help="default: all")
     parser.add_argument("--json", action="store_true", help="print them as JSON")
 
 
@@ -145,6 +145,7 @@ def _clean_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--older-than", metavar="TIME", help="only those closed before, such as 30d"
     )
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be moved")
 
 
 def _clean(arguments: Namespace, context: Context) -> int:
@@ -163,8 +164,15 @@ def _clean(arguments: Namespace, context: Context) -> int:
                 f"--older-than {arguments.older_than!r} is not a time", hint="30d, 12h"
             )
         before = (context.app.clock.now() - timedelta(seconds=seconds)).isoformat()
-    moved = clean(require_project(context.app), keep=arguments.keep or 0, before=before)
-    context.screen.note(f"moved {counted(len(moved), 'record')} to the trash")
+    project, keep = require_project(context.app), arguments.keep or 0
+    found = clean(project, keep=keep, before=before, dry_run=arguments.dry_run)
+    records = counted(len(found), "record")
+    if arguments.dry_run:
+        for session_id in found:
+            context.screen.print(session_id)
+        context.screen.note(f"{records} would be moved to the trash")
+    else:
+        context.screen.note(f"moved {records} to the trash")
     return 0
 
 

@@ -62,7 +62,9 @@ they did.
 
 
 def _pair_options(parser: ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", default="", help="what to call it (default: it says)")
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="NAME", help="what to call it (default: it says)"
+    )
 
 
 def _pair(arguments: Namespace, context: Context) -> int:
@@ -136,7 +138,12 @@ _SHOWN = 20
 
 def _log_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "-n", "--limit", type=int, default=_SHOWN, metavar="N", help=f"default: {_SHOWN}"
+        "-n",
+        "--limit",
+        type=int,
+        default=_SHOWN,
+        metavar="N",
+        help=f"default: {_SHOWN}; 0 shows all",
     )
     parser.add_argument("--json", action="store_true", help="print the entries as JSON")
 
@@ -145,7 +152,7 @@ def _log(arguments: Namespace, context: Context) -> int:
     from siding.asking.devices.terminal import told
 
     screen = context.screen
-    found = told(context.app, arguments.limit)
+    found = told(context.app, arguments.limit or sys.maxsize)
     if arguments.json:
         print_json(screen, found)
         return 0

@@ -85,12 +85,17 @@ LONGEST_INPUT = 1 << 20  # bytes
 
 def _submit_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "request", nargs="?", help="the question: words, JSON, a file with JSON, or - for stdin"
+        "request",
+        nargs="?",
+        metavar="QUESTION",
+        help="the question: words, JSON, a file with JSON, or - for stdin",
     )
     parser.add_argument("options", nargs="*", metavar="OPTION", help="what can be chosen")
-    parser.add_argument("--file", metavar="F", help="read the question from a file, or -")
-    parser.add_argument("--key", metavar="K", help="a name that finds this question again, always")
-    parser.add_argument("--no-wait", action="store_true", help="print the session and return")
+    parser.add_argument("--file", metavar="FILE", help="read the question from a file, or -")
+    parser.add_argument(
+        "--key", metavar="KEY", help="a name that finds this question again, always"
+    )
+    parser.add_argument("--no-wait", action="store_true", help="print its id and return")
     parser.add_argument("--timeout", metavar="TIME", help="wait no longer than 90, 90s, 5m, 1h30m")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument("--json", action="store_true", help="print the whole decision as JSON")

@@ -13,6 +13,8 @@ from siding.faces.cli.screen.words import duration, local_time
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import NotFound, UsageError, counted
 
+_SESSION = "an id, its beginning, or a title (default: the newest of this workspace)"
+
 if TYPE_CHECKING:
     from siding.assistant.views.context_use import ContextPart, ContextUse
     from siding.assistant.views.conversation import ToolCall
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def _context_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION", default="")
+    parser.add_argument("session", nargs="?", metavar="SESSION", default="", help=_SESSION)
     parser.add_argument("-a", "--all", action="store_true", help="each tool on its own line")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _context(arguments: Namespace, context: Context) -> int:
@@ -55,7 +57,7 @@ def _context(arguments: Namespace, context: Context) -> int:
 
 CONTEXT = Verb(
     """\
-What a conversation's context consists of, in tokens, and how much of the window that is.
+Show what a conversation's context consists of, in tokens, and how much of the window that is.
 
 It is what the next request would have: the system prompt, instruction files, definitions of tools,
 and the messages that were not compacted away. The figures are estimated from the length of the
@@ -86,9 +88,11 @@ def _context_record(found: ContextUse) -> dict[str, Any]:
 
 
 def _usage_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION", default="")
-    parser.add_argument("--all", action="store_true", help="all conversations of this project")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("session", nargs="?", metavar="SESSION", default="", help=_SESSION)
+    parser.add_argument(
+        "-a", "--all", action="store_true", help="all conversations of this project"
+    )
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _usage(arguments: Namespace, context: Context) -> int:
@@ -108,7 +112,7 @@ def _usage(arguments: Namespace, context: Context) -> int:
 
 USAGE = Verb(
     """\
-What a conversation of the agent used: tokens and dollars by model, turns, calls, time.
+Show what a conversation of the agent used: tokens and dollars by model, turns, calls, time.
 
 It is the newest one of this workspace, or SESSION; with --all it is all conversations that are kept
 in this project. `cost` and `stats` are the same. `siding usage` counts all agents of all projects.
@@ -187,9 +191,9 @@ _MOST = 8  # commands and failures that are shown of a turn
 
 
 def _recap_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION", default="")
+    parser.add_argument("session", nargs="?", metavar="SESSION", default="", help=_SESSION)
     parser.add_argument("-n", "--last", type=int, metavar="N", help="only the last N turns")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _recap(arguments: Namespace, context: Context) -> int:
@@ -212,7 +216,7 @@ def _recap(arguments: Namespace, context: Context) -> int:
 
 RECAP = Verb(
     """\
-What was done in a conversation of the agent, turn by turn, from its record. No model is asked.
+Tell what was done in a conversation of the agent, turn by turn. No model is asked.
 
 Of each turn: the prompt, its steps with what they changed, the commands that were run, the calls
 that failed, and the beginning of the answer. It is the newest conversation of this workspace, or
@@ -284,9 +288,9 @@ def _recap_record(found: Recap) -> dict[str, Any]:
 
 
 def _summary_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION", default="")
+    parser.add_argument("session", nargs="?", metavar="SESSION", default="", help=_SESSION)
     parser.add_argument("--model", metavar="MODEL", help="who is asked; else as of `siding agent`")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _summary(arguments: Namespace, context: Context) -> int:
@@ -341,10 +345,12 @@ _SHOWN = 200  # columns of a value in the list
 
 
 def _tool_call_options(parser: ArgumentParser) -> None:
-    parser.add_argument("which", nargs="?", metavar="N|CALL", default=str(_USUAL))
+    parser.add_argument(
+        "which", nargs="?", metavar="N|CALL", default=str(_USUAL), help=f"default: {_USUAL}"
+    )
     parser.add_argument("--session", metavar="SESSION", default="", help="of this conversation")
     parser.add_argument("--failed", action="store_true", help="only those that failed")
-    parser.add_argument("--json", action="store_true", help="say it as JSON, whole")
+    parser.add_argument("--json", action="store_true", help="print it as JSON, whole")
 
 
 def _tool_call(arguments: Namespace, context: Context) -> int:
@@ -428,8 +434,8 @@ def _tool_call_record(call: ToolCall) -> dict[str, Any]:
 
 
 def _break_cache_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION", default="")
-    parser.add_argument("--json", action="store_true", help="say it as JSON, with all requests")
+    parser.add_argument("session", nargs="?", metavar="SESSION", default="", help=_SESSION)
+    parser.add_argument("--json", action="store_true", help="print it as JSON, with all requests")
 
 
 def _break_cache(arguments: Namespace, context: Context) -> int:
@@ -471,7 +477,7 @@ def _break_cache(arguments: Namespace, context: Context) -> int:
 
 BREAK_CACHE = Verb(
     """\
-Where the provider's prompt cache was missed in a conversation, and what is the likely cause.
+Show where a conversation missed the provider's prompt cache, and what is the likely cause.
 
 A request that reads less from the cache than the one before it had kept has missed. It is the
 newest conversation of this workspace, or SESSION. Nothing is changed: DISABLE_PROMPT_CACHING=1

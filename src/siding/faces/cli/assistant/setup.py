@@ -22,7 +22,7 @@ _COLOURS = {"ok": "green", "note": "yellow", "broken": "red"}  # by `Health`
 
 
 def _doctor_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _doctor(arguments: Namespace, context: Context) -> int:
@@ -39,7 +39,7 @@ def _doctor(arguments: Namespace, context: Context) -> int:
 
 DOCTOR = Verb(
     """\
-Whether the agent can work here, and what is missing. The exit status is 1 if something is.
+Say whether the agent can work here, and what is missing. The exit status is 1 if something is.
 
 It looks at the model, its libraries and key (which is never shown), the files of settings and what
 of them is withheld, what searches files, the sandbox, the broker of a run, and Siding's home. No
@@ -62,7 +62,7 @@ def _print_doctor(context: Context, found: AgentFinding) -> None:
 
 def _env_options(parser: ArgumentParser) -> None:
     parser.add_argument("-a", "--all", action="store_true", help="those that are not set, too")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _env(arguments: Namespace, context: Context) -> int:
@@ -91,7 +91,7 @@ def _env(arguments: Namespace, context: Context) -> int:
 
 ENV = Verb(
     """\
-The variables that the agent reads, and whether they are set. Keys are never shown.
+List the variables that the agent reads, and whether they are set. Keys are never shown.
 
 Those that are set come first in the list; --all shows the others, too. Of an address no password
 and no query is shown. Variables that the settings set for the agent's commands are named with their
@@ -113,8 +113,10 @@ _NEWEST = "-"
 
 
 def _perf_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION", default="")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument(
+        "session", nargs="?", metavar="SESSION", default="", help="this conversation's calls, too"
+    )
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _perf(arguments: Namespace, context: Context) -> int:
@@ -152,7 +154,7 @@ def _perf(arguments: Namespace, context: Context) -> int:
 
 PERF = Verb(
     """\
-What it costs to start the agent, measured now: CPU time, memory and modules of each phase.
+Measure what it costs to start the agent: CPU time, memory and modules of each phase.
 
 Each phase includes those before it, and runs in a process of its own. With SESSION also how long
 the calls of that conversation took, by tool; `-` is the newest of this workspace.
@@ -173,8 +175,14 @@ _SHOW = ("current", "status")  # as Claude Code's /effort has it
 
 
 def _effort_options(parser: ArgumentParser) -> None:
-    parser.add_argument("effort", nargs="?", metavar="EFFORT", default="")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument(
+        "effort",
+        nargs="?",
+        metavar="EFFORT",
+        default="",
+        help="low, medium, high, xhigh, a number of tokens, or auto",
+    )
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _effort(arguments: Namespace, context: Context) -> int:

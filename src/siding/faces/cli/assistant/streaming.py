@@ -1,7 +1,7 @@
 """A conversation over two streams of JSON, as the SDKs of Claude Code hold it.
 
-The client sends prompts and requests, and answers ours; docs/agent.md lists them. A prompt that
-comes while a turn is under way becomes a part of it.
+The client sends prompts and requests, and answers ours; docs/reference/agent.md lists them. A
+prompt that comes while a turn is under way becomes a part of it.
 """
 
 import asyncio

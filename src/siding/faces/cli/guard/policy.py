@@ -75,7 +75,9 @@ def _check_options(parser: ArgumentParser) -> None:
     parser.usage = f"{parser.prog} [OPTIONS] -- COMMAND [ARGUMENT ...]"
     parser.add_argument("-c", dest="line", metavar="LINE", help="a line of shell instead")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
-    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
+    parser.add_argument(
+        "command", nargs=REMAINDER, metavar="COMMAND", help="the command and its arguments"
+    )
 
 
 def _check(arguments: Namespace, context: Context) -> int:

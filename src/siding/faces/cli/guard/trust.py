@@ -43,7 +43,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "-t", "--task", metavar="TASK", help="what its runs left for other programs to run"
     )
     choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--show", action="store_true", help="only show them")
+    choice.add_argument(
+        "-n", "--dry-run", "--show", dest="show", action="store_true", help="only show them"
+    )
     choice.add_argument("--revoke", action="store_true", help="allow none any more")
 
 

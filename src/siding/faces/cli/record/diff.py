@@ -3,6 +3,10 @@
 --between A B compares two attempts: the state after step A with that after step B. Points are step
 numbers, `base`, `last` or `now`. PATHs are relative to where you stand. The patch is byte-exact:
 `git apply` takes it.
+
+  siding diff                       all that the task changed
+  siding diff 3 --stat              the files that step 3 changed
+  siding diff src                   only what is below src
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
-"""Show the steps of a task, oldest first. --limit 0 shows all of them.
+"""Show the steps of a task, oldest first.
 
 A number in brackets is that of a step left behind: a rollback or an undo went back to before it.
 It is kept, and `siding redo` or `siding rollback --step N` reaches it again. The turns of a run are
 under its line, dim; more than a few are counted, and --turns shows them.
+
+  siding log
+  siding log --failed               what did not end well
+  siding log --path src/parser.py   the steps that changed this file
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from siding.record.recording.steps import Step
 
 COMMAND_COLUMNS = 40  # a command is cut to this where there is no terminal to fit it into
+NO_STEP = "no step yet; `siding run -- COMMAND` makes one"
 FEW = 3  # turns of a run that are shown one by one
 HEADER = ("STEP", "KIND", "COMMAND", "WHEN", "TIME", "TOKENS", "EXIT", "CHANGED")
 _TOKENS = HEADER.index("TOKENS")
@@ -52,7 +57,9 @@ class _Row(NamedTuple):
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--step", metavar="N", help="this step only")
-    parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument(
+        "-n", "--limit", type=int, default=20, metavar="N", help="default: 20; 0 shows all"
+    )
     parser.add_argument("--turns", action="store_true", help="all turns under their runs")
     parser.add_argument("--graph", action="store_true", help="which step stands on which")
     parser.add_argument("--grep", default="", metavar="TEXT", help="commands with this text")
@@ -107,7 +114,9 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.format == "markdown":
         _write(screen, arguments, _markdown(task.name, header, cells))
     elif not rows:
-        screen.note(f"{task_name(task.name)} · no step yet; `siding run -- COMMAND` makes one")
+        is_search = any((arguments.grep, arguments.path, arguments.agent, arguments.failed))
+        nothing = "no step fits; `siding log -n 0` shows all" if is_search else NO_STEP
+        screen.note(f"{task_name(task.name)} · {nothing}")
     elif arguments.output is not None:
         _write(screen, arguments, "\n".join("\t".join(row) for row in cells) + "\n")
     else:

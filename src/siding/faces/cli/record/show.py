@@ -3,6 +3,9 @@
 N is a step's number, or `last`. The output is shown with its control characters made harmless; of
 a program that draws on its terminal (an editor, an agent) the last screen is shown. --raw copies
 the output to standard output byte for byte.
+
+  siding show                       the newest step
+  siding show 3 --full              step 3 with all of its output
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@
 is not 0: runs that live (r), questions that wait for you (?), what broke (!: the last step failed,
 or an act was cut off), and steps with changes that are not applied yet (+). Outside of a project,
 or without a task, it prints nothing. It starts no other program.
+
+  siding status
+  siding status --short             in the prompt of a shell
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 With --run it is a turn of this run, which has to live, and nothing is recorded if nothing changed:
 for the hooks of agents, as `siding checkpoint --run "$SIDING_RUN_ID"`. `siding run` does so by
 itself with --checkpoint-every and --checkpoint-quiet.
+
+  siding checkpoint -m 'before the rewrite'
 """
 
 from __future__ import annotations

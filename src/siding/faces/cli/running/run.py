@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--env",
         action="append",
         default=[],
-        metavar="K=V",
+        metavar="NAME=VALUE",
         help="set a variable (repeatable)",
     )
     parser.add_argument("--cwd", metavar="DIR", help="run in this directory of the workspace")
@@ -91,7 +91,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="what the command leaves running when it ends: keep it (`siding runs`), or end it",
     )
     _add_agent_arguments(parser)
-    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
+    parser.add_argument(
+        "command", nargs=REMAINDER, metavar="COMMAND", help="the command and its arguments"
+    )
 
 
 def _add_agent_arguments(parser: ArgumentParser) -> None:

@@ -362,7 +362,7 @@ def _stop_options(parser: ArgumentParser) -> None:
     parser.add_argument("run", nargs="*", metavar="RUN", help="default: the only one that lives")
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument(
-        "--all", action="store_true", help="every run, and all that was left running"
+        "-a", "--all", action="store_true", help="every run, and all that was left running"
     )
     parser.add_argument("--now", action="store_true", help="SIGKILL at once")
     parser.add_argument("--json", action="store_true", help="print the steps as JSON")

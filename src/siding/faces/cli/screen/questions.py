@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from siding.faces.cli.screen.screen import Screen, inert
@@ -23,6 +23,21 @@ def agreed(question: str) -> bool:
     sys.stderr.write(f"siding: {question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def one_of(question: str, answers: Mapping[str, str]) -> str:
+    """Ask until one of the letters is typed, and return it; the last one if nobody is there any
+    more. `answers` says what each means.
+    """
+    offered = ", ".join(f"{letter} {meaning}" for letter, meaning in answers.items())
+    while True:
+        sys.stderr.write(f"siding: {question} ({offered})? ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            return [*answers][-1]
+        if (letter := line.strip().lower()[:1]) in answers:
+            return letter
 
 
 def pick_paths(screen: Screen, stat: DiffStat) -> tuple[bytes, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from siding.agents.table import agents_with
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from siding.sessions.lookup import SessionFilter
 
 CLIENTS = (*agents_with("home"), "siding")
+SESSION = "an id, its beginning, or a title (default: the newest)"
 READ_AT_A_TERMINAL = ("text", "table")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -29,9 +30,11 @@ def add_filters(parser: ArgumentParser) -> None:
         "-a", "--all", action="store_true", help="those of every project and directory"
     )
     parser.add_argument("-t", "--task", metavar="TASK", help="only those of this task")
-    parser.add_argument("--client", choices=CLIENTS, default="", help="only those of this one")
+    parser.add_argument("--client", choices=CLIENTS, default="", help="only those of this client")
     parser.add_argument(
-        "--since", metavar="WHEN", help="with a message since: 2026-11-20, or 3d, 12h, 2w ago"
+        "--since",
+        metavar="WHEN",
+        help="with a message since: 2026-11-20, today, yesterday, 3d, 12h, 2w",
     )
 
 
@@ -47,6 +50,9 @@ def filter_of(arguments: Namespace, app: App) -> SessionFilter:
 
 def moment_named(text: str, now: datetime) -> float:
     """Return a date, a time or an age in seconds since 1970."""
+    if text in ("today", "yesterday"):
+        midnight = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+        return (midnight - timedelta(days=text == "yesterday")).timestamp()
     age = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
     if age:
         return now.timestamp() - int(age[1]) * _UNITS[age[2]]
@@ -54,7 +60,7 @@ def moment_named(text: str, now: datetime) -> float:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(
-            f"{text!r} is not a time", hint="such as 2026-11-20, 2026-11-20T14:00 or 3d"
+            f"{text!r} is not a time", hint="such as 2026-11-20, 2026-11-20T14:00, today or 3d"
         ) from None
     # A date of a person is one of their own time zone.
     return (found if found.tzinfo else found.astimezone()).astimezone(UTC).timestamp()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import inert, shorten
-from siding.faces.cli.sessions.options import add_no_redact, is_redacted
+from siding.faces.cli.sessions.options import SESSION, add_no_redact, is_redacted
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError, counted
 
@@ -42,7 +42,7 @@ ENDINGS = {
 
 
 def _resume_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("session", nargs="?", metavar="SESSION", help=SESSION)
     parser.add_argument("--fork", action="store_true", help="go on with a copy")
     add_format(parser, "text", "json", "wire")
     add_no_redact(parser)
@@ -111,7 +111,7 @@ are, for a program of yours that goes on with the conversation.
 
 
 def _branch_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("session", nargs="?", metavar="SESSION", help=SESSION)
     add_format(parser, "text", "json")
 
 
@@ -140,8 +140,8 @@ One in the home of an agent is imported first. `siding session open` goes on wit
 
 
 def _rewind_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION")
-    parser.add_argument("message", metavar="MESSAGE")
+    parser.add_argument("session", metavar="SESSION", help="an id, its beginning, or a title")
+    parser.add_argument("message", metavar="MESSAGE", help="its number, or the beginning of its id")
 
 
 def _rewind(arguments: Namespace, context: Context) -> int:
@@ -170,12 +170,14 @@ session open` lets the agent go on from there, with a copy.
 
 
 def _compact_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("session", nargs="?", metavar="SESSION", help=SESSION)
     how = parser.add_mutually_exclusive_group(required=True)
-    how.add_argument("--summary", metavar="FILE")
-    how.add_argument("--memory", metavar="FILE")
-    how.add_argument("--clear-results", type=int, metavar="N")
-    how.add_argument("--snip", nargs=2, metavar=("FIRST", "LAST"))
+    how.add_argument("--summary", metavar="FILE", help="this text in the place of what was said")
+    how.add_argument("--memory", metavar="FILE", help="the same with a memory of the session")
+    how.add_argument(
+        "--clear-results", type=int, metavar="N", help="keep the newest N results of tools"
+    )
+    how.add_argument("--snip", nargs=2, metavar=("FIRST", "LAST"), help="leave these messages out")
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--from", dest="tail", metavar="MESSAGE", help="this and all after it stay")
     part.add_argument("--up-to", dest="head", metavar="MESSAGE", help="all before it stays")

@@ -14,6 +14,7 @@ from siding.faces.cli.screen.screen import Screen, columns_of, inert, shorten
 from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, local_time
 from siding.faces.cli.sessions.options import (
+    SESSION,
     add_filters,
     add_no_redact,
     filter_of,
@@ -108,7 +109,7 @@ on a terminal.
 
 
 def _open_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("session", nargs="?", metavar="SESSION", help=SESSION)
     parser.add_argument("--print", dest="shown", action="store_true", help="print the command")
     add_filters(parser)
 
@@ -191,10 +192,12 @@ def _print_list(arguments: Namespace, context: Context) -> None:
 
 
 def _search_options(parser: ArgumentParser) -> None:
-    parser.add_argument("words", nargs="+", metavar="WORD")
+    parser.add_argument("words", nargs="+", metavar="WORD", help="each must occur in a message")
     parser.add_argument("-s", "--session", metavar="SESSION", help="only in this one")
     add_filters(parser)
-    parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument(
+        "-n", "--limit", type=int, default=20, metavar="N", help="default: 20; 0 shows all"
+    )
     add_format(parser, "text", "json")
     add_no_redact(parser)
 
@@ -211,7 +214,7 @@ def _search(arguments: Namespace, context: Context) -> int:
         scope_of(app, everything=arguments.all),
         words,
         filter_of(arguments, app),
-        limit=arguments.limit,
+        limit=arguments.limit or sys.maxsize,
         session=arguments.session,
         redacted=is_redacted(arguments, screen),
     )

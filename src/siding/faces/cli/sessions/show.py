@@ -20,7 +20,7 @@ from siding.faces.cli.formats import json_text
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.pager import paged
 from siding.faces.cli.screen.screen import Screen, inert
-from siding.faces.cli.sessions.options import add_no_redact, is_redacted, redaction_note
+from siding.faces.cli.sessions.options import SESSION, add_no_redact, is_redacted, redaction_note
 from siding.ground.errors import NotFound, counted
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _MOST_AGENTS = 20  # that are named
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("session", nargs="?", metavar="SESSION", help=SESSION)
     parser.add_argument(
         "-a", "--all", action="store_true", help="what was compacted away, hooks and times too"
     )

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from siding.agents.table import OUR_FORM, agents_with
 from siding.faces.cli.globals import Context
+from siding.faces.cli.sessions.options import SESSION
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError, UsageError, counted
 
@@ -11,8 +12,10 @@ FORMS = agents_with("interchange")
 
 
 def _import_options(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--from", dest="form", choices=FORMS)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a transcript")
+    parser.add_argument(
+        "--from", dest="form", choices=FORMS, help="whose it is (default: as it looks)"
+    )
     parser.add_argument("--as", dest="name", metavar="ID", help="the session's id here")
 
 
@@ -68,7 +71,7 @@ def _import_reason(error: SidingError | OSError) -> str:
 
 
 def _export_options(parser: ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("session", nargs="?", metavar="SESSION", help=SESSION)
     parser.add_argument(
         "--to",
         dest="form",

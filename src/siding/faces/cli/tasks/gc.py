@@ -9,6 +9,9 @@ tasks are deleted if every commit on them is elsewhere, and made again when the 
 left behind, and of older turns beside a branch (`siding turns`). With the older steps of closed
 tasks their large patches go. What it will free is shown first.
 The base, the newest state of a task and what was applied always stay.
+
+  siding gc -n                      what would be freed
+  siding gc --older 90d
 """
 
 from __future__ import annotations
@@ -81,7 +84,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="AGE",
         help="only tasks removed longer ago, such as 90d, 12w or 1y; and snapshots of older steps",
     )
-    parser.add_argument("--yes", action="store_true", help="free snapshots without asking")
+    parser.add_argument("-y", "--yes", action="store_true", help="free snapshots without asking")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--background", action="store_true", help=SUPPRESS)  # by hosts of runs
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.globals import Context
-from siding.faces.cli.options import add_task_word
+from siding.faces.cli.options import TASK_WORD, add_task_word
 from siding.faces.cli.screen.words import ago
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import NoActiveTask, SidingError, UsageError, counted
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def _switch_options(parser: ArgumentParser) -> None:
-    add_task_word(parser, "id or name; - for the one before")
-    parser.add_argument("--force", action="store_true", help="even if another task blocks it")
+    add_task_word(parser, f"{TASK_WORD} (default: you choose)")
+    parser.add_argument("-f", "--force", action="store_true", help="even if another task blocks it")
 
 
 def _switch(arguments: Namespace, context: Context) -> int:
@@ -42,6 +42,9 @@ Choose the task that this terminal is about: commands work on it when no task is
 Each terminal keeps its own; the panes of tmux are terminals of their own. Where no terminal is, as
 in a script, it becomes the active task of the project. Without TASK it is chosen from a list; `-`
 is the task that this terminal was about before.
+
+  siding switch parser              a part of its name is enough
+  siding switch -                   back to the one before
 """,
     _switch_options,
     _switch,
@@ -67,7 +70,7 @@ def _switch_line(row: TaskRow) -> str:
 
 
 def _open_options(parser: ArgumentParser) -> None:
-    add_task_word(parser, "id or name (default: the active)")
+    add_task_word(parser)
     parser.add_argument("--with", dest="editor", metavar="COMMAND", help="the editor to use")
 
 
@@ -85,8 +88,8 @@ OPEN = Verb(
     """\
 Open a task's workspace in your editor: --with, $SIDING_EDITOR, $VISUAL or $EDITOR.
 
-siding open                       the active task's workspace
-siding open parser --with 'code -n'
+  siding open                       the workspace of this terminal's task
+  siding open parser --with 'code -n'
 """,
     _open_options,
     _open,

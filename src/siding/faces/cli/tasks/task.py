@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
-from siding.faces.cli.options import add_stop_argument, add_task_word
+from siding.faces.cli.options import TASK_WORD, add_stop_argument, add_task_word
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import local_time, port_range
 from siding.faces.cli.verb import Verb
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _start_options(parser: ArgumentParser) -> None:
-    parser.add_argument("name", help="what is to be done, in a few words")
+    parser.add_argument("name", metavar="NAME", help="what is to be done, in a few words")
     parser.add_argument(
         "--base",
         metavar="REF",
@@ -31,7 +31,7 @@ def _start_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--from",
         dest="origin",
-        metavar="FROM",
+        metavar="POINT",
         help="start from this branch, commit, pull request or TASK[@STEP] instead",
     )
     parser.add_argument("--no-switch", action="store_true", help="do not make it the active task")
@@ -96,6 +96,10 @@ lets it start somewhere else: all that this has and the base has not then belong
 a branch (also of a remote), a commit or tag, a pull request (#12, pr/12 or its page), or another
 task as it is now (fix-login) or after a step (fix-login@3, fix-login@base), with its uncommitted
 changes. task:NAME, branch:NAME and commit:NAME say which one is meant.
+
+  siding task start 'fix the parser'
+  siding task start 'fix the parser' --carry      with your uncommitted changes
+  siding task start 'look at it' --from '#12'     from a pull request
 """,
     _start_options,
     _start,
@@ -218,7 +222,7 @@ def _update_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--blocked-by", metavar="TASK,TASK", help="replace the tasks that have to be done first"
     )
-    parser.add_argument("--force", action="store_true", help="an owner even if it is blocked")
+    parser.add_argument("-f", "--force", action="store_true", help="an owner even if it is blocked")
 
 
 def _update(arguments: Namespace, context: Context) -> int:
@@ -261,7 +265,9 @@ def _close_options(parser: ArgumentParser) -> None:
     fate = parser.add_mutually_exclusive_group()
     fate.add_argument("--keep", action="store_true", help="leave the workspace where it is")
     fate.add_argument("--delete", action="store_true", help="move the task's records away too")
-    parser.add_argument("--force", action="store_true", help="even if it holds unapplied work")
+    parser.add_argument(
+        "-f", "--force", action="store_true", help="even if it holds unapplied work"
+    )
     parser.add_argument(
         "--keep-branch", action="store_true", help="leave the task's branch, whatever is on it"
     )
@@ -307,6 +313,9 @@ A worktree that was adopted stays where it is without --keep; --force or --delet
 Work that is nowhere else is not put out of sight without --force; even then it can be brought back.
 The task's branch is deleted if every commit on it is elsewhere; `siding task reopen` makes it
 again.
+
+  siding task close                 this terminal's task
+  siding task close parser --keep   and leave its workspace where it is
 """,
     _close_options,
     _close,
@@ -347,7 +356,7 @@ def _close_record(project: Project, closed: Closed) -> dict[str, object]:
 
 
 def _reopen_options(parser: ArgumentParser) -> None:
-    add_task_word(parser, "id or name", is_needed=True)
+    add_task_word(parser, TASK_WORD, is_needed=True)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
 
 

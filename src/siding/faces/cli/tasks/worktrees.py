@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
-from siding.faces.cli.options import add_stop_argument, add_task_word
+from siding.faces.cli.options import TASK_WORD, add_stop_argument, add_task_word
 from siding.faces.cli.screen.screen import Screen, inert
 from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago, changes, local_time
@@ -22,7 +22,7 @@ def _add_options(parser: ArgumentParser) -> None:
     add_task_word(parser)
     parser.add_argument("--base", metavar="REF", help="start from this commit")
     parser.add_argument("--carry", action="store_true", help="take your uncommitted changes along")
-    parser.add_argument("--force", action="store_true", help="even if another task blocks it")
+    parser.add_argument("-f", "--force", action="store_true", help="even if another task blocks it")
 
 
 def _add(arguments: Namespace, context: Context) -> int:
@@ -50,7 +50,7 @@ ADD = Verb(
 
 
 def _adopt_options(parser: ArgumentParser) -> None:
-    parser.add_argument("path", help="the worktree's directory")
+    parser.add_argument("path", metavar="PATH", help="the worktree's directory")
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument("-t", "--task", help="a task without a workspace (default: a new one)")
     whose.add_argument("--name", help="name of the new task (default: that of the branch)")
@@ -58,7 +58,7 @@ def _adopt_options(parser: ArgumentParser) -> None:
         "--base", metavar="REF", help="count its change from where it departed from this"
     )
     parser.add_argument("--no-switch", action="store_true", help="do not make it the active task")
-    parser.add_argument("--force", action="store_true", help="even if the task waits for another")
+    parser.add_argument("-f", "--force", action="store_true", help="even if another task blocks it")
     add_format(parser, "text", "json")
 
 
@@ -115,13 +115,13 @@ def _say_adopted(screen: Screen, adopted: Adopted) -> None:
 
 
 def _bind_options(parser: ArgumentParser) -> None:
-    add_task_word(parser, "the task that gets it: id or name", is_needed=True)
+    add_task_word(parser, f"the task that gets it: {TASK_WORD}", is_needed=True)
     parser.add_argument(
         "--worktree", metavar="NAME", help="name, branch, path or task (default: the one here)"
     )
     parser.add_argument("--with-work", action="store_true", help="take the work so far along")
     parser.add_argument("--no-switch", action="store_true", help="do not make it the active task")
-    parser.add_argument("--force", action="store_true", help="even if the task waits for another")
+    parser.add_argument("-f", "--force", action="store_true", help="even if another task blocks it")
 
 
 def _bind(arguments: Namespace, context: Context) -> int:
@@ -290,7 +290,9 @@ KEEP = Verb(
 def _remove_options(parser: ArgumentParser) -> None:
     add_task_word(parser)
     parser.add_argument("--complete", action="store_true", help="close the task as well")
-    parser.add_argument("--force", action="store_true", help="even if it holds unapplied work")
+    parser.add_argument(
+        "-f", "--force", action="store_true", help="even if it holds unapplied work"
+    )
     parser.add_argument(
         "--keep-branch", action="store_true", help="leave the task's branch, whatever is on it"
     )

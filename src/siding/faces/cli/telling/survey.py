@@ -2,8 +2,22 @@
 
 from typing import Any
 
+from siding.faces.cli.formats import print_json
 from siding.faces.cli.screen.screen import Screen
+from siding.record.place.project import Project
+from siding.record.restoring.rollback import RollbackRequest, preview
 from siding.record.restoring.survey import Survey, quote_path
+
+
+def say_preview(
+    screen: Screen, project: Project, request: RollbackRequest, *, as_json: bool
+) -> None:
+    """Say what a rollback would do; nothing is changed."""
+    with preview(project, request) as survey:
+        if as_json:
+            print_json(screen, survey_record(survey))
+        else:
+            print_survey(screen, survey)
 
 
 def survey_record(survey: Survey) -> dict[str, Any]:

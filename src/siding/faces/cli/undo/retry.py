@@ -35,12 +35,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument(
-        "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"
+        "-f", "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"
     )
     add_terminal_arguments(parser)
     add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
-    parser.add_argument("words", nargs=REMAINDER, metavar="N -- COMMAND", help="default: last run")
+    parser.add_argument(
+        "words", nargs=REMAINDER, metavar="N -- COMMAND", help="default: the newest run or prompt"
+    )
 
 
 def run(arguments: Namespace, context: Context) -> int:

@@ -1,9 +1,13 @@
 """Go back to before a prompt: files, HEAD, branch, index, and the agent's conversation.
 
-Without STEP the prompts are listed, and on a terminal you choose. `last` is the newest that stands.
+Without N the prompts are listed, and on a terminal you choose. `last` is the newest that stands.
 The state now is recorded first, so `siding undo` takes it back. An agent that runs learns with its
 next prompt what was taken back. One that has ended goes on, with the command that is printed,
 without what came after.
+
+  siding rewind --list
+  siding rewind last -n             what would be done
+  siding rewind last
 """
 
 from __future__ import annotations
@@ -29,13 +33,16 @@ _OFFERED = 30  # prompts to choose from
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("step", nargs="?", metavar="STEP", help="the turn's step, or `last`")
+    parser.add_argument("step", nargs="?", metavar="N", help="the turn's step, or `last`")
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--list", action="store_true", help="only list the prompts")
-    parser.add_argument("--force", action="store_true", help="move what is in the way aside")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("-f", "--force", action="store_true", help="move what is in the way aside")
     add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
-    parser.add_argument("--json", action="store_true", help="print the step (or list) as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print the step (or plan, or list) as JSON"
+    )
 
 
 def run(arguments: Namespace, context: Context) -> int:
@@ -61,14 +68,19 @@ def run(arguments: Namespace, context: Context) -> int:
     else:
         _list(screen, project, found, as_json=arguments.json)
         return 0
-    if arguments.stop:
-        stop_first(screen, project, found.task.id)
     request = RollbackRequest(
         step=prompt.before,
         task=found.task.id,
         wait=arguments.wait,
         beside=beside_of(arguments),
     )
+    if arguments.dry_run:
+        from siding.faces.cli.telling.survey import say_preview
+
+        say_preview(screen, project, request, as_json=arguments.json)
+        return 0
+    if arguments.stop:
+        stop_first(screen, project, found.task.id)
     done = with_consent(
         screen,
         lambda force: rollback(project, request._replace(force=force)),

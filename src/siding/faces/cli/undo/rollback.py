@@ -4,6 +4,10 @@ Files, HEAD, the task's branch, the index, a merge or rebase under way, and the 
 --files, or PATHs relative to where you stand, takes files alone. The state now is recorded first,
 so `siding undo` takes a rollback back. Ignored files stay; --hard moves them into the trash.
 --dry-run prints exactly what would be done.
+
+  siding rollback --step 3 -n       what would be done
+  siding rollback --step 3
+  siding rollback --base README.md  this file alone, as the task began with it
 """
 
 from argparse import ArgumentParser, Namespace
@@ -41,7 +45,7 @@ def run(arguments: Namespace, context: Context) -> int:
         with_consent,
     )
     from siding.record.place.project import require_project
-    from siding.record.restoring.rollback import RollbackRequest, check_target, preview, rollback
+    from siding.record.restoring.rollback import RollbackRequest, check_target, rollback
 
     _require_target(arguments)
     project = require_project(context.app)
@@ -57,15 +61,9 @@ def run(arguments: Namespace, context: Context) -> int:
         beside=beside_of(arguments),
     )
     if arguments.dry_run:
-        from siding.faces.cli.telling.survey import print_survey, survey_record
+        from siding.faces.cli.telling.survey import say_preview
 
-        with preview(project, request) as survey:
-            if arguments.json:
-                from siding.faces.cli.formats import print_json
-
-                print_json(screen, survey_record(survey))
-            else:
-                print_survey(screen, survey)
+        say_preview(screen, project, request, as_json=arguments.json)
         return 0
     if arguments.stop:
         from siding.faces.cli.telling.beside import stop_first

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help=task)
     parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
-    parser.add_argument("--force", action="store_true", help=force)
+    parser.add_argument("-f", "--force", action="store_true", help=force)
     add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the step as JSON")
@@ -134,10 +134,13 @@ UNDO = Verb(
 Repeat to go further back. Files, HEAD, the task's branch, the index and the phases go together.
 Nothing is lost by it: `siding redo` does it again, and every state in between is a step in the log.
 What was changed by hand since asks first. Runs that changed nothing are passed over.
+
+  siding undo -n                    what would be taken back
+  siding undo
 """,
     partial(
         _add_arguments,
-        task="the task (default: the active one, else the one that was closed last)",
+        task="the task (default: this terminal's, else the one that was closed last)",
         force="even if later changes go with it",
     ),
     _undo,

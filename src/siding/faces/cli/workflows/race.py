@@ -27,8 +27,10 @@ CHOICES = ("smallest", "judge", "ask", "none")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("prompt", help="what the agents are asked")
-    parser.add_argument("--agents", metavar="A,B", help="their types (the usual one, twice)")
+    parser.add_argument("prompt", metavar="PROMPT", help="what the agents are asked")
+    parser.add_argument(
+        "--agents", metavar="A,B", help="their types (default: the usual one, twice)"
+    )
     parser.add_argument("--check", metavar="COMMAND", help="a good result passes this")
     parser.add_argument("--choose", choices=CHOICES, default="smallest", help="among those that do")
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")

@@ -28,13 +28,15 @@ _UNITS = {"k": 1000, "m": 1_000_000}
 
 
 def _run_options(parser: ArgumentParser) -> None:
-    parser.add_argument("workflow", metavar="WORKFLOW", help="a name, a script, or - ")
+    parser.add_argument("workflow", metavar="WORKFLOW", help="a name, a script, or -")
     parser.add_argument("words", nargs="*", metavar="NAME=TEXT", help="an argument; NAME:=JSON")
     parser.add_argument("--args", metavar="JSON", help="all arguments as JSON, or as a text")
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--agent", default="", metavar="TYPE", help="for calls that name none")
     parser.add_argument("--model", default="", metavar="MODEL", help="for calls that name none")
-    parser.add_argument("--slots", type=int, metavar="N", help="agents at once, 1 to 16 (3)")
+    parser.add_argument(
+        "--slots", type=int, metavar="N", help="agents at once, 1 to 16 (default: 3)"
+    )
     parser.add_argument("--budget", metavar="TOKENS", help="what all may write: 500k, 2M")
     parser.add_argument("--dollars", type=float, metavar="N", help="what all may cost")
     parser.add_argument("--sandbox", action="store_true", help="run the agents in a sandbox")
@@ -177,8 +179,10 @@ def _asked_and_allowed(context: Context, found: FoundScript) -> bool:
 
 
 def _resume_options(parser: ArgumentParser) -> None:
-    parser.add_argument("run", nargs="?", metavar="RUN", help="an id, or last")
-    parser.add_argument("--all", action="store_true", help="all runs that were interrupted")
+    parser.add_argument(
+        "run", nargs="?", metavar="RUN", help="an id, the beginning of one, or last"
+    )
+    parser.add_argument("-a", "--all", action="store_true", help="all runs that were interrupted")
     parser.add_argument("--script", metavar="FILE", help="with this script in the place of the old")
     parser.add_argument("--anew", action="store_true", help="run every agent again")
     parser.add_argument("--agents", metavar="IDS", help="run these again, too: 2,5 or 3-7")

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from siding.workflows.acts.views import AgentState, RunState, RunView, WorkflowView
 
 
+_RUN = "an id, the beginning of one, or last (default: last)"
 _SHOWN = 20
 
 
 def _list_options(parser: ArgumentParser) -> None:
     parser.add_argument("--scripts", action="store_true", help="the workflows instead of the runs")
-    parser.add_argument("-n", type=int, default=_SHOWN, metavar="N", help="so many (20; 0: all)")
+    parser.add_argument(
+        "-n", "--limit", type=int, default=_SHOWN, metavar="N", help="default: 20; 0 shows all"
+    )
     add_format(parser, "table", "json")
 
 
@@ -35,7 +38,7 @@ def _list(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     if arguments.scripts:
         return _scripts(context, workflow_views(project), as_json=arguments.format == "json")
-    views = run_views(project, limit=arguments.n)
+    views = run_views(project, limit=arguments.limit)
     if arguments.format == "json":
         print_json(context.screen, [view.state.fields() for view in views])
         return 0
@@ -105,9 +108,9 @@ _MESSAGES = 8
 
 
 def _show_options(parser: ArgumentParser) -> None:
-    parser.add_argument("run", nargs="?", default="last", metavar="RUN", help="default: last")
+    parser.add_argument("run", nargs="?", default="last", metavar="RUN", help=_RUN)
     parser.add_argument("--agent", type=int, metavar="N", help="one agent: prompt, result, work")
-    parser.add_argument("--json", action="store_true", help="the state as JSON")
+    parser.add_argument("--json", action="store_true", help="print the state as JSON")
     parser.add_argument("--result", action="store_true", help="only what the script returned")
     parser.add_argument("--script", action="store_true", help="only the script")
 
@@ -230,7 +233,7 @@ _LOOK_S = 0.3
 
 
 def _watch_options(parser: ArgumentParser) -> None:
-    parser.add_argument("run", nargs="?", default="last", metavar="RUN", help="default: last")
+    parser.add_argument("run", nargs="?", default="last", metavar="RUN", help=_RUN)
 
 
 def _watch(arguments: Namespace, context: Context) -> int:
@@ -331,7 +334,9 @@ RETRY = _steering("retry", "End the attempt of an agent that is at work, and let
 
 
 def _remove_options(parser: ArgumentParser) -> None:
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="an id, the beginning of one, last")
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN", help="an id, the beginning of one, or last"
+    )
 
 
 def _remove(arguments: Namespace, context: Context) -> int:

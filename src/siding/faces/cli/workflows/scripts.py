@@ -29,7 +29,7 @@ def is_workflow(context: Context, word: str) -> bool:
 
 def _check_options(parser: ArgumentParser) -> None:
     parser.add_argument("workflow", metavar="WORKFLOW", help="a name, a script, or -")
-    parser.add_argument("--json", action="store_true", help="the problems as JSON")
+    parser.add_argument("--json", action="store_true", help="print the problems as JSON")
 
 
 def _check(arguments: Namespace, context: Context) -> int:
@@ -71,7 +71,7 @@ Warnings are about agents that may write beside each other in one workspace.
 
 
 def _new_options(parser: ArgumentParser) -> None:
-    parser.add_argument("name", help="of the workflow")
+    parser.add_argument("name", metavar="NAME", help="of the workflow")
     parser.add_argument("--home", action="store_true", help="for all projects of yours")
     parser.add_argument("--from", dest="from_", metavar="WORKFLOW", help="a copy of this one")
 
@@ -98,7 +98,9 @@ Begin a workflow: write a script to go on from into `.siding/workflows` of the r
 def _convert_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a .js, .mjs or .ts file")
     parser.add_argument("--show", action="store_true", help="print it, and write no file")
-    parser.add_argument("-o", dest="name", metavar="NAME", help="the workflow's name (the file's)")
+    parser.add_argument(
+        "-o", dest="name", metavar="NAME", help="the workflow's name (default: the file's)"
+    )
 
 
 def _convert(arguments: Namespace, context: Context) -> int:

@@ -1,0 +1,1 @@
+"""Find the step that broke something."""

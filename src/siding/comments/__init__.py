@@ -1,0 +1,1 @@
+"""Comments on the lines of a change, which become the next prompt of its agent."""
