@@ -76,7 +76,7 @@ class Hooks:
         items = _bounded(thunks, "parallel")
         call = self._scheduler.lane.take()
         lanes = [self._start(_called(item), call, key) for key, item in enumerate(items)]
-        return self._joined(lanes, lambda key: f"parallel thunk #{key}")
+        return self._joined(lanes, lambda key: f"call {key + 1} of {len(items)} in parallel()")
 
     def pipeline(self, items: Iterable[Any], *stages: Callable[..., Any]) -> Future:
         """Pass each item through all stages, each item for itself; await the list of results.
@@ -91,7 +91,7 @@ class Hooks:
             self._start(_staged(item, key, stages, takes), call, key)
             for key, item in enumerate(bounded)
         ]
-        return self._joined(lanes, lambda key: f"pipeline item #{key}")
+        return self._joined(lanes, lambda key: f"item {key + 1} of {len(bounded)} in pipeline()")
 
     def gather(self, *awaitables: Awaitable[Any], return_exceptions: bool = False) -> Future:
         """Do as `asyncio.gather` does: await all, and raise the first error there is."""
