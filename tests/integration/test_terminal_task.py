@@ -90,6 +90,21 @@ def test_a_terminal_whose_task_is_closed_does_not_go_on_in_that_of_another(
     assert two.task() == "two"
 
 
+def test_a_run_of_its_own_binds_the_terminal_and_names_the_way_back(shell: Open) -> None:
+    one = shell()
+    assert "goes back" not in one.type("siding run --no-tty -- true"), "there was none before"
+    assert "`siding switch -` goes back to 'true'" in one.type(
+        "siding run --new second --no-tty -- true"
+    )
+    assert one.task() == "second"
+    assert "goes back to 'second'" in one.type("siding run --new third --detach -- true")
+    assert one.task() == "third", "also where it goes on in the background"
+    one.type("siding switch -")
+    assert one.task() == "second"
+    one.type("siding task close --force second")
+    assert "goes back" not in one.type("siding run --no-tty -- true"), "what is closed is over"
+
+
 def test_switch_binds_lists_and_goes_back(sandbox: Sandbox, shell: Open) -> None:
     sandbox.siding("task", "start", "one", "--no-workspace")
     sandbox.siding("task", "start", "two", "--no-workspace")
