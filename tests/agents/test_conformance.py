@@ -65,6 +65,7 @@ class TestTurns:
         assert (turn["moment"], turn["diff_stat"]["file_list"]) == ("stopped", ["1.txt"])
         said = agent.run["reported"]
         assert (said["prompts"], said["session"]) == (1, turn["session"])
+        assert agent.run["session_id"] == turn["session_id"] == turn["session"]
         assert Path(said["transcript"]).is_file() == agent.has_transcript
 
     def test_what_each_tool_changed_can_be_a_step_within_the_turn(self, agent: AgentAtWork) -> None:

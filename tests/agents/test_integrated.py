@@ -59,7 +59,24 @@ def content_of(directory: Path) -> Mapping[Path, bytes]:
     return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
+def lay_out_oddly(agent: AgentAtWork) -> Path:
+    """Write the settings as no program would, with what this agent passes over."""
+    if agent.name == "codex":
+        file = agent.settings / "config.toml"
+        own = file.read_bytes() if file.exists() else b""
+        file.write_bytes(b"# mine\r\n" + own)
+        return file
+    file = agent.settings / "settings.json"
+    text = file.read_text() if file.exists() else "{}"
+    compact = json.dumps({**json.loads(text), "hooks": {"Stop": []}}, separators=(",", ":"))
+    if agent.name == "gemini":
+        compact = f"// {{ mine\n{compact[:-1]} /* the end, */\r\n\t}}"
+    file.write_bytes(compact.encode())
+    return file
+
+
 def test_in_a_workspace_each_turn_is_a_step(agent: AgentAtWork) -> None:
+    lay_out_oddly(agent)
     integrate(agent)
     here = workspace(agent)
     (here / "mine.txt").write_text("written before the prompt\n")
@@ -144,14 +161,12 @@ def test_elsewhere_nothing_is_recorded(agent: AgentAtWork, tmp_path: Path) -> No
 
 
 def test_taken_out_again_the_settings_are_as_before(agent: AgentAtWork) -> None:
-    file = agent.settings / ("config.toml" if agent.name == "codex" else "settings.json")
-    if not file.exists():
-        file.write_text("# mine\n" if agent.name == "codex" else '{\n  "model": "opus"\n}\n')
-    text = file.read_text()
+    file = lay_out_oddly(agent)
+    text = file.read_bytes()
     integrate(agent)
-    assert file.read_text() != text
+    assert file.read_bytes() != text
     integrate(agent, "--remove")
-    assert file.read_text() == text
+    assert file.read_bytes() == text
     agent.says([agent.shell("echo one > one.txt")], ["Done."])
     alone(agent, "Write one", workspace(agent))
     assert not agent.turns

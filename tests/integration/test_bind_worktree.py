@@ -140,6 +140,29 @@ def test_an_adopted_worktree_can_be_bound_to_another_task(sandbox: Sandbox) -> N
     assert (sandbox.workspace("login") / "work").read_text() == "w"
 
 
+def test_a_branch_that_was_made_for_the_task_goes_with_it(sandbox: Sandbox) -> None:
+    path = sandbox.directory / "login"
+    sandbox.git("worktree", "add", "-q", "-b", "login", str(path))
+    sandbox.siding("worktree", "adopt", str(path))
+    sandbox.siding("worktree", "bind", "b", "--worktree", "login")
+    branch = shown(sandbox, "b")["branch"]
+    listed = sandbox.siding("worktree", "list", "--all").stdout.decode()
+    assert f"(task {shown(sandbox, 'b')['id']} has it)" in listed
+    for _ in range(2):
+        told = sandbox.siding("worktree", "remove", "b").stderr.decode()
+        assert f"branch {branch} deleted: nothing on it" in told
+        sandbox.siding("task", "reopen", "b")
+        assert sandbox.git("branch", "--list", str(branch)).strip()
+    # What the worktree came with is kept, also after it was given on.
+    sandbox.siding("task", "start", "c", "--no-workspace", "--no-switch")
+    sandbox.siding("worktree", "bind", "c", "--worktree", "b")
+    for task in ("b", "login"):
+        sandbox.siding("task", "close", task, "--force")
+    sandbox.siding("gc")
+    assert not sandbox.git("branch", "--list", str(branch)).strip()
+    assert sandbox.git("branch", "--list", "login").strip()
+
+
 def test_back_and_forth(sandbox: Sandbox) -> None:
     path = sandbox.workspace("a")
     sandbox.siding("worktree", "bind", "b", "--worktree", "a")

@@ -139,15 +139,20 @@ def test_what_is_said_before_it_is_taken_over(old: Sandbox) -> None:
     assert b"a.py" in old.siding("apply", "--dry-run").stdout
 
 
-def test_an_id_that_begins_with_a_dash(old: Sandbox) -> None:
+@pytest.mark.parametrize("name", ["-b_C123a", "-x-1", "-made_by_hand"])
+def test_an_id_that_begins_with_a_dash(name: str, old: Sandbox) -> None:
     tasks, workspaces = old.project / "tasks", old.project / "workspaces"
-    (tasks / "a-b_C123").rename(tasks / "-b_C123a")
-    old.git("worktree", "move", str(workspaces / "a-b_C123"), str(workspaces / "-b_C123a"))
-    document = json.loads((tasks / "-b_C123a" / "task.json").read_text())
-    write(tasks / "-b_C123a" / "task.json", {**document, "id": "-b_C123a"})
-    write(old.project / "state.json", {"version": 1, "active_task_id": "-b_C123a"})
+    (tasks / "a-b_C123").rename(tasks / name)
+    old.git("worktree", "move", str(workspaces / "a-b_C123"), str(workspaces / name))
+    document = json.loads((tasks / name / "task.json").read_text())
+    write(tasks / name / "task.json", {**document, "id": name})
+    write(old.project / "state.json", {"version": 1, "active_task_id": name})
     old.siding("run", "--no-tty", "--", "true")
     assert old.json("diff", "--format", "json")["file_list"] == ["a.py"]
+    for words in (("show", name), ("list",)):
+        assert name in old.siding("task", *words).stdout.decode()
+    assert old.siding("path", name).stdout.decode().strip() == str(workspaces / name)
+    old.siding("run", "--no-tty", "-t", name, "--", "true")
 
 
 def test_the_first_run_takes_it_over(old: Sandbox) -> None:

@@ -12,6 +12,11 @@ SESSIONS = sorted(HERE.glob("*.session"))
 
 @pytest.mark.parametrize("script", SESSIONS, ids=[path.stem for path in SESSIONS])
 def test_session(script: Path, tmp_path: Path) -> None:
+    played_as_written(script, tmp_path)
+
+
+def played_as_written(script: Path, tmp_path: Path) -> None:
+    """Play a session; fail where a command does not print, or end, as the script says."""
     played = 0
     for exchange, output, status in play(script.read_text("utf-8"), tmp_path, forked=True):
         played += 1

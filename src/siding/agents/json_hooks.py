@@ -1,19 +1,16 @@
 """Hooks in settings of JSON, as Claude Code and Gemini CLI have them: ``hooks.EVENT[].hooks[]``."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any
 
 from siding.agents.hooks import Moment
+from siding.agents.json_text import Path, grown, is_adjacent, one_line, parsed, take_out
 from siding.agents.settings import Hook, NotMergeable, is_ours
 from siding.ground.namedtuples import NamedTuple
 
 Moments = Mapping[str, tuple[Moment, int]]  # with how many seconds a hook may take
-_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
-
-
 _SAYS_WHAT = "description"  # of a hook: the agents pass over it
 _PUT_IN = "put in with Siding's hooks: "
 
@@ -42,32 +39,45 @@ class Setting(NamedTuple):
 class JsonHooks:
     """The settings of an agent: ``settings.json`` in the directory that `place` returns.
 
+    They are changed in place (`json_text`), so that all else is as it was, byte for byte. Where a
+    person or an agent has laid the file out anew, empty objects that our hooks were in go too.
     `place` is given the environment and the person's home.
     """
 
     def __init__(
         self,
-        place: Callable[[Mapping[str, str], Path], Path],
+        place: Callable[[Mapping[str, str], FilePath], FilePath],
         hooks: Sequence[Hook],
         *,
         unit: int = 1,
         setting: Setting | None = None,
+        comments: bool = False,
     ) -> None:
         self._place = place
         self._hooks = hooks
         self._unit = unit  # how many of the agent's units of time a second has
         self._setting = setting
+        self._comments = comments  # the agent passes over them
 
-    def file(self, env: Mapping[str, str], home: Path) -> Path:
+    def file(self, env: Mapping[str, str], home: FilePath) -> FilePath:
         return self._place(env, home) / "settings.json"
 
-    def added(self, settings: str, command: str, file: Path) -> str:
+    def added(self, settings: str | None, command: str, file: FilePath) -> str:
         del file
-        document = _parsed(settings)
+        if settings is None:
+            return json.dumps(self._with_ours({}, command), indent=2) + "\n"
+        if not settings.strip():
+            return settings + one_line(self._with_ours({}, command))
+        before = self._document(settings)
+        return grown(settings, before, self._with_ours(before, command))
+
+    def _with_ours(self, before: Mapping[str, Any], command: str) -> dict[str, Any]:
+        """Return what a document is to say; what it says already comes first, at each place."""
+        document = dict(before)
         hooks = _object(document, "hooks")
         put_in = _put_in(document, self._setting) if self._setting else ""
         for hook in self._hooks:
-            groups = hooks.setdefault(hook.event, [])
+            groups = hooks.get(hook.event, [])
             if not isinstance(groups, list):
                 raise NotMergeable(f"its hooks of {hook.event} are not a list")
             seconds = hook.seconds * self._unit
@@ -75,49 +85,56 @@ class JsonHooks:
             if put_in:
                 entry[_SAYS_WHAT] = _PUT_IN + put_in
                 put_in = ""
-            groups.append({"hooks": [entry]})
+            hooks[hook.event] = [*groups, {"hooks": [entry]}]
         document["hooks"] = hooks
-        return _written(document, settings)
+        return document
 
-    def removed(self, settings: str) -> str:
-        if not self.commands(settings):
+    def removed(self, settings: str | None) -> str | None:
+        if settings is None:
+            return None
+        commands = self.commands(settings)
+        if not commands:
             return settings
-        document = _parsed(settings)
+        # Where there was no document we have made one. It is taken away if it is as we made it.
+        blank = settings[: len(settings) - len(settings.lstrip())]
+        for nothing in (None, blank):
+            if any(self.added(nothing, each, FilePath()) == settings for each in commands):
+                return nothing
+        document = self._document(settings)
+        text = settings
+        paths = list(_paths_of_ours(document))
+        is_laid_anew = is_adjacent(text, (*paths[0][:3], "hooks", 0))
+        for path in reversed(paths):
+            text = _without(text, path, is_laid_anew=is_laid_anew)
         if self._setting:
-            _take_out(document, self._setting)
-        hooks = _object(document, "hooks")
-        for event, groups in list(hooks.items()):
-            kept = (
-                [_without_ours(group) for group in groups] if isinstance(groups, list) else groups
-            )
-            if kept == groups:
-                continue
-            hooks[event] = [group for group in kept if group is not None]
-            if not hooks[event]:
-                del hooks[event]
-        document["hooks"] = hooks
-        if not hooks:
-            del document["hooks"]
-        return _written(document, settings)
+            text = self._without_setting(text, document, self._setting)
+        return text
+
+    def _without_setting(self, text: str, document: Mapping[str, Any], setting: Setting) -> str:
+        """Remove the setting if it was put in by us, and is as it was put in."""
+        section = document.get(setting.section)
+        if not isinstance(section, dict) or section.get(setting.name) != setting.value:
+            return text
+        put_in = _said_to_be_put_in(document)
+        if put_in == setting.section and len(section) == 1:
+            return take_out(text, (setting.section,))[0]
+        if put_in in (setting.section, f"{setting.section}.{setting.name}"):
+            return take_out(text, (setting.section, setting.name))[0]
+        return text
 
     def parsed(self, settings: str) -> Mapping[str, Any]:
-        return _parsed(settings)
+        return self._document(settings)
 
     def commands(self, settings: str) -> set[str]:
-        hooks = _object(_parsed(settings), "hooks")
-        return {command for groups in hooks.values() for command in _ours_in(groups)}
+        return set(_commands_of_ours(self._document(settings)))
 
-
-def _parsed(settings: str) -> dict[str, Any]:
-    if not settings.strip():
-        return {}
-    try:
-        document = json.loads(settings)
-    except ValueError as error:
-        raise NotMergeable(f"it is not plain JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise NotMergeable("it is not a JSON object")
-    return document
+    def _document(self, settings: str) -> dict[str, Any]:
+        if not settings.strip():
+            return {}
+        document = parsed(settings, comments=self._comments)
+        if not isinstance(document, dict):
+            raise NotMergeable("it is not a JSON object")
+        return document
 
 
 def _object(document: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -139,19 +156,6 @@ def _put_in(document: dict[str, Any], setting: Setting) -> str:
     return f"{setting.section}.{setting.name}"
 
 
-def _take_out(document: dict[str, Any], setting: Setting) -> None:
-    """Remove the setting if it was put in by us, and is as it was put in."""
-    section = document.get(setting.section)
-    if not isinstance(section, dict) or section.get(setting.name) != setting.value:
-        return
-    put_in = _said_to_be_put_in(document)
-    if put_in in (setting.section, f"{setting.section}.{setting.name}"):
-        rest = {name: value for name, value in section.items() if name != setting.name}
-        document[setting.section] = rest
-        if not rest and put_in == setting.section:
-            del document[setting.section]
-
-
 def _said_to_be_put_in(document: Mapping[str, Any]) -> str:
     for groups in _object(document, "hooks").values():
         for group in groups if isinstance(groups, list) else []:
@@ -167,29 +171,31 @@ def _entries(group: object) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
-def _ours_in(groups: object) -> Iterator[str]:
-    for group in groups if isinstance(groups, list) else []:
-        for entry in _entries(group):
-            command = entry.get("command") if isinstance(entry, dict) else None
-            if isinstance(command, str) and is_ours(command):
-                yield command
+def _paths_of_ours(document: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield where our hooks are: groups that have no others, and else the hooks themselves."""
+    for event, groups in _object(document, "hooks").items():
+        for number, group in enumerate(groups if isinstance(groups, list) else []):
+            entries = _entries(group)
+            ours = [at for at, entry in enumerate(entries) if _is_ours(entry)]
+            if ours and len(ours) == len(entries):
+                yield ("hooks", event, number)
+            else:
+                yield from (("hooks", event, number, "hooks", at) for at in ours)
 
 
-def _without_ours(group: Any) -> Any:
-    """Return a group without our hooks; None if it has no others."""
-    entries = _entries(group)
-    kept = [
-        each for each in entries if not (isinstance(each, dict) and is_ours(each.get("command")))
-    ]
-    if len(kept) == len(entries):
-        return group
-    return {**group, "hooks": kept} if kept else None
+def _commands_of_ours(document: Mapping[str, Any]) -> Iterator[str]:
+    for groups in _object(document, "hooks").values():
+        for group in groups if isinstance(groups, list) else []:
+            yield from (entry["command"] for entry in _entries(group) if _is_ours(entry))
 
 
-def _written(document: Mapping[str, Any], like: str) -> str:
-    """Return a document as text, indented as the text that it was read from."""
-    found = _INDENT.search(like)
-    is_one_line = like.strip() not in ("", "{}") and "\n" not in like.strip()
-    indent = None if is_one_line else found[0] if found else "  "
-    text = json.dumps(document, indent=indent, ensure_ascii=False)
-    return text if like.strip() and not like.endswith("\n") else text + "\n"
+def _is_ours(entry: object) -> bool:
+    return isinstance(entry, dict) and is_ours(entry.get("command"))
+
+
+def _without(text: str, path: Path, *, is_laid_anew: bool) -> str:
+    """Return the text without a hook of ours, and without what was put in to hold it."""
+    text, is_left_bare = take_out(text, path, is_laid_anew=is_laid_anew)
+    if is_left_bare and len(path) > 1:
+        return _without(text, path[:-1], is_laid_anew=is_laid_anew)
+    return text

@@ -32,21 +32,24 @@ class Hook(NamedTuple):
 
 
 class OwnSettings(Protocol):
-    """The settings file of one agent."""
+    """The settings file of one agent. Settings are None where there is no file."""
 
     def file(self, env: Mapping[str, str], home: Path) -> Path:
         """Return where the file is, or would be."""
         ...
 
-    def added(self, settings: str, command: str, file: Path) -> str:
+    def added(self, settings: str | None, command: str, file: Path) -> str:
         """Return the settings with hooks that start `command`. There are none of ours in them.
 
         Raises NotMergeable.
         """
         ...
 
-    def removed(self, settings: str) -> str:
-        """Return the settings without hooks of ours. Raises NotMergeable."""
+    def removed(self, settings: str | None) -> str | None:
+        """Return the settings without hooks of ours, as they were before `added`.
+
+        Raises NotMergeable.
+        """
         ...
 
     def parsed(self, settings: str) -> Mapping[str, Any]:
@@ -67,5 +70,5 @@ def is_ours(command: object) -> bool:
 
 
 def without_comments(raw: str) -> str:
-    """Return JSON without its comments; what is in a text stays as it is."""
-    return _TEXT_OR_COMMENT.sub(lambda hit: hit[1] or "", raw)
+    """Return JSON with spaces in place of its comments; what is in a text stays as it is."""
+    return _TEXT_OR_COMMENT.sub(lambda hit: hit[1] or " " * len(hit[0]), raw)

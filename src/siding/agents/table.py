@@ -26,6 +26,8 @@ class Agent(NamedTuple):
     # directories in a home in which its tools write for itself; {project} is a directory as it
     # names it there
     notes: tuple[str, ...] = ()
+    # directories in a home with its settings, of an agent without `places`: a sandbox hides them
+    keeps: tuple[str, ...] = ()
     models: tuple[str, ...] = ()  # how the names of models begin that are for it
     ports: tuple[int, ...] = ()  # of this machine at which its server obeys whoever asks
     acp: tuple[str, ...] = ()  # programs, and packages of them, by which it speaks ACP
@@ -184,12 +186,48 @@ AGENTS = (
     ),
     Agent(name="mini", programs=("mini", "mini-extra"), folder="mini", facets=("places",)),
     Agent(name="llm", programs=("llm",), folder="llm", facets=("places",)),
-    Agent(name="amp", title="Amp", programs=("amp",), traps=".amp/", alone=("-x", "--execute")),
-    Agent(name="auggie", programs=("auggie",), alone=("-p", "--print")),
-    Agent(name="cursor-agent", programs=("cursor-agent",), alone=("-p", "--print")),
-    Agent(name="droid", title="Factory", programs=("droid",), traps=".factory/", alone=("exec",)),
-    Agent(name="kimi", programs=("kimi",), obeys=(".kimi/",), alone=("-p", "--print")),
-    Agent(name="openhands", programs=("openhands",), alone=("--headless",)),
+    Agent(
+        name="pi",
+        title="Pi",
+        programs=("pi",),
+        folder="pi",
+        facets=("places",),
+        obeys=(".pi/",),
+        traps=".pi/",
+        alone=("-p", "--print"),
+    ),
+    Agent(
+        name="amp",
+        title="Amp",
+        programs=("amp",),
+        traps=".amp/",
+        keeps=(".config/amp", ".local/share/amp"),
+        alone=("-x", "--execute"),
+    ),
+    Agent(name="auggie", programs=("auggie",), keeps=(".augment",), alone=("-p", "--print")),
+    Agent(name="cline", programs=("cline",), keeps=(".cline",), alone=("-y", "--yolo", "--json")),
+    Agent(
+        name="cursor-agent",
+        programs=("cursor-agent",),
+        keeps=(".cursor", ".config/cursor"),
+        alone=("-p", "--print"),
+    ),
+    Agent(
+        name="droid",
+        title="Factory",
+        programs=("droid",),
+        traps=".factory/",
+        keeps=(".factory",),
+        alone=("exec",),
+    ),
+    Agent(
+        name="kimi",
+        programs=("kimi",),
+        obeys=(".kimi/",),
+        keeps=(".kimi",),
+        alone=("-p", "--print"),
+    ),
+    Agent(name="openhands", programs=("openhands",), keeps=(".openhands",), alone=("--headless",)),
 )
 
 BY_NAME: dict[str, Agent] = {}

@@ -14,7 +14,7 @@ from stat import S_IMODE
 
 from siding.agents.settings import PROGRAM, SETTINGS, NotMergeable, OwnSettings
 from siding.ground.errors import NotFound, SidingError
-from siding.ground.files.durable import make_dirs, replace_bytes
+from siding.ground.files.durable import make_dirs, remove_file, replace_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.broker import client
 from siding.record.place.wiring import App
@@ -49,16 +49,16 @@ class Integration(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What is going to be done to a settings file. `before` is None if there is none."""
+    """What is going to be done to a settings file. `before` and `after` are None for no file."""
 
     agent: str
     file: Path
     before: str | None
-    after: str
+    after: str | None
 
     @property
     def is_needed(self) -> bool:
-        return (self.before or "") != self.after
+        return self.before != self.after
 
 
 def integrations(app: App) -> list[Integration]:
@@ -71,7 +71,7 @@ def putting_in(app: App, name: str) -> Change:
     settings, file = _settings(app, name)
     before = _read(name, file)
     try:
-        after = settings.added(settings.removed(before or ""), _command(name), file)
+        after = settings.added(settings.removed(before), _command(name), file)
     except NotMergeable as error:
         raise _cannot(name, file, str(error)) from None
     if before is not None and _same(settings, after, before):
@@ -84,18 +84,24 @@ def taking_out(app: App, name: str) -> Change:
     settings, file = _settings(app, name)
     before = _read(name, file)
     try:
-        after = settings.removed(before or "")
+        after = settings.removed(before)
     except NotMergeable as error:
         raise _cannot(name, file, str(error)) from None
     return Change(name, file, before, after)
 
 
 def carry_out(change: Change) -> None:
-    """Replace the settings file. Raises NotIntegrated if it has changed since it was read."""
+    """Replace the settings file, or remove it if it was made by us and only holds what we put in.
+
+    Raises NotIntegrated if it has changed since it was read.
+    """
     if _read(change.agent, change.file) != change.before:
         raise _cannot(change.agent, change.file, "it has changed meanwhile: try again")
     target = Path(os.path.realpath(change.file))  # a link to it stays one
     try:
+        if change.after is None:
+            remove_file(target)
+            return
         mode = _USUAL_MODE if change.before is None else S_IMODE(target.stat().st_mode)
         make_dirs(target.parent)
         replace_bytes(target, change.after.encode(), mode=mode)

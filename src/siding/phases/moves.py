@@ -46,6 +46,7 @@ def move(project: Project, request: PhaseRequest) -> MovedPhase:
     task = select(project, request.task)
     if task.status is TaskState.CLOSED:
         raise UsageError(f"task {task.name!r} is closed", hint="`siding task reopen` opens it")
+    _refuse_damaged(project, task, request)
     inside = _calling_step(project, task)
     if inside and request.move is PhaseMove.START:
         _refuse_start_behind_gate(project, request.target)
@@ -99,6 +100,17 @@ def _calling_step(project: Project, task: Task) -> str:
     found = calling_steps(project)
     own = [each.name for each in found if each.task_id == task.id]
     return own[0] if own else str(found[0]) if found else ""
+
+
+def _refuse_damaged(project: Project, task: Task, request: PhaseRequest) -> None:
+    """Raise DamagedFile if the status cannot be read, before anything is recorded.
+
+    A new pass with `again` puts the file aside, and a move that was cut off writes it anew.
+    """
+    store = PhaseStore(project.task_layout(task.id).root)
+    anew = request.again and request.move is PhaseMove.START
+    if not anew and not store.has_intent():
+        store.load()
 
 
 def _refuse_start_behind_gate(project: Project, target: str | None) -> None:

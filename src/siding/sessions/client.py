@@ -50,6 +50,7 @@ class Opening(NamedTuple):
     task: str
     run: tuple[str, ...] = ()  # the words of `siding` before it, if it goes on in a run
     written: Path | None = None  # the file in the client's home that was made for it
+    is_unwritten: bool = False  # there is no such file yet: `run` makes it
 
     @property
     def line(self) -> str:
@@ -59,10 +60,11 @@ class Opening(NamedTuple):
         return f"cd {quote(str(self.cwd))} && {join(self.argv)}"
 
 
-def opening_of(app: App, scope: Scope, found: FoundSession) -> Opening:
+def opening_of(app: App, scope: Scope, found: FoundSession, *, write: bool = True) -> Opening:
     """Return how the session goes on. One that its client does not have is written for it.
 
-    Raises NotFound and UsageError if it cannot go on.
+    Without `write` nothing is: the command for such a one is ours, which writes it. Raises NotFound
+    and UsageError if it cannot go on.
     """
     if found.client == OWN:
         return _own(app, found)
@@ -75,6 +77,9 @@ def opening_of(app: App, scope: Scope, found: FoundSession) -> Opening:
     cwd = _directory(found)
     written = None
     if is_only_here(scope, found):
+        if not write:
+            ours = ("-C", str(cwd), "session", "open")
+            return Opening(argv=(found.id,), cwd=cwd, task="", run=ours, is_unwritten=True)
         found = copied_to_client(app, scope, found)
         written = found.path
     opening = Opening(argv=(*resumes, found.id), cwd=cwd, task="", written=written)

@@ -246,9 +246,8 @@ def _stored(project: Project, tasks: "_Tasks", caches: Path) -> list[FoundSessio
     rows = stored_rows(project, hidden=True)
     transcripts = [_as_transcript(row) for row in rows]
     name = f"{project.layout.root.name}.json"
-    summaries = {
-        each.transcript.path: each for each in summarised(caches / name, iter(transcripts))
-    }
+    told = summarised(caches / name, iter(transcripts), shown=True)
+    summaries = {each.transcript.path: each for each in told}
     return [tasks.from_store(row, summaries.get(row.path)) for row in rows]
 
 
@@ -315,13 +314,13 @@ class _Tasks:
             id=row.id,
             client=wrote if wrote in CLIENTS else OUR_FORM,
             title=row.listed.title,
-            prompt=row.listed.prompt,
+            prompt=(summary and summary.shown_prompt) or row.listed.prompt,
             cwd=cwd,
             branch=row.listed.branch,
             tag=row.listed.tag,
             task=run.task if run else self.around(cwd),
             step=run.step if run else None,
-            messages=None if summary is None else summary.messages,
+            messages=None if summary is None else summary.shown_messages,
             changed_at=row.changed_at,
             written_at=row.written_at,
             size=row.size,

@@ -13,7 +13,6 @@ from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.layout import Subagent, subagent_of
 from siding.agents.transcripts.messages import visible_count
 from siding.agents.transcripts.reading.chains import EndRule
-from siding.agents.transcripts.reading.listing import first_prompt
 from siding.agents.transcripts.reading.recovery import ConversationEnding, recover
 from siding.agents.transcripts.reading.transcript import Gap, Transcript, TranscriptDamage
 from siding.agents.transcripts.reading.views import active, wire
@@ -102,11 +101,11 @@ def conversation(
     session = select(place, named)
     path = store.layout(session).transcript if agent is None else _agent_path(store, session, agent)
     with Transcript.live(path, EndRule.SESSION if agent is None else EndRule.FILE) as transcript:
-        heads = transcript.chain(EndRule.SESSION if agent is None else EndRule.FILE)
+        heads = transcript.shown() if agent is None else transcript.chain(EndRule.FILE)
         ids = tuple(head.uuid for head in heads)
         title = store.title(session, transcript) if agent is None else None
         if title is None:
-            title = first_prompt(transcript.records(heads[:20]))
+            title = transcript.first_prompt(heads)
         if not everything or not heads:
             shown = _shown(session, title, transcript, heads, ids)
             yield _redacted(place, shown) if redacted else shown
@@ -137,7 +136,7 @@ def resume(place: SessionPlace, named: str | None, *, fork: bool = False) -> Res
         branch_session(store, session, copy)
         session = copy
     with store.live(session) as transcript:
-        heads = transcript.chain()
+        heads = transcript.shown()
         metadata = store.metadata(session, transcript)
         chain = list(transcript.records(heads))
         found = recover(
@@ -148,7 +147,7 @@ def resume(place: SessionPlace, named: str | None, *, fork: bool = False) -> Res
         )
         return Resumption(
             id=session,
-            title=metadata.title(session) or first_prompt(chain),
+            title=metadata.title(session) or transcript.first_prompt(heads),
             ending=found.found,
             prompt=found.prompt,
             records=found.records,
@@ -188,7 +187,7 @@ def rewind(project: Project, named: str | None, message: str) -> tuple[str, int]
     store = store_of(project)
     session = select(project, named)
     with writer_of(project, session, "rewinding a session") as writer, store.live(session) as found:
-        chain = list(found.records(found.chain()))
+        chain = list(found.records(found.shown()))
         target = message_named(chain, message)
         places = [str(each.get("uuid")) for each in chain]
         rewind_session(

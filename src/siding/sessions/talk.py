@@ -10,7 +10,6 @@ from siding.agents.transcripts.heads import MessageHead
 from siding.agents.transcripts.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record, moment
 from siding.agents.transcripts.markdown import result_text
 from siding.agents.transcripts.messages import content_of, is_boundary, is_tool_result, message_of
-from siding.agents.transcripts.reading.listing import first_prompt
 from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.sessions.reader import ReadableSession
@@ -77,7 +76,7 @@ def talk(
     """
     store, session = store_of(found.place), found.id
     with store.live(session) as transcript:
-        heads = transcript.chain()
+        heads = transcript.shown()
         last = min(len(heads), before - 1) if before else len(heads)
         first = max(0, last - SHOWN_AT_ONCE)
         if step:
@@ -86,7 +85,7 @@ def talk(
             last = min(len(heads), first + SHOWN_AT_ONCE)
         shown = list(transcript.records(heads[first:last]))
         begin = list(transcript.records(heads[:20]))
-        title = store.title(session, transcript) or first_prompt(begin)
+        title = store.title(session, transcript) or transcript.first_prompt(heads)
         answers = [head for head in heads if head.kind == ASSISTANT][-MOST_CALLS:]
         calls = tuple(_calls(transcript.records(answers)))
         damage = len(transcript.damage)

@@ -1,4 +1,4 @@
-"""Compact, search, count, check, import and export sessions."""
+"""Compact, import and export sessions."""
 
 import os
 import tempfile
@@ -18,11 +18,9 @@ from siding.agents.transcripts.compaction import (
 )
 from siding.agents.transcripts.interchange import Arrival, bring_in, give_out
 from siding.agents.transcripts.kinds import Record
-from siding.agents.transcripts.reading.chains import EndRule, choose_end, has_circle
-from siding.agents.transcripts.reading.transcript import Gap, Transcript
 from siding.agents.transcripts.reading.views import active
-from siding.ground.errors import UnreadableFile, UsageError
-from siding.ground.files.durable import flush, flush_dir, make_dirs, remove_file, write_all
+from siding.ground.errors import UsageError
+from siding.ground.files.durable import flush, flush_dir, make_dirs, write_all
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
@@ -35,11 +33,9 @@ from siding.sessions.shelf import SessionPlace, Shelf, store_of
 __all__ = [
     "Compacted",
     "Keep",
-    "SessionFinding",
     "bring",
     "clear_results",
     "compact",
-    "examine",
     "give",
     "leave_out",
     "read_text",
@@ -52,19 +48,6 @@ class Compacted(NamedTuple):
     session_id: str
     before: int
     after: int
-
-
-class SessionFinding(NamedTuple):
-    """A problem of one transcript. `number` is its line, None if it concerns no single line.
-
-    `bridged_to` is the message from which the chain continues where one is missing.
-    """
-
-    session_id: str
-    path: Path
-    number: int | None
-    problem: str
-    bridged_to: str | None = None
 
 
 def compact(
@@ -152,68 +135,14 @@ def give(place: SessionPlace, named: str | None, form: str, target: Path) -> lis
     return give_out(store_of(place), select(place, named), form, target)
 
 
-def examine(project: Project, *, mend: bool = False) -> tuple[int, list[SessionFinding]]:
-    """Check every transcript; return how many there are and their problems.
-
-    `mend` rebuilds all indexes. No line of a transcript is ever changed.
-    """
-    store = store_of(project)
-    findings: list[SessionFinding] = []
-    count = 0
-    for session in sorted(store.ids()):
-        layout = store.layout(session)
-        if mend:
-            remove_file(layout.index_json)
-        for path in (layout.transcript, *layout.agents()):
-            count += 1
-            findings += _examined(session, path)
-        if mend:
-            store.index(session)
-    if mend:
-        for suffix in ("", "-wal", "-shm"):
-            remove_file(store.root / f"search.sqlite3{suffix}")
-    return count, findings
-
-
 def read_text(path: Path) -> str:
     """Return the content of a text file; bytes that are not UTF-8 are replaced."""
     return read_bytes(path).decode("utf-8", "replace")
 
 
-def _examined(session: str, path: Path) -> list[SessionFinding]:
-    try:
-        with Transcript.whole(path) as transcript:
-            for head in list(transcript.tree.heads.values()):
-                transcript.record(head)  # parsing the whole line finds damage that the index misses
-            found = [
-                SessionFinding(session, path, each.number, each.problem)
-                for each in transcript.numbered_damage()
-            ]
-            end = choose_end(transcript.tree)
-            is_agent = path.name.startswith("agent-")
-            chain = transcript.chain(EndRule.FILE if is_agent else EndRule.SESSION)
-            found += [_missing(session, path, each) for each in transcript.gaps(chain)]
-            if end is not None and has_circle(transcript.tree, end):
-                found.append(
-                    SessionFinding(session, path, None, "its parents go round in a circle")
-                )
-            elif chain and transcript.tree.parent_id(chain[0]) is not None:
-                lost = f"the conversation begins after {chain[0].parent!r}, which is not there"
-                found.append(SessionFinding(session, path, None, lost))
-            return found
-    except (OSError, UnreadableFile) as error:
-        return [SessionFinding(session, path, None, str(error))]
-
-
-def _missing(session: str, path: Path, gap: Gap) -> SessionFinding:
-    where = "it begins here" if gap.bridged_to is None else f"it goes on from {gap.bridged_to!r}"
-    problem = f"the message before ({gap.missing!r}) is not there; {where}"
-    return SessionFinding(session, path, gap.number, problem, bridged_to=gap.bridged_to)
-
-
 def _context(project: Project, session: str) -> tuple[list[Record], int]:
     with store_of(project).live(session) as transcript:
-        chain: Sequence[Record] = list(transcript.records(transcript.chain()))
+        chain: Sequence[Record] = list(transcript.records(transcript.shown()))
     return list(chain), estimated_tokens(active(chain))
 
 

@@ -26,7 +26,7 @@ from siding.record.place.terminal_task import make_current
 from siding.record.recording.line_base import line_base
 from siding.record.recording.opening import open_recorder
 from siding.record.snapshots.seeding import add_task, pin
-from siding.record.tasks.registry import Workspace
+from siding.record.tasks.registry import BRANCH_MADE, Workspace
 from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.traps.marks import carry_mark
 from siding.record.workspaces.attempts import Attempt, payload_of
@@ -148,7 +148,7 @@ def _carry(
             kept_at=None,
             base_commit=base,
             base_snapshot=Sha(""),
-            rest={},
+            rest={BRANCH_MADE: True} if old.adopted else {},
         )
         made = _seeded(project, made, request)
         carry_mark(project, giver.id, taker.id, line_base(project, old).snapshot)

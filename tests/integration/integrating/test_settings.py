@@ -22,7 +22,7 @@ def test_without_a_terminal_nobody_agrees(sandbox: Sandbox, file: Path) -> None:
     assert not file.exists()
 
 
-def test_a_file_is_made_and_emptied(sandbox: Sandbox, file: Path) -> None:
+def test_a_file_is_made_and_is_gone_again(sandbox: Sandbox, file: Path) -> None:
     sandbox.siding("integrate", "claude", "--yes")
     assert set(json.loads(file.read_text())["hooks"]) == {
         "SessionStart",
@@ -33,8 +33,11 @@ def test_a_file_is_made_and_emptied(sandbox: Sandbox, file: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
     again = sandbox.siding("integrate", "claude", "--yes")
     assert b"integrated already" in again.stderr
-    sandbox.siding("integrate", "claude", "--remove", "--yes")
-    assert json.loads(file.read_text()) == {}
+    done = sandbox.siding("integrate", "claude", "--remove", "--yes")
+    assert b"the file goes" in done.stderr
+    assert not file.exists()
+    again = sandbox.siding("integrate", "claude", "--remove", "--yes")
+    assert b"not integrated already" in again.stderr
 
 
 def test_a_link_stays_one_and_permissions_stay(

@@ -19,6 +19,7 @@ def test_starting_again_keeps_the_damaged_status(sandbox: Sandbox) -> None:
         refused = sandbox.siding(*command, status=1)
         assert b"phase start PHASE SUMMARY --again" in refused.stderr
     assert status.read_bytes() == b"[]"
+    assert [each["kind"] for each in sandbox.steps()] == ["phase"]  # a refusal is no step
     sandbox.siding("phase", "start", "impl", "anew", "--again")
     assert [each.read_bytes() for each in status.parent.glob("*.damaged-*")] == [b"[]"]
     assert b"impl" in sandbox.siding("phase", "status").stdout

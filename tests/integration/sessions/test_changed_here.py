@@ -8,6 +8,8 @@ import pytest
 from client_homes import bytes_below, put, session_id
 from sandbox import Sandbox
 
+from .test_opening import stand_ins
+
 CLIENTS = ("claude", "codex", "gemini")
 NAME = session_id(1)
 
@@ -27,6 +29,11 @@ def test_it_is_imported_and_the_clients_file_stays(client: str, sandbox: Sandbox
     (row,) = sandbox.json("session", "list", "--format", "json")
     assert (row["id"], row["stored"], row["client"]) == (NAME, True, client)
     line = sandbox.siding("session", "open", NAME, "--print").stdout.decode()
+    assert line == f"siding -C {sandbox.repo} session open {NAME}\n"
+    assert bytes_below(home_of(sandbox)) == before  # printing writes nothing
+    stand_ins(sandbox)
+    line = sandbox.siding("session", "open", NAME).stdout.decode()
+    assert line.startswith(f"started {client} ")
     assert NAME not in line
     written = set(bytes_below(home_of(sandbox))) - set(before)
     assert len(written) == 1

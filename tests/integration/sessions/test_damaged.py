@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from client_homes import bytes_below, put, session_id
 from sandbox import Sandbox
 
 from .test_commands import SESSION, message
@@ -95,3 +96,23 @@ def test_messages_without_times_are_read_by_every_command(sandbox: Sandbox) -> N
     sandbox.siding("session", "compact", SESSION, "--summary", "-", "--from", "10", stdin=b"short")
     live = sandbox.json("session", "show", SESSION, "--format", "json")["records"]
     assert [each["uuid"] for each in live][2:] == ["u10", "u11", "u12"]
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
+def test_found_ones_are_looked_at_before_there_is_a_project(client: str, sandbox: Sandbox) -> None:
+    path = put(sandbox.directory / "home", client, 1, cwd=str(sandbox.repo))
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert b"1 transcript read; nothing wrong" in sandbox.siding("session", "doctor").stderr
+    path.write_bytes(b"".join([*lines[:4], lines[4][:40] + b"\n", *lines[5:]]))
+    before = bytes_below(sandbox.directory / "home")
+    told = sandbox.json("session", "doctor", "--format", "json", status=1)
+    assert (told[0]["session_id"], told[0]["path"], told[0]["number"]) == (
+        session_id(1),
+        str(path),
+        5,
+    )
+    assert b":5: " in sandbox.siding("session", "doctor", status=1).stdout
+    assert bytes_below(sandbox.directory / "home") == before
+    assert not list(Path(sandbox.env["SIDING_HOME"]).glob("projects/*"))
+    elsewhere = sandbox.siding("session", "doctor", cwd=sandbox.directory, status=1)
+    assert b"1 transcript read" in elsewhere.stderr

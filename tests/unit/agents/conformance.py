@@ -76,17 +76,16 @@ def hooks(agent: Agent, _samples: Path, scratch: Path) -> None:
 
 
 def settings(agent: Agent, _samples: Path, scratch: Path) -> None:
-    """Hooks go into an empty file and out again."""
+    """Hooks go into no file, an empty file and one with something in it, and out again."""
     own = SETTINGS.of(agent.name)
     assert own is not None
     file = own.file({}, scratch)
     assert file.is_relative_to(scratch)
-    added = own.added("", OURS, file)
-    assert own.commands(added) == {OURS}
-    assert own.parsed(added)
-    removed = own.removed(added)
-    assert not own.commands(removed)
-    assert not own.parsed(removed)
+    for before in (None, "", "\n"):
+        added = own.added(before, OURS, file)
+        assert own.commands(added) == {OURS}
+        assert own.parsed(added)
+        assert own.removed(added) == before
 
 
 def headless(agent: Agent, _samples: Path, _scratch: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from siding.agents.claude.settings import SETTINGS as CLAUDE
 from siding.agents.codex.settings import SETTINGS as CODEX
 from siding.agents.gemini.settings import SETTINGS as GEMINI
-from siding.agents.settings import NotMergeable
+from siding.agents.settings import NotMergeable, OwnSettings
 
 OURS = "[ ! -f '/opt/siding/ground/process/broker/integrated.py' ] || python3 x.py claude"
 FILE = Path("/home/somebody/.codex/config.toml")
@@ -47,21 +47,142 @@ _toml = st.lists(
 ).map(lambda parts: sorted(parts, key=lambda part: part.startswith("[")))
 
 
-@given(_settings, st.sampled_from([None, "  ", "    ", "\t"]), st.booleans())
-def test_json_is_as_it_was(settings: dict[str, Any], indent: str | None, ends: bool) -> None:
-    text = json.dumps(settings, indent=indent, ensure_ascii=False) + "\n" * ends
+_SPACES = st.sampled_from(["", "", " ", "\n", "\n  ", "\n\t", "  \n\n ", "\r\n    "])
+_REMARKS = st.sampled_from(["", "", "", ' // it\'s "mine" {,\n', "/* a, [b] */"])
+
+
+@st.composite
+def _laid(draw: st.DrawFn, value: Any, between: st.SearchStrategy[str]) -> str:
+    """Return JSON with anything between its tokens that may be there."""
+    if isinstance(value, dict | list):
+        parts = []
+        for each in value:
+            name = ""
+            if isinstance(value, dict):
+                name = json.dumps(each, ensure_ascii=draw(st.booleans())) + draw(between) + ":"
+            inner = draw(_laid(value[each] if isinstance(value, dict) else each, between))
+            parts.append(draw(between) + name + draw(between) + inner + draw(between))
+        inside = ",".join(parts) if parts else draw(between)
+        return f"{{{inside}}}" if isinstance(value, dict) else f"[{inside}]"
+    return json.dumps(value)
+
+
+@st.composite
+def _documents(draw: st.DrawFn, *, remarks: bool) -> tuple[str, dict[str, Any]]:
+    """Return settings as somebody may have written them, and what they say."""
+    says = draw(_settings)
+    if draw(st.booleans()):
+        says["hooks"] = draw(st.dictionaries(_events, st.lists(_group, max_size=2), max_size=3))
+    between = st.builds(str.__add__, _SPACES, _REMARKS) if remarks else _SPACES
+    text = draw(_laid(says, between))
+    before = draw(st.sampled_from(["", "\ufeff"])) + draw(between)
+    return before + text + draw(between), says
+
+
+def _expected(says: dict[str, Any], added: dict[str, Any]) -> None:
+    """All that was there is there, in its order; ours came behind it."""
+    assert list(added)[: len(says)] == list(says)
+    for name in says.keys() - {"hooks"}:
+        assert added[name] == says[name]
+    for event, groups in says.get("hooks", {}).items():
+        assert added["hooks"][event][: len(groups)] == groups
+    for event in ("SessionStart", "UserPromptSubmit", "Stop", "StopFailure"):
+        (entry,) = added["hooks"][event][-1]["hooks"]
+        assert entry["command"] == OURS
+
+
+@given(_documents(remarks=False))
+def test_json_is_as_it_was_byte_for_byte(document: tuple[str, dict[str, Any]]) -> None:
+    text, says = document
     added = CLAUDE.added(text, OURS, FILE)
     assert CLAUDE.commands(added) == {OURS}
-    now = json.loads(added)
-    assert {name: value for name, value in now.items() if name != "hooks"} == {
-        name: value for name, value in settings.items() if name != "hooks"
+    _expected(says, json.loads(added.removeprefix("\ufeff")))
+    assert CLAUDE.removed(added) == text
+    assert CLAUDE.removed(text) == text
+
+
+@given(_documents(remarks=True))
+def test_json_with_remarks_is_as_it_was_byte_for_byte(
+    document: tuple[str, dict[str, Any]],
+) -> None:
+    text, says = document
+    added = GEMINI.added(text, OURS, FILE)
+    assert GEMINI.commands(added) == {OURS}
+    before = dict(GEMINI.parsed(added))
+    assert before.pop("hooks")["SessionStart"][-1]["hooks"][0]["command"] == OURS
+    assert {name: before[name] for name in says.keys() - {"hooks", "general"}} == {
+        name: value for name, value in says.items() if name not in ("hooks", "general")
     }
-    for event, groups in settings.get("hooks", {}).items():
-        assert now["hooks"][event][: len(groups)] == groups
-    removed = CLAUDE.removed(added)
-    assert json.loads(removed) == settings
-    if len(settings) and (indent is None or "\n" in text.strip()):
-        assert removed == text
+    assert GEMINI.removed(added) == text
+
+
+@given(_documents(remarks=False), st.sampled_from([None, 2, "\t"]), st.booleans())
+def test_what_was_laid_out_anew_says_what_it_said(
+    document: tuple[str, dict[str, Any]], indent: int | str | None, tight: bool
+) -> None:
+    _, says = document
+    separators = (",", ":") if tight else None
+    added = json.loads(CLAUDE.added(json.dumps(says), OURS, FILE))
+    again = json.dumps(added, indent=indent, separators=separators)
+    removed = CLAUDE.removed(again)
+    assert removed is not None
+    assert not CLAUDE.commands(removed)
+    # Empty lists of hooks cannot be told from what was put in, and go as well.
+    kept = {event: groups for event, groups in says.get("hooks", {}).items() if groups}
+    now = json.loads(removed)
+    assert {event: groups for event, groups in now.get("hooks", {}).items() if groups} == kept
+    assert {**now, "hooks": 0} == {**says, "hooks": 0}
+
+
+@pytest.mark.parametrize("before", [None, "", "\n", "{}", "{}\n", '{"hooks": {}}', "{ }"])
+@pytest.mark.parametrize("agent", [CLAUDE, GEMINI, CODEX], ids=["claude", "gemini", "codex"])
+def test_nothing_is_nothing_again(agent: OwnSettings, before: str | None) -> None:
+    if agent is CODEX and before and "{" in before:
+        before = before.replace("{", "# {")
+    added = agent.added(before, OURS, FILE)
+    assert agent.removed(added) == before
+    assert agent.removed(before) == before
+
+
+def test_what_a_person_writes_meanwhile_stays() -> None:
+    """Before ours, behind it, into our objects, and remarks beside it."""
+    text = '{\n  "model": "opus" // the good one\n}\n'
+    added = GEMINI.added(text, OURS, FILE)
+    edited = added.replace('"model"', '"a": [1,2], // first\n  "model"', 1)
+    edited = edited.replace(" // the good one\n}", ', // last\n  "z":1\n}')
+    assert GEMINI.parsed(edited)["z"] == 1
+    assert GEMINI.removed(edited) == (
+        '{\n  "a": [1,2], // first\n  "model": "opus", // last\n  "z":1\n}\n'
+    )
+    mine = '"Mine": [{"hooks": [{"type": "command", "command": "x"}]}],\n    "SessionStart"'
+    edited = added.replace('"SessionStart"', mine, 1)
+    removed = GEMINI.removed(edited)
+    assert removed is not None
+    assert list(GEMINI.parsed(removed)["hooks"]) == ["Mine"]
+    remark = added.replace(',\n  "hooks"', ', /* hooks: */\n  "hooks"', 1)
+    assert "/* hooks: */" in str(GEMINI.removed(remark))
+    assert GEMINI.parsed(str(GEMINI.removed(remark))) == {"model": "opus"}
+
+
+def test_what_goes_in_is_laid_out_like_the_rest() -> None:
+    added = CLAUDE.added('{\r\n\t"a": 1,\r\n\t"hooks": {}\r\n}', OURS, FILE)
+    assert added.count("\n") == added.count("\r\n") > 20
+    assert '\r\n\t\t"Stop": [\r\n\t\t\t{' in added
+    assert "\n" not in CLAUDE.added('{"a":1}', OURS, FILE)
+
+
+def test_a_name_that_is_there_twice_loses_nothing() -> None:
+    text = '{"hooks": {"Stop": []}, "x": 1, "hooks": {"Stop": [], "Stop": []}, "x": 2}'
+    added = CLAUDE.added(text, OURS, FILE)
+    assert CLAUDE.removed(added) == text
+    assert CLAUDE.removed('{"hooks": {"Stop": [' + "1, " * 3 + "2]}}") is not None
+
+
+def test_an_earlier_layout_is_found_too() -> None:
+    """Settings that were dumped whole, as Siding did before it edited them in place."""
+    whole = json.loads(CLAUDE.added('{"a": 1}', OURS, FILE))
+    for indent in (None, 2, "\t"):
+        assert json.loads(str(CLAUDE.removed(json.dumps(whole, indent=indent)))) == {"a": 1}
 
 
 _GENERAL: tuple[dict[str, Any] | None, ...] = (
@@ -84,19 +205,21 @@ def test_gemini_keeps_conversations_unless_the_person_says_how_long(
     text = json.dumps(settings, indent=indent, ensure_ascii=False)
     now = json.loads(GEMINI.added(text, OURS, FILE))["general"]
     assert now == {"sessionRetention": {"enabled": False}, **(general or {})}
-    assert json.loads(GEMINI.removed(GEMINI.added(text, OURS, FILE))) == settings
-    if len(settings) and (indent is None or "\n" in text):
-        assert GEMINI.removed(GEMINI.added(text, OURS, FILE)) == text
+    assert GEMINI.removed(GEMINI.added(text, OURS, FILE)) == text
 
 
-def test_what_a_person_makes_of_it_later_stays() -> None:
+def test_what_a_person_makes_of_the_setting_later_stays() -> None:
     added = json.loads(GEMINI.added("{}", OURS, FILE))
     added["general"]["sessionRetention"]["maxAge"] = "7d"
-    assert json.loads(GEMINI.removed(json.dumps(added))) == {"general": added["general"]}
+    assert _removed(added) == {"general": added["general"]}
     added["general"] = {"sessionRetention": {"enabled": False}, "vimMode": True}
-    assert json.loads(GEMINI.removed(json.dumps(added))) == {"general": {"vimMode": True}}
+    assert _removed(added) == {"general": {"vimMode": True}}
     added["general"] = 1
-    assert json.loads(GEMINI.removed(json.dumps(added))) == {"general": 1}
+    assert _removed(added) == {"general": 1}
+
+
+def _removed(settings: dict[str, Any]) -> Any:
+    return json.loads(str(GEMINI.removed(json.dumps(settings))))
 
 
 @pytest.mark.parametrize("general", ["1", "null", "[]"])
@@ -123,7 +246,14 @@ def test_what_a_person_writes_after_our_part_stays() -> None:
     assert CODEX.removed(added) == "a = 1\n[tui]\ntheme = 2\n"
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": 1}}', "// x\n{}"])
+_DEEP = '{"x": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": 1}}', "// x\n{}", '{"a": 1,}', _DEEP],
+    ids=range(7),
+)
 def test_json_that_cannot_be_merged_is_refused(text: str) -> None:
     with pytest.raises(NotMergeable):
         CLAUDE.added(text, OURS, FILE)

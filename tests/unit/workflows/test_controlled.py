@@ -85,3 +85,20 @@ def test_one_that_is_cut_off_goes_on_with_the_conversation_that_it_told_last(
     run_script(tmp_path / "journal", script, agents, stop_after_s=0.01)
     run_script(tmp_path / "journal", script, agents)
     assert [each.session for each in agents.attempts] == ["", "t"]
+
+
+def test_a_failed_function_is_named_with_its_line(tmp_path: Path) -> None:
+    script = """
+def builds():
+    raise ValueError("boom")
+async def checks():
+    raise ValueError("bang")
+return await parallel([builds, lambda: 1 / 0, checks()])
+"""
+    ran = run_script(tmp_path / "journal", script, {})
+    assert ran.done.value == [None, None, None]
+    begin = [each.partition(": ")[0] for each in ran.warnings]
+    lines_of = [int(each.rpartition("line ")[2].rstrip(")")) for each in begin]
+    assert [each - lines_of[0] for each in lines_of] == [0, 4, 2]
+    assert begin[0] == f"parallel thunk #0 failed (builds, line {lines_of[0]})"
+    assert begin[1] == f"parallel thunk #1 failed (line {lines_of[1]})"

@@ -8,13 +8,14 @@ import msgspec
 from siding.agents.transcripts.foreign import MOST_TEXT
 from siding.agents.transcripts.heads import TOO_ODD, parsed
 from siding.agents.transcripts.kinds import ASSISTANT, ATTACHMENT, CHAIN_TYPES, USER, Record
-from siding.agents.transcripts.messages import queued_prompt
+from siding.agents.transcripts.messages import is_boundary, queued_prompt
 from siding.agents.transcripts.reading.listing import NO_PROMPT, first_prompt, shortened
 from siding.agents.transcripts.summaries import Lines, Summary, storable, text_in
 from siding.ground.storage.codec import NotJson
 from siding.ground.storage.fields import mapping
 
 _TITLES: Final = {"custom-title": "customTitle", "ai-title": "aiTitle"}
+_NOT_SAID: Final = "claude"  # its older versions do not write what a message came from
 _QUEUED = b'"queued_command"'  # what a person typed while the model worked
 
 
@@ -28,7 +29,7 @@ def _fold(summary: Summary, record: Record) -> None:
     if record.get("isSidechain") or record.get("teamName"):
         summary.hidden = True
     summary.cwd = summary.cwd or text_in(record.get("cwd"))
-    summary.entrypoint = summary.entrypoint or text_in(record.get("entrypoint"))
+    summary.entrypoint = summary.entrypoint or text_in(record.get("entrypoint")) or _NOT_SAID
     summary.branch = text_in(record.get("gitBranch")) or summary.branch
     summary.heard(record.get("timestamp"))
     message = mapping(record.get("message"))
@@ -42,6 +43,10 @@ def _fold(summary: Summary, record: Record) -> None:
         asked = first_prompt([record])
         if asked != NO_PROMPT:
             summary.asked(asked)
+        elif record.get("isCompactSummary"):
+            summary.messages += 1
+    elif is_boundary(record):
+        summary.messages = 0  # what was said before it is no longer shown
 
 
 def _take_title(summary: Summary, kind: str, title: object) -> None:

@@ -16,7 +16,8 @@ from siding.agents.codex.hooks import MOMENTS, trust_hash
 from siding.agents.settings import NotMergeable, OwnSettings, is_ours
 from siding.ground.storage.fields import mapping
 
-_BEGIN = "\n# siding integrate: what follows, up to the end mark, is Siding's\n"
+# A newline before it goes with it; where there was no file there is none.
+_BEGIN = "# siding integrate: what follows, up to the end mark, is Siding's\n"
 _END = "# siding integrate: end\n"
 
 
@@ -28,9 +29,9 @@ class Codex:
         # Where the variable is set, Codex itself resolves links in it.
         return (Path(os.path.realpath(named)) if named else home / ".codex") / "config.toml"
 
-    def added(self, settings: str, command: str, file: Path) -> str:
-        there = mapping(_parsed(settings).get("hooks"))
-        lines = [_BEGIN]
+    def added(self, settings: str | None, command: str, file: Path) -> str:
+        there = mapping(_parsed(settings or "").get("hooks"))
+        lines = [_BEGIN] if settings is None else [settings, "\n", _BEGIN]
         for event, (_moment, name, seconds) in MOMENTS.items():
             groups = there.get(event, [])
             if not isinstance(groups, list):
@@ -42,19 +43,20 @@ class Codex:
                 f'type = "command"\ncommand = {_quoted(command)}\ntimeout = {seconds}\n',
                 f'[hooks.state.{key}]\ntrusted_hash = "sha256:{known}"\n',
             ]
-        text = "".join([settings, *lines, _END])
+        text = "".join([*lines, _END])
         _parsed(text, "with hooks at its end ")
         return text
 
-    def removed(self, settings: str) -> str:
-        begin, end = settings.find(_BEGIN), settings.find(_END)
-        if begin < 0:
+    def removed(self, settings: str | None) -> str | None:
+        begin = -1 if settings is None else settings.find(_BEGIN)
+        if settings is None or begin < 0:
             return settings
+        end = settings.find(_END)
         if end < begin:
             raise NotMergeable("the end mark of Siding's part is gone: take it out by hand")
-        text = settings[:begin] + settings[end + len(_END) :]
+        text = settings[:begin].removesuffix("\n") + settings[end + len(_END) :]
         _parsed(text, "without Siding's part ")
-        return text
+        return None if begin == 0 and not text else text
 
     def parsed(self, settings: str) -> Mapping[str, Any]:
         return _parsed(settings)

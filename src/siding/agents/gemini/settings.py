@@ -17,5 +17,9 @@ def _place(env: Mapping[str, str], home: Path) -> Path:
 
 
 SETTINGS: OwnSettings = JsonHooks(
-    _place, hooks_of(MOMENTS), unit=1000, setting=Setting("general", RETENTION, KEEPS_ALL)
+    _place,
+    hooks_of(MOMENTS),
+    unit=1000,
+    setting=Setting("general", RETENTION, KEEPS_ALL),
+    comments=True,
 )

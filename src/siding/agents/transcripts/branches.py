@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Sequence
 
 from siding.agents.transcripts.kinds import FORMAT_VERSION, SYSTEM, Record
 from siding.agents.transcripts.reading.chains import chain_to
-from siding.agents.transcripts.reading.listing import NO_PROMPT, first_prompt, shortened
+from siding.agents.transcripts.reading.listing import NO_PROMPT, shortened
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.store import SessionStore
-from siding.agents.transcripts.writer import Writer
+from siding.agents.transcripts.writer import OURS, Writer
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import create_bytes
 from siding.ground.storage.writes import encode_line
@@ -39,12 +39,11 @@ def branch_session(
         transcript.require_known_version()
         metadata = store.metadata(source, transcript)
         records = list(transcript.records(transcript.chain()))
+        named = metadata.title(source) or transcript.first_prompt(transcript.shown())
     taken = {row.listed.title for row in store.rows(hidden=True)}
-    title = branch_title(
-        metadata.title(source), records, {each for each in taken if each is not None}
-    )
+    title = branch_title(named, {each for each in taken if each is not None})
     lines = branched(
-        records,
+        _of_its_client(records, store.first_entrypoint(source)),
         source=source,
         target=target,
         replacements=metadata.replacements_of(source),
@@ -130,17 +129,28 @@ def branched(
     return lines
 
 
-def branch_title(title: str | None, records: Iterable[Record], taken: Collection[str]) -> str:
+def branch_title(name: str, taken: Collection[str]) -> str:
     """Return a title for a branch that is not in `taken`.
 
-    It is made of `title` or else of the first prompt in `records`.
+    `name` is the title of the conversation or else its first prompt.
     """
-    prompt = title or first_prompt(records)
-    base = "Branched conversation" if prompt == NO_PROMPT else shortened(prompt, TITLE_LENGTH)
+    base = "Branched conversation" if name == NO_PROMPT else shortened(name, TITLE_LENGTH)
     number = 1
     while (name := f"{base} (Branch{f' {number}' if number > 1 else ''})") in taken:
         number += 1
     return name
+
+
+def _of_its_client(records: Iterable[Record], entrypoint: str) -> list[Record]:
+    """Return the messages as of the conversation's own client, also those that we wrote in it.
+
+    The first message of a file tells whose the conversation is, and that of a branch may be the
+    summary of a compaction, which we wrote.
+    """
+    return [
+        record if record.get("entrypoint") != OURS else {**record, "entrypoint": entrypoint}
+        for record in records
+    ]
 
 
 def rewind_line(target: str | None, *, uuid: str, now: str) -> Record:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from siding.agents.transcripts.heads import parsed
-from siding.agents.transcripts.kinds import ASSISTANT, Record
+from siding.agents.transcripts.kinds import ASSISTANT, CHAIN_TYPES, Record
 from siding.agents.transcripts.layout import SessionLayout
 from siding.agents.transcripts.messages import tool_uses
 from siding.agents.transcripts.reading.listing import WINDOW_BYTES, ListedSession, listed
@@ -155,6 +155,18 @@ class SessionStore:
             with suppress(OSError):
                 write_index(layout.index_json, index)
         return index
+
+    def first_entrypoint(self, session_id: str) -> str:
+        """Return what wrote the first message of a session: its client. "" if it does not say."""
+        fd, _ = open_with_stat(self.layout(session_id).transcript)
+        try:
+            messages = (
+                each for each in _readable(_lines_of_head(fd)) if each.get("type") in CHAIN_TYPES
+            )
+            found = next(messages, {}).get("entrypoint")
+        finally:
+            os.close(fd)
+        return found if isinstance(found, str) else ""
 
     def title(self, session_id: str, transcript: Transcript) -> str | None:
         """Return the title of an open session; read no more of the file than a list does."""

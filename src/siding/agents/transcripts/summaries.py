@@ -19,10 +19,12 @@ import msgspec
 from msgspec import Struct
 
 from siding.agents.facets import Facet
+from siding.agents.table import OUR_FORM
 from siding.agents.transcripts.heads import parsed
 from siding.agents.transcripts.homes import FoundTranscript
 from siding.agents.transcripts.kinds import Record, moment
-from siding.agents.transcripts.reading.listing import shortened
+from siding.agents.transcripts.reading.listing import NO_PROMPT, shortened
+from siding.agents.transcripts.reading.transcript import Transcript
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import make_dirs, replace_bytes
 from siding.ground.files.regular import open_with_stat, read_bytes
@@ -31,7 +33,7 @@ from siding.ground.storage.codec import NotJson
 from siding.ground.storage.fields import mapping
 from siding.ground.storage.lines import lines_forwards
 
-VERSION = 3  # of the cache; 3: prompts that were typed while the model worked
+VERSION = 4  # of the cache; 4: what is shown of a conversation that was compacted or rewound
 _MOST_BYTES = 256 * 1024 * 1024
 _MARK_BYTES: Final = 64
 
@@ -61,6 +63,9 @@ class Summary(Struct, array_like=True):
     forked_from: str = ""  # the conversation that has its beginning, in another file
     forked_until: int = 0  # the first line of that which is none of its own
     is_fork: bool = False  # a part of it is in another file
+    shown_prompt: str = ""  # the first one that was not rewound; "" where only lines were counted
+    shown_messages: int | None = None  # those that `session show` shows
+    compacted_at: str = ""  # the boundary of the newest compaction, before which nothing changes
 
     def heard(self, timestamp: object) -> None:
         """Note the time of a message."""
@@ -180,6 +185,33 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def with_what_is_shown(found: FoundTranscript, summary: Summary) -> Summary:
+    """Return the summary of a transcript in our form with what of it is the conversation now.
+
+    Other lines were rewound or compacted away. Raises OSError and UnreadableFile.
+    """
+    lines = LINES.of(OUR_FORM)
+    assert lines is not None
+    with Transcript.live(found.path) as transcript:
+        shown = transcript.shown()
+        counted = Summary(id=summary.id)
+        for record in transcript.records(shown):
+            lines.fold(counted, record)
+        boundary = shown[0].uuid if transcript.is_compacted(shown) else ""
+        prompt = counted.prompt
+        if boundary and boundary == summary.compacted_at:
+            prompt = summary.shown_prompt
+        elif boundary:
+            first = transcript.first_prompt(shown)
+            prompt = "" if first == NO_PROMPT else storable(first)
+    return msgspec.structs.replace(
+        summary,
+        shown_prompt=prompt,
+        shown_messages=counted.messages,
+        compacted_at=boundary,
+    )
+
+
 class _Entry(Struct, array_like=True):
     size: int
     mtime_ns: int
@@ -201,8 +233,12 @@ class Summarised(NamedTuple):
     summary: Summary
 
 
-def summarised(cache: Path, transcripts: Iterable[FoundTranscript]) -> list[Summarised]:
+def summarised(
+    cache: Path, transcripts: Iterable[FoundTranscript], *, shown: bool = False
+) -> list[Summarised]:
     """Return the transcripts with their summaries; read only those that changed since.
+
+    With `shown` they are ours, and the summaries have what is shown of them.
 
     Files that cannot be read, and are gone, are left out. The cache is written if something
     changed and it can be.
@@ -217,6 +253,8 @@ def summarised(cache: Path, transcripts: Iterable[FoundTranscript]) -> list[Summ
         if entry is None or (entry.size, entry.mtime_ns) != (each.size, each.mtime_ns):
             try:
                 summary = summary_of(each, None if entry is None else entry.summary)
+                if shown:
+                    summary = with_what_is_shown(each, summary)
             except (OSError, SidingError):
                 continue
             entry = _Entry(size=each.size, mtime_ns=each.mtime_ns, summary=summary)

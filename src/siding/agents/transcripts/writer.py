@@ -30,6 +30,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import Holder
 from siding.ground.storage.writes import encode_line
 
+OURS = "siding"  # the entrypoint of messages that are written here
 REPEAT_AFTER_BYTES = 48 * 1024  # Claude Code (2.1.197) looks for titles in the last 64 KiB
 _FIRST_KEYS = ("teamName", "agentName", "promptId", "agentId")
 _LAST_KEYS = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "v")
@@ -42,7 +43,7 @@ class Stamp(NamedTuple):
     version: str
     git_branch: str = ""
     user_type: str = "external"
-    entrypoint: str = "siding"
+    entrypoint: str = OURS
     slug: str = ""
 
 

@@ -24,6 +24,7 @@ from siding.assistant.loop.model import (
 )
 
 _MARGIN = 13_000  # tokens that results of tools may take before anybody counts again
+COMMAND = "/compact"  # a prompt that has the conversation summed up, and no answer
 MOST_SHORTENED = 3  # times that the oldest third is left out, where even the summary is too long
 
 
@@ -48,9 +49,21 @@ def measuring() -> Callable[[Sequence[Message]], int]:
     return Folding(0, lambda total, message: total + estimated(message.content)).of
 
 
-def asking(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages with the request to sum them up."""
-    ask: Block = {"type": "text", "text": f"{INSTRUCTIONS} Use no tools."}
+def asked_for(prompt: str | Sequence[Block]) -> str | None:
+    """Return what a person adds to ``/compact``, "" for nothing; None if the prompt is another."""
+    text = prompt
+    if not isinstance(text, str):
+        if any(each.get("type") != "text" for each in text):
+            return None
+        text = "".join(str(each.get("text", "")) for each in text)
+    command, _, more = text.strip().partition(" ")
+    return more.strip() if command == COMMAND else None
+
+
+def asking(messages: Sequence[Message], more: str = "") -> list[Message]:
+    """Return the messages with the request to sum them up; a person added `more` to it."""
+    wanted = f"\n\nThe person adds: {more}" if more else ""
+    ask: Block = {"type": "text", "text": f"{INSTRUCTIONS} Use no tools.{wanted}"}
     if messages and messages[-1].role == "user":
         last = messages[-1]
         return [*messages[:-1], last._replace(content=[*last.content, ask])]
@@ -82,18 +95,20 @@ def _characters(content: object) -> int:
 # -- Have the model sum a conversation up ----------------------------------------------------------
 
 
-async def summed_up(model: Model, request: Request, count: Callable[[str, Usage], None]) -> str:
+async def summed_up(
+    model: Model, request: Request, count: Callable[[str, Usage], None], more: str = ""
+) -> str:
     """Return the summary of the messages of a request. Raises ModelError.
 
     If all of them are too long, the oldest are left out. `count` is told the name of the model that
-    answered, and what it used.
+    answered, and what it used. `more`: what a person wants of the summary.
     """
     messages = list(request.messages)
     for _ in range(MOST_SHORTENED + 1):
         if not messages:
             break
         try:
-            return await _once(model, request._replace(messages=asking(messages)), count)
+            return await _once(model, request._replace(messages=asking(messages, more)), count)
         except ModelError as error:
             if error.trouble is not Trouble.TOO_LONG:
                 raise

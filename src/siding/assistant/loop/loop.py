@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 from siding.agents.transcripts.compaction import Breaker
 from siding.assistant.loop.answer import Answering, Execution
-from siding.assistant.loop.compaction import estimated, is_long, summed_up
+from siding.assistant.loop.compaction import asked_for, estimated, is_long, summed_up
 from siding.assistant.loop.events import (
     Compacted,
     Compacting,
@@ -147,11 +147,15 @@ class Turn:
         """Store the prompt, and go on until the turn is over."""
         begun = self._setup.monotonic()
         over = _Over(Ending.COMPLETED)
-        self._prompt = await self._setup.conversation.user(prompt)
-        await self._tell(TurnStarted(prompt=self._prompt))
+        more = asked_for(prompt)
+        if more is None:
+            self._prompt = await self._setup.conversation.user(prompt)
+        await self._tell(TurnStarted(prompt=self._prompt or ""))
         self._tokens = self._measured()
         try:
-            while await self._goes_on():
+            if more is not None:
+                await self._compact(more)
+            while more is None and await self._goes_on():
                 pass
         except _Over as found:
             over = found
@@ -382,27 +386,45 @@ class Turn:
             is_streamed=is_streamed,
         )
 
+    async def _compact(self, more: str) -> None:
+        """Sum the conversation up because a person asked for it. The turn has no answer."""
+        if not self._setup.conversation.context():
+            raise _Over(Ending.MODEL_ERROR, "there is nothing to sum up: nothing was said yet")
+        before = self._tokens
+        try:
+            await self._summed_up("manual", more)
+        except (ModelError, UsageError) as error:
+            raise _Over(Ending.MODEL_ERROR, f"it was not summed up: {error.message}") from None
+        self._text = f"summed up: about {before:,} tokens before, and {self._tokens:,} now"
+
     async def _sum_up(self) -> bool:
         """Have the conversation summed up; return whether it was. After three failures never."""
         if self._breaker.is_open:
             return False
-        tokens = self._tokens
-        await self._tell(Compacting(trigger="auto", tokens=tokens))
         try:
-            request = self._request(is_streamed=True)
-            summary = await self._until_stopped(summed_up(self._setup.model, request, self._add))
-            kept = self._prompt
-            boundary = await self._setup.conversation.compact(
-                summary, trigger="auto", tokens=tokens, keep_from=kept
-            )
-        except (ModelError, UsageError) as error:
+            await self._summed_up("auto")
+        except (ModelError, UsageError):
             self._breaker.failed()
-            await self._tell(CompactingFailed(why=error.message))
             return False
         self._breaker.succeeded()
-        self._tokens = self._measured()
-        await self._tell(Compacted(boundary, "auto", tokens, summary))
         return True
+
+    async def _summed_up(self, trigger: str, more: str = "") -> None:
+        """Have the model write a summary, and go on with it. Raises ModelError and UsageError."""
+        tokens = self._tokens
+        await self._tell(Compacting(trigger, tokens))
+        try:
+            request = self._request(is_streamed=True)
+            work = summed_up(self._setup.model, request, self._add, more)
+            summary = await self._until_stopped(work)
+            boundary = await self._setup.conversation.compact(
+                summary, trigger=trigger, tokens=tokens, keep_from=self._prompt
+            )
+        except (ModelError, UsageError) as error:
+            await self._tell(CompactingFailed(why=error.message))
+            raise
+        self._tokens = self._measured()
+        await self._tell(Compacted(boundary, trigger, tokens, summary))
 
     async def _until_stopped(self, work: Coroutine[Any, Any, T] | Awaitable[T]) -> T:
         """Wait for some work, or raise _Stopped and cancel it when the turn is interrupted."""

@@ -18,7 +18,6 @@ from siding.agents.transcripts.messages import (
     tool_results,
     tool_uses,
 )
-from siding.agents.transcripts.reading.listing import first_prompt
 from siding.agents.transcripts.reading.transcript import Transcript
 from siding.agents.transcripts.session import live_records
 from siding.assistant.opening import is_of
@@ -53,11 +52,11 @@ def looked_at(project: Project, named: str) -> Looked:
     store = store_of(project)
     session = store.require(named) if named else _newest(project)
     with store.live(session) as transcript:
-        heads = transcript.chain()
+        heads = transcript.shown()
         metadata = store.metadata(session, transcript)
         title = store.title(session, transcript)
         if title is None:
-            title = first_prompt(transcript.records(heads[:20]))
+            title = transcript.first_prompt(heads)
     history: list[Record] = []
     if heads:
         with Transcript.unsettled(store.layout(session).transcript) as whole:

@@ -11,8 +11,9 @@ from siding.faces.cli.globals import context_from
 from siding.ground.errors import SidingError
 from siding.record.place.project import find_project
 
-# Eight characters, as that tool makes them. One that begins with "--" may be any long option.
-_LIKE_AN_ID = re.compile(r"-[A-Za-z0-9_][A-Za-z0-9_-]{6}")
+# That tool makes eight characters; somebody may have made others by hand. Shorter words are short
+# options, and those that begin with "--" long ones.
+_LIKE_AN_ID = re.compile(r"-[A-Za-z0-9_][A-Za-z0-9_-]{2,62}")
 
 
 def shield_ids(words: list[str], flags: dict[str, object]) -> list[str]:

@@ -125,6 +125,8 @@ def _show_change(screen: Screen, change: Change) -> None:
     for line in lines[2:]:
         colour = {"+": "green", "-": "red"}.get(line[:1], "dim")
         screen.print(screen.style(inert(line), colour))
+    if change.after is None:
+        screen.note("  the file goes: it was made for this, and holds nothing else")
 
 
 def _agreed(change: Change) -> bool:

@@ -204,7 +204,7 @@ def _run_verb(
 def _parsed(
     parse: "Callable[[list[str]], Namespace]", arguments: list[str], flags: dict[str, object]
 ) -> "Namespace":
-    if not any(word[:1] == "-" and word[:2] != "--" and len(word) == 8 for word in arguments):
+    if not any(word[:1] == "-" and word[:2] != "--" and len(word) > 3 for word in arguments):
         return parse(arguments)
     from siding.faces.cli.dashed_ids import shield_ids, unshield_ids
 

@@ -60,6 +60,11 @@ class LedgerLine(NamedTuple):
         )
         if intent.draft.status != StepStatus.COMPLETED:
             record.pop("on", None)  # a return that was cut off did not get there
+        run, turn = intent.draft.as_run, intent.draft.as_checkpoint
+        if run is not None and run.reported is not None:
+            record["session_id"] = run.reported.session or None
+        elif turn is not None:
+            record["session_id"] = turn.session or None
         if intent.act:
             record["act"] = intent.act
         if self.beside:

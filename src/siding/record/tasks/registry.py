@@ -24,6 +24,8 @@ from siding.record.tasks.task import WorkspaceState
 REGISTRY_VERSION = 1
 # A field of an entry, and of the document of its task: the task that has the workspace now.
 MOVED_TO = "moved_to"
+# A field of an entry: the branch was made here for this task, in a worktree that was adopted.
+BRANCH_MADE = "branch_made"
 # A field of an entry: the number of the last step without snapshots, after their store was lost.
 SNAPSHOTS_LOST = "snapshots_lost"
 REBUILT = "rebuilt"  # a field of an entry that was reconstructed

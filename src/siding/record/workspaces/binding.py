@@ -17,7 +17,7 @@ from siding.record.place.take_over import TAKEN_OVER
 from siding.record.recording.anchoring import announce_base
 from siding.record.snapshots.store_upkeep import remove_task
 from siding.record.tasks.moves import TaskMove, WorkspaceMove, move_task, move_workspace
-from siding.record.tasks.registry import MOVED_TO, Workspace
+from siding.record.tasks.registry import BRANCH_MADE, MOVED_TO, Workspace
 from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.workspaces.attempts import payload_of
 from siding.record.worktrees.branches import leave_branch
@@ -62,7 +62,8 @@ def carry_over(project: Project, old: Workspace, new: Workspace, base_ref: str) 
     now = project.app.now()
     intent = {"op": BIND, "from": old.task_id, "base_ref": base_ref, "at": now}
     coming = new._replace(intent={**intent, "pid": project.app.pid})
-    strange = {TAKEN_OVER: True} if old.adopted else {}  # the branch is not of our making
+    came_with_it = old.adopted and not old.rest.get(BRANCH_MADE)
+    strange = {TAKEN_OVER: True} if came_with_it else {}  # the branch is not of our making
     gone = Workspace(
         name=old.name,
         path=str(_free_place(project, old)),

@@ -24,7 +24,7 @@ from siding.record.ledger.store import Ledger
 from siding.record.moving.ref_locks import sweep_locks
 from siding.record.place.project import Project
 from siding.record.place.take_over import TAKEN_OVER
-from siding.record.tasks.registry import Workspace
+from siding.record.tasks.registry import BRANCH_MADE, Workspace
 from siding.record.tasks.task import TASK_VERSION, Task, TaskState, WorkspaceState, task_from
 from siding.record.workspaces.beginning import FROM
 from siding.record.worktrees.branches import (
@@ -139,7 +139,8 @@ def judge(project: Project, workspace: Workspace) -> BranchFate | None:
     if tip is None:
         return None
     kept = BranchFate(branch=branch, tip=tip, deleted=False, why="")
-    strange = workspace.adopted or bool(workspace.rest.get(TAKEN_OVER))
+    came_with_it = workspace.adopted and not workspace.rest.get(BRANCH_MADE)
+    strange = came_with_it or bool(workspace.rest.get(TAKEN_OVER))
     if strange or not is_ours(repository, branch, workspace.task_id):
         return kept._replace(why="Siding did not make it")
     place = checkout_with(repository, branch)

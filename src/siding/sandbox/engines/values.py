@@ -65,6 +65,10 @@ class View(NamedTuple):
                 found, longest = mount.kind, len(mount.path)
         return found
 
+    def hides(self, path: str) -> bool:
+        """Tell whether an empty directory is seen in the place of a path, or of one above it."""
+        return self.kind_of(path) in (Kind.BLANK, Kind.EMPTY)
+
 
 class Places(NamedTuple):
     """The directories that a view is made from. Paths are absolute, with links resolved.

@@ -174,7 +174,7 @@ def _show_programs(plan: _Plan, places: Places) -> None:
 
 
 def _hidden(plan: _Plan, path: str) -> bool:
-    return View(mounts=tuple(plan.mounts.values())).kind_of(path) in (Kind.BLANK, Kind.EMPTY)
+    return View(mounts=tuple(plan.mounts.values())).hides(path)
 
 
 def _installation(directory: str, private: tuple[str, ...]) -> str:

@@ -76,7 +76,9 @@ class Hooks:
         items = _bounded(thunks, "parallel")
         call = self._scheduler.lane.take()
         lanes = [self._start(_called(item), call, key) for key, item in enumerate(items)]
-        return self._joined(lanes, lambda key: f"call {key + 1} of {len(items)} in parallel()")
+        return self._joined(
+            lanes, lambda key: f"parallel thunk #{key} failed{_place_of(items[key])}"
+        )
 
     def pipeline(self, items: Iterable[Any], *stages: Callable[..., Any]) -> Future:
         """Pass each item through all stages, each item for itself; await the list of results.
@@ -91,7 +93,7 @@ class Hooks:
             self._start(_staged(item, key, stages, takes), call, key)
             for key, item in enumerate(bounded)
         ]
-        return self._joined(lanes, lambda key: f"item {key + 1} of {len(bounded)} in pipeline()")
+        return self._joined(lanes, lambda key: f"pipeline item #{key} failed")
 
     def gather(self, *awaitables: Awaitable[Any], return_exceptions: bool = False) -> Future:
         """Do as `asyncio.gather` does: await all, and raise the first error there is."""
@@ -204,7 +206,7 @@ class Hooks:
                 results.append(await future)
             except Exception as error:
                 results.append(None)
-                self._calls.tell({"t": "warn", "message": f"{named(key)} failed: {error}"})
+                self._calls.tell({"t": "warn", "message": f"{named(key)}: {error}"})
             self._calls.leave(lane, around)
         return results
 
@@ -239,6 +241,15 @@ def _bounded(items: Iterable[Any], what: str) -> list[Any]:
     if len(found) > MAX_ITEMS:
         raise WorkflowError(f"{what}() takes at most {MAX_ITEMS} items, not more", CAP)
     return found
+
+
+def _place_of(item: Any) -> str:
+    """Return the name and line of a function of the script, or of a call that awaits; else ""."""
+    code = getattr(item, "__code__", None) or getattr(item, "cr_code", None)
+    if code is None:
+        return ""
+    name = "" if code.co_name.startswith("<") else f"{code.co_name}, "
+    return f" ({name}line {code.co_firstlineno})"
 
 
 async def _called(item: Any) -> Any:

@@ -44,6 +44,7 @@ from siding.assistant.loop.setup import Allowed, Conversation, Denied, Setup
 from siding.assistant.session import SessionConversation
 from siding.assistant.tools.port import Call, Result, Tool, ToolSpec, Use
 
+BLOCKS = [{"type": "text", "text": "/compact"}]
 USAGE = Usage(input=10, output=5)
 Answer = Sequence[Any]
 
@@ -418,6 +419,36 @@ def test_summing_up_that_fails_leaves_the_conversation_as_it_is() -> None:
     run(desk, "One", "x" * 38_000)
     assert desk.of(CompactingFailed) == [CompactingFailed("no")]
     assert "First." in desk.said()
+
+
+@pytest.mark.parametrize("prompt", ["/compact", " /compact keep the names\n", BLOCKS])
+def test_a_person_can_have_it_summed_up(prompt: Any) -> None:
+    desk = Desk(text("First."), text("<summary>All.</summary>"), text("Hi."), text("Sum 2."))
+    ended = run(desk, "One", prompt)
+    assert ended.ending is Ending.COMPLETED
+    assert ended.text.startswith("summed up: about ")
+    assert [each.trigger for each in desk.of(Compacted)] == ["manual"]
+    asked = desk.model.requests[-1].messages[-1].content[-1]["text"]
+    assert ("keep the names" in asked) == ("keep" in str(prompt))
+    assert "/compact" not in " ".join(desk.said())
+    assert "First." not in desk.said()
+
+
+def test_it_can_be_summed_up_again() -> None:
+    sums = [text("<summary>All.</summary>"), text("Hi."), text("<summary>More.</summary>")]
+    desk = Desk(text("First."), *sums)
+    assert run(desk, "One", "/compact", "Two", "/compact").ending is Ending.COMPLETED
+    assert [each.trigger for each in desk.of(Compacted)][-1] == "manual"
+    assert [("Two" in each, "More." in each) for each in desk.said()] == [(False, True)]
+
+
+def test_what_cannot_be_summed_up_is_an_error() -> None:
+    nothing = run(Desk(), "/compact")
+    assert (nothing.ending, "nothing was said yet" in nothing.error) == (Ending.MODEL_ERROR, True)
+    desk = Desk(text("First."), [ModelError(Trouble.REQUEST, "no")])
+    assert run(desk, "One", "/compact").error == "it was not summed up: no"
+    assert "First." in desk.said()
+    assert run(Desk(text("Yes.")), "/compacted").text == "Yes."
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from siding.agents.transcripts.kinds import ASSISTANT, ATTACHMENT, FORMAT_VERSIO
 from siding.agents.transcripts.messages import as_said
 from siding.agents.transcripts.reading.chains import EndRule, chain_to, choose_end, history
 from siding.agents.transcripts.reading.damage import BridgeKind, whole_records, wreck_of
+from siding.agents.transcripts.reading.listing import first_prompt
 from siding.agents.transcripts.reading.locate import (
     blocks,
     boundaries_backwards,
@@ -165,6 +166,31 @@ class Transcript:
         """Return the live chain, oldest message first."""
         end = choose_end(self.tree, rule)
         return [] if end is None else chain_to(self.tree, end)
+
+    def shown(self, rule: EndRule = EndRule.SESSION) -> list[MessageHead]:
+        """Return the live chain from its newest compaction on, oldest message first.
+
+        The boundary of a compaction may name a parent; `chain` then leads to what was put away. A
+        boundary that nothing follows is a compaction that did not happen.
+        """
+        found = self.chain(rule)
+        boundaries = {each.uuid for each in self.tree.boundaries}
+        places = (at for at, head in enumerate(found[:-1]) if head.uuid in boundaries)
+        return found[max(places, default=0) :]
+
+    def first_prompt(self, shown: list[MessageHead]) -> str:
+        """Return the first prompt of what is `shown`, or of what was compacted away before it.
+
+        `NO_PROMPT` if nobody asked anything.
+        """
+        if not self.is_compacted(shown):
+            return first_prompt(self.records(shown))
+        with Transcript.unsettled(self.path) as whole:
+            return first_prompt(whole.records(whole.history(shown[-1].uuid)))
+
+    def is_compacted(self, shown: list[MessageHead]) -> bool:
+        """Return whether what is `shown` begins with the boundary of a compaction."""
+        return bool(shown) and any(each.uuid == shown[0].uuid for each in self.tree.boundaries)
 
     def gaps(self, heads: Iterable[MessageHead]) -> list[Gap]:
         """Return the gaps in a chain of this transcript: places where messages are lost."""

@@ -5,7 +5,15 @@ import sys
 from contextlib import aclosing
 
 from siding.assistant.agent import Agent
-from siding.assistant.front_end import Event, FellBack, Retrying, TurnEnded
+from siding.assistant.front_end import (
+    Compacted,
+    Compacting,
+    CompactingFailed,
+    Event,
+    FellBack,
+    Retrying,
+    TurnEnded,
+)
 from siding.faces.cli.assistant.stream_json import Line, Translator, exit_status, said_at_end
 from siding.faces.cli.screen.screen import Screen, inert
 
@@ -49,7 +57,7 @@ def print_lines(lines: list[Line]) -> None:
 
 
 def say_trouble(screen: Screen, event: Event) -> None:
-    """Say what a person who waits wants to know: that the model's server has trouble."""
+    """Say what a person who waits wants to know: trouble of the server, and what is summed up."""
     if isinstance(event, Retrying):
         screen.note(
             f"the model's server: {inert(event.message)}; again in {event.after_s:.0f} s "
@@ -58,6 +66,12 @@ def say_trouble(screen: Screen, event: Event) -> None:
         )
     elif isinstance(event, FellBack):
         screen.note(f"{event.model} answers instead of {event.instead_of}: {inert(event.why)}")
+    elif isinstance(event, Compacting):
+        screen.note(f"summing up the conversation (about {event.tokens:,} tokens)")
+    elif isinstance(event, Compacted):
+        screen.note("the model goes on with the summary; `siding session show --all` has all of it")
+    elif isinstance(event, CompactingFailed):
+        screen.note(f"it was not summed up, and stays as it is: {inert(event.why)}", "yellow")
 
 
 def _print_text(screen: Screen, event: TurnEnded, mode: str) -> None:

@@ -153,6 +153,7 @@ def _translator(
         tools=tuple(agent.tools),
         servers=servers.states,
         agents=tuple(agent.subagents),
+        commands=("compact",),
         version=__version__,
     )
     return Translator(

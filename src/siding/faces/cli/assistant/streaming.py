@@ -185,7 +185,13 @@ class Streaming:
 
 
 _CAPABILITIES: Mapping[str, Any] = {
-    "commands": [],
+    "commands": [
+        {
+            "name": "compact",
+            "description": "Sum the conversation up, and go on with the summary",
+            "argumentHint": "[what the summary has to keep]",
+        }
+    ],
     "output_style": "default",
     "available_output_styles": ["default"],
     "account": {},

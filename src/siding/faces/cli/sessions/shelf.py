@@ -130,7 +130,9 @@ def _open(arguments: Namespace, context: Context) -> int:
     else:
         _print_list(arguments, context)
         return 0
-    opening = opening_of(app, scope, found)
+    opening = opening_of(app, scope, found, write=not arguments.shown)
+    if opening.is_unwritten:
+        screen.note(f"{found.client} does not have it as it is here; this writes it there first")
     if opening.written is not None:
         screen.note(f"written for {found.client}, as it is here: {inert(str(opening.written))}")
     if not arguments.shown:
@@ -287,15 +289,19 @@ are masked, and images left out: --no-redact leaves both. The filters are those 
 
 
 def _doctor_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "-a", "--all", action="store_true", help="those of every project and directory"
+    )
     parser.add_argument("--mend", action="store_true", help="make all indexes anew")
     add_format(parser, "text", "json")
 
 
 def _doctor(arguments: Namespace, context: Context) -> int:
-    from siding.record.place.project import require_project
-    from siding.sessions.upkeep import examine
+    from siding.sessions.doctor import examine
+    from siding.sessions.lookup import scope_of
 
-    count, findings = examine(require_project(context.app), mend=arguments.mend)
+    scope = scope_of(context.app, everything=arguments.all)
+    count, findings = examine(context.app, scope, mend=arguments.mend)
     if arguments.format == "json":
         print_json(
             context.screen, [{**each._asdict(), "path": str(each.path)} for each in findings]
@@ -311,8 +317,9 @@ def _doctor(arguments: Namespace, context: Context) -> int:
 
 DOCTOR = Verb(
     """\
-Read every transcript and say what is wrong with them.
+Read every transcript of this repository and say what is wrong with them.
 
+They are those that are kept here and those in the agents' own homes; --all reads every project's.
 Damaged lines stay where they are: each costs only what it covers. --mend makes the indexes anew
 (they are caches); no line of a transcript is ever changed. Exit status 1 when something is wrong.
 """,

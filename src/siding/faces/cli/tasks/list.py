@@ -93,7 +93,7 @@ def _cells(row: TaskRow) -> tuple[str, ...]:
     status = "running" if row.running else row.status
     if row.workspace in ("kept", "removed") and row.status != "closed":
         status += f" ({row.workspace})"
-    if row.blocked:
+    if row.blocked and row.status != "closed":
         status += " (blocked)"
     last = shorten(row.last_command, 32) if row.last_command else "-"
     if row.last_status not in ("", "completed"):

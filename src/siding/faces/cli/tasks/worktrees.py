@@ -15,6 +15,7 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
+    from siding.record.tasks.registry import Workspace
     from siding.tasks.adopt_worktree import Adopted
 
 
@@ -190,7 +191,7 @@ def _list(arguments: Namespace, context: Context) -> int:
                 each.status.value + ("" if _there(each.path, each.status.value) else " (missing)"),
                 ago(each.created_at),
                 each.branch,
-                each.path,
+                _place_of(each),
             )
             for each in found
         ],
@@ -203,6 +204,14 @@ LIST = Verb(
     _list_options,
     _list,
 )
+
+
+def _place_of(workspace: Workspace) -> str:
+    """Return where a workspace is, or was; of one that was given away, the task that has it."""
+    from siding.record.tasks.registry import MOVED_TO
+
+    given = workspace.rest.get(MOVED_TO) if workspace.status.value == "removed" else None
+    return f"(task {given} has it)" if given else workspace.path
 
 
 def _there(path: str, status: str) -> bool:

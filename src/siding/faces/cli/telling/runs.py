@@ -3,9 +3,11 @@
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from os.path import basename, isdir, realpath
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from siding.agents.table import BY_PROGRAM
 from siding.faces.cli.edge import complain
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import Screen, inert, shorten
@@ -156,6 +158,7 @@ def say_run(context: Context, result: RunResult) -> None:
     _say_isolation(screen, result.isolation if recorded is None else recorded.isolation)
     if recorded is not None:
         _say_traps(screen, result.task.name, recorded)
+        _say_what_agent_lacks(context, result, recorded)
         _say_step(context, result)
 
 
@@ -269,6 +272,27 @@ def _say_traps(screen: Screen, task: str, step: "Step") -> None:
     names = ", ".join(each.path for each in step.traps[:_TRAPS])
     show = f"siding trust -t {quote(task)} --show"
     screen.note(f"left for other programs to run: {inert(names)}{more} · {show}", "yellow")
+
+
+def _say_what_agent_lacks(context: Context, result: RunResult, step: "Step") -> None:
+    """Print what an agent that failed may have failed over: our options, settings it cannot see."""
+    ran = step.as_run if step.status == "failed" else None
+    agent = BY_PROGRAM.get(basename(ran.cmd[0])) if ran is not None and ran.cmd else None
+    if ran is None or agent is None or ran.ending != Ending.EXITED:
+        return
+    screen = context.screen
+    if ran.reported is not None and not ran.reported.session:
+        words = f"siding run --no-reports -- {agent.name}"
+        screen.note(f"  if it does not know an option that Siding adds: {words}", "dim")
+    launch, home = result.sandbox.launch, context.app.env.get("HOME", "")
+    for name in agent.keeps if launch is not None and home else ():
+        place = f"{home}/{name}"
+        if launch is not None and isdir(place) and launch.view.hides(realpath(place)):
+            screen.note(
+                f"{agent.name} keeps its settings in ~/{name}, which the sandbox hides; "
+                f"--read ~/{name} shows it",
+                "yellow",
+            )
 
 
 def _say_step(context: Context, result: RunResult) -> None:

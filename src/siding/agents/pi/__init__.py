@@ -1,0 +1,1 @@
+"""Pi, the coding agent."""
