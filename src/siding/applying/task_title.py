@@ -87,7 +87,7 @@ def _is_of_run(step: Step) -> bool:
     """Tell whether a step was recorded while a run lived, whose own step comes later."""
     if isinstance(step, TurnStep) or _prompt(step):
         return True
-    return isinstance(step, CheckpointStep) and step.line.get("origin") == "running"
+    return isinstance(step, CheckpointStep) and step.detail.origin == "running"
 
 
 def _prompt(step: Step) -> str:
