@@ -23,6 +23,8 @@ def test_each_new_one_is_a_task_of_its_own(sandbox: Sandbox) -> None:
         == b"hello.txt\n"
     )
     assert names(sandbox).count("the second") == 2
+    sandbox.siding("run", "--new", "--", "true")
+    assert names(sandbox).count("true") == 1, "without a name as well"
 
 
 def test_what_makes_no_sense_makes_no_task(sandbox: Sandbox) -> None:
