@@ -69,7 +69,9 @@ def run(
         return _run_in(project, task, request, terminal, asking, on_running)
     with Notifier(project) as notifier:  # nobody looks at it: a person is told
         result = _run_in(project, task, request, terminal, asking, on_running)
-    notifier.deliver()
+    for hook in notifier.deliver():
+        said = f"notify hook {hook.command!r} ended with {hook.exit_code}: {hook.output}"
+        project.app.warn(said.rstrip(": \n"))
     return result
 
 

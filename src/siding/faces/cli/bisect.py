@@ -22,7 +22,13 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.colours import coloured_patch
 from siding.faces.cli.screen.screen import Screen, inert, shorten
-from siding.faces.cli.screen.words import ago, changes_of, duration, seconds_in, task_name
+from siding.faces.cli.screen.words import (
+    ago,
+    changes_of,
+    duration,
+    seconds_in,
+    task_name,
+)
 from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
