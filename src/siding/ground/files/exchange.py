@@ -2,9 +2,10 @@
 
 A rename over a file destroys what another process has just saved there: between any look and the
 rename there is time for it. Linux can exchange two names in one step (`renameat2(2)` with
-RENAME_EXCHANGE), or rename only if the new name is free (RENAME_NOREPLACE). Where it cannot (a
-file system without these flags, another kernel), the same is done in steps: then nothing is lost
-either, but for a moment there is no file in the place.
+RENAME_EXCHANGE), or rename only if the new name is free (RENAME_NOREPLACE). macOS can as well
+(`renameatx_np(2)` with RENAME_SWAP and RENAME_EXCL). Where it cannot be done (a file system without
+these flags, another kernel), the same is done in steps: then nothing is lost either, but for a
+moment there is no file in the place.
 """
 
 import ctypes
@@ -18,7 +19,8 @@ from typing import Any
 
 from siding.ground.namedtuples import NamedTuple
 
-_NOREPLACE, _EXCHANGE = 1, 2
+_ON_MACOS = sys.platform == "darwin"
+_NOREPLACE, _EXCHANGE = 4 if _ON_MACOS else 1, 2
 _NUMBERS = {"x86_64": 316, "aarch64": 276}  # for a C library without renameat2()
 # EXDEV: overlayfs does not exchange a directory that comes from below.
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EXDEV}
@@ -127,16 +129,16 @@ def _renameat2(source: Entry, target: Entry, flags: int) -> None:
 
 def _found_call() -> Callable[..., int]:
     """Return the C library's function, or the system call that it would make."""
-    if sys.platform != "linux":
+    if sys.platform not in ("linux", "darwin"):
         return _no_call
     library = ctypes.CDLL(None, use_errno=True)
     kinds: list[type[ctypes._SimpleCData[Any]]] = [ctypes.c_int, ctypes.c_char_p] * 2
     kinds.append(ctypes.c_uint)
-    named = getattr(library, "renameat2", None)
+    named = getattr(library, "renameatx_np" if _ON_MACOS else "renameat2", None)
     if named is not None:
         named.argtypes = kinds
         return named  # type: ignore[no-any-return]
-    number = _NUMBERS.get(os.uname().machine)
+    number = None if _ON_MACOS else _NUMBERS.get(os.uname().machine)
     if number is None:
         return _no_call
     library.syscall.argtypes = (ctypes.c_long, *kinds)

@@ -14,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -57,6 +58,7 @@ class Job:
         self._token = token
         self._loop = asyncio.get_running_loop()
         self._exited = asyncio.Event()
+        self._reaped_at: float | None = None  # where it cannot be told of the end without reaping
         self._silent = asyncio.Event()
         self._open: set[int] = set()
         self._watcher = asyncio.create_task(self._watch())
@@ -164,14 +166,23 @@ class Job:
     def _members(self) -> list[ProcessStatus]:
         """Return all living processes of the command."""
         ours = os.getpid()
-        return [
+        found = [
             each
             for each in processes.all_processes().values()
             if each.pid != ours
             and (each.session == self.pid or processes.has_token(each.pid, self._token))
         ]
+        # Our number is nobody else's for as long as somebody of the session lives. (`started` is in
+        # seconds of the clock where this is asked.)
+        reaped = self._reaped_at
+        if reaped is not None and not any(each.started <= reaped for each in found):
+            return []
+        return found
 
     def _code(self) -> int:
+        if self._reaped_at is not None:
+            code = self._child.returncode
+            return code if code >= 0 else 128 - code
         found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         assert found is not None
         if found.si_code == os.CLD_EXITED:
@@ -179,7 +190,13 @@ class Job:
         return 128 + found.si_status
 
     async def _watch(self) -> None:
-        """Wait until the command has ended, without reaping it."""
+        """Wait until the command has ended, without reaping it where that is possible."""
+        if not hasattr(os, "waitid"):  # macOS before Python 3.13
+            while self._child.poll() is None:
+                await asyncio.sleep(_LOOK_S)
+            self._reaped_at = time.time()
+            self._exited.set()
+            return
         ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
         pause = 0.002
         with _told_of_end(self.pid, self._loop) as told:

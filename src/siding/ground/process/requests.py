@@ -34,7 +34,9 @@ class Requests:
     def __init__(self, seen: Seen | None = None) -> None:
         self._seen = seen
         self._changed = Condition()
-        self._asked, self._asking = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._asked, self._asking = ends = os.pipe()  # macOS has no `pipe2`
+        for fd in ends:
+            os.set_blocking(fd, False)
         self._waiting = b""
         self._ends_input = False
         self._stops: list[bool] = []

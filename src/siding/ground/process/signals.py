@@ -27,7 +27,9 @@ class SignalInbox:
 
     def __init__(self) -> None:
         self.active = False
-        self._reading, self._writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._reading, self._writing = ends = os.pipe()  # macOS has no `pipe2`
+        for fd in ends:
+            os.set_blocking(fd, False)
         self._handlers: dict[int, object] = {}
         self._wakeup = -1
 

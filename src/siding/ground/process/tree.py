@@ -173,7 +173,11 @@ class ProcessTree:
         return (0, 0) if self._child is None else (self._child.pid, self._child.keeper)
 
     def _knows(self, status: ProcessStatus) -> bool:
-        return key_of(status) in self._seen or processes.has_token(status.pid, self._token)
+        if key_of(status) in self._seen or processes.has_token(status.pid, self._token):
+            return True
+        # Where environments cannot be read, the group that the command led tells. No other process
+        # gets the number of a group that has members.
+        return sys.platform != "linux" and status.group == self._pids()[0]
 
 
 def info(status: ProcessStatus) -> ProcessInfo:

@@ -27,11 +27,29 @@ class OldLibrary:
         self.syscall = library.syscall
 
 
+class LibraryOfMacOS:
+    """A C library with `renameatx_np()` in place of `renameat2()`, as its manual page says it.
+
+    RENAME_SWAP (2) exchanges the names, RENAME_EXCL (4) fails with EEXIST, other flags with EINVAL.
+    """
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        def renameatx_np(old: int, name: bytes, new: int, other: bytes, flags: int) -> int:
+            known = {0: 0, 2: 2, 4: 1}
+            if flags in known:
+                return int(library.renameat2(old, name, new, other, known[flags]))
+            ctypes.set_errno(errno.EINVAL)
+            return -1
+
+        self.renameatx_np: Callable[..., int] = renameatx_np
+
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="a call of Linux")
+ON_MACOS = pytest.param("macOS", marks=linux)
 BY_NUMBER = pytest.param("by the call's number", marks=linux)
 
 
-@pytest.fixture(params=["one step", BY_NUMBER, "several steps", "without links"])
+@pytest.fixture(params=["one step", BY_NUMBER, ON_MACOS, "several steps", "without links"])
 def entry(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Directory]:
@@ -42,6 +60,14 @@ def entry(
             patch.setattr(ctypes, "CDLL", lambda *_name, **_more: library)
             call = exchange._found_call()
         monkeypatch.setattr(exchange, "_CALL", call)
+    elif request.param == "macOS":
+        real = ctypes.CDLL(None, use_errno=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(exchange, "_ON_MACOS", True)
+            patch.setattr(ctypes, "CDLL", lambda *_name, **_more: LibraryOfMacOS(real))
+            call = exchange._found_call()
+        monkeypatch.setattr(exchange, "_CALL", call)
+        monkeypatch.setattr(exchange, "_NOREPLACE", 4)
     elif request.param != "one step":
         monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
     if request.param == "without links":
@@ -99,7 +125,7 @@ def test_where_the_call_is_not_known_it_is_done_in_steps(
 ) -> None:
     with monkeypatch.context() as patch:
         if platform == "darwin":
-            patch.setattr(sys, "platform", platform)
+            patch.setattr(exchange, "_ON_MACOS", True)
         else:
             patch.setattr(ctypes, "CDLL", lambda *_name, **_more: object())
             patch.setattr(exchange, "_NUMBERS", {})

@@ -216,7 +216,9 @@ def own_page(screen: Screen) -> Iterator[Keyboard]:
 @contextmanager
 def _signals() -> Iterator[int]:
     """Yield a descriptor that can be read when a signal has come. Ignored ones stay ignored."""
-    reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    reading, writing = ends = os.pipe()  # macOS has no `pipe2`
+    for fd in ends:
+        os.set_blocking(fd, False)
     wakeup = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     before = {}
     for number in (*_ENDING, signal.SIGWINCH):

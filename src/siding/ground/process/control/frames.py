@@ -110,8 +110,18 @@ def _is_confined(pid: int) -> bool:
 @contextmanager
 def _short(path: Path) -> Iterator[str]:
     """Yield a name of the path that fits into an address."""
-    if len(os.fsencode(path)) <= _LONGEST or sys.platform != "linux":
+    if len(os.fsencode(path)) <= _LONGEST:
         yield str(path)
+        return
+    if sys.platform != "linux":  # by way of a link
+        beside = f"/tmp/siding-{os.urandom(8).hex()}"
+        os.mkdir(beside, 0o700)
+        try:
+            os.symlink(path.parent, f"{beside}/d")
+            yield f"{beside}/d/{path.name}"
+        finally:
+            Path(f"{beside}/d").unlink(missing_ok=True)
+            os.rmdir(beside)
         return
     fd = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

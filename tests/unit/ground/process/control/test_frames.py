@@ -1,5 +1,10 @@
 """The messages on a run's control socket."""
 
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +57,29 @@ def test_fields_that_are_no_object_are_refused(data: bytes) -> None:
 @pytest.mark.parametrize(("value", "found"), [(3, 3), (-1, 0), (11, 0), ("3", 0), (True, 0)])
 def test_numbers_are_checked(value: object, found: int) -> None:
     assert frames.number(value, most=10) == found
+
+
+@pytest.mark.parametrize("platform", [sys.platform, "darwin"])
+@pytest.mark.parametrize("length", [103, 104, 107, 108, 300])
+def test_a_socket_may_have_a_path_of_any_length(
+    monkeypatch: pytest.MonkeyPatch, platform: str, length: int
+) -> None:
+    """Linux takes 107 bytes in an address, macOS 103: see unix(4) there, `sun_path[104]`."""
+    with TemporaryDirectory(dir="/tmp") as top:
+        directory = top
+        while length - len(directory) > 140:
+            directory += "/" + "d" * 100
+        directory += "/" + "d" * (length - len(directory) - 3)
+        path = Path(directory) / "s"
+        path.parent.mkdir(parents=True)
+        assert len(str(path)) == length
+        monkeypatch.setattr(sys, "platform", platform)
+        monkeypatch.setattr(os, "urandom", bytes)
+        if platform == "darwin":
+            monkeypatch.setattr(frames, "_LONGEST", 103)
+        listener = frames.listen_at(path)
+        connected = frames.connect_to(path)
+        assert path.is_socket()
+        listener.close()
+        connected.close()
+    assert not os.path.lexists(f"/tmp/siding-{bytes(8).hex()}")
