@@ -78,6 +78,14 @@ CASES = {
     "sources that are no checkout": Case(
         "v", "pip install 'siding-cli[acp]'", has_pip=True, active="v", package="co/src/siding"
     ),
+    "a directory in somebody's project": Case(
+        "v",
+        "pip install 'siding-cli[acp]'",
+        {"../co/pyproject.toml": ""},
+        has_pip=True,
+        active="v",
+        package="co/vendored/siding",
+    ),
     "pipx": Case(
         "pipx/venvs/siding-cli",
         "pipx runpip siding-cli install 'siding-cli[acp]'",
