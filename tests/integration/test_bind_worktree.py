@@ -276,3 +276,37 @@ def test_a_task_that_waits_for_another_one_gets_no_workspace(sandbox: Sandbox) -
     said = sandbox.siding("worktree", "adopt", str(path), "-t", "b", status=1).stderr.decode()
     assert "blocked by" in said
     sandbox.siding("worktree", "bind", "b", "--worktree", "a", "--force")
+
+
+def test_a_task_moves_to_another_worktree_and_its_own_one_stays(sandbox: Sandbox) -> None:
+    first = sandbox.workspace("a")
+    (first / "left").write_text("l")
+    sandbox.siding("worktree", "add", "b", "--name", "second")
+    second = sandbox.workspace("b")
+    assert second == sandbox.workspace("second")  # the name is a reference
+    for _ in range(2):  # there, and with the places changed
+        left = sandbox.siding("-q", "worktree", "unbind", "a", "--name", "rest").stdout.decode()
+        assert (first / "left").read_text() == "l"
+        assert sandbox.workspace(left.strip()) == first
+        sandbox.siding("worktree", "bind", "a", "--worktree", "second")
+        assert sandbox.workspace("a") == sandbox.workspace("second") == second
+        sandbox.siding("run", "--no-tty", "-t", "a", "--", "true")
+        sandbox.siding("worktree", "unbind", "a", "--name", "b")
+        sandbox.siding("worktree", "bind", "a", "--worktree", left.strip())
+        assert sandbox.workspace("a") == first
+        sandbox.siding("verify", "a")
+    assert b"agrees" in sandbox.siding("doctor", "--check").stdout
+
+
+def test_what_cannot_be_left_or_named_is_refused(sandbox: Sandbox) -> None:
+    def told(*words: str, status: int = 2) -> str:
+        return sandbox.siding("worktree", *words, status=status).stderr.decode()
+
+    assert "no workspace" in told("unbind", "b", status=1)
+    assert "cannot name a task" in told("unbind", "a", "--name", " ")
+    assert "cannot name a worktree" in told("add", "b", "--name", "\n")
+    sandbox.siding("worktree", "add", "b", "--name", "second")
+    sandbox.siding("task", "start", "c", "--no-workspace", "--no-switch")
+    assert "there is a worktree 'second' already" in told("add", "c", "--name", "second")
+    assert "siding worktree unbind" in told("bind", "b", "--worktree", "a")
+    assert len(sandbox.json("task", "list", "--json")) == 3

@@ -23,6 +23,8 @@ def test_each_new_one_is_a_task_of_its_own(sandbox: Sandbox) -> None:
         == b"hello.txt\n"
     )
     assert names(sandbox).count("the second") == 2
+    sandbox.siding("run", "--new", "--", "true")
+    assert names(sandbox).count("true") == 1, "without a name as well"
 
 
 def test_what_makes_no_sense_makes_no_task(sandbox: Sandbox) -> None:
@@ -54,3 +56,16 @@ def test_a_run_that_read_the_end_of_its_input_is_told_of_where_somebody_looks_fo
         assert refused.returncode == 1
         assert "ended with" in refused.stderr.decode()
         assert ("`siding run --detach --tty" in refused.stderr.decode()) == is_told
+
+
+def test_an_ended_run_is_found_by_its_name_from_another_task(sandbox: Sandbox) -> None:
+    sandbox.siding("run", "--new", "one", "--name", "w", "--", "echo", "of one")
+    sandbox.siding("task", "start", "two")
+    assert sandbox.siding("output", "w").stdout == b"of one\n"
+    assert b"echo 'of one'" in sandbox.siding("show", "w").stdout
+    sandbox.siding("run", "--name", "w", "--", "echo", "of two")
+    assert sandbox.siding("output", "w").stdout == b"of two\n", "this task counts first"
+    sandbox.siding("task", "start", "three")
+    refused = sandbox.siding("show", "w", status=2)
+    assert b"in several tasks such a run was" in refused.stderr
+    assert b"is not a step" in sandbox.siding("show", "nothing", status=2).stderr

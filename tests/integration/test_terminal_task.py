@@ -81,13 +81,30 @@ def test_a_terminal_whose_task_is_closed_does_not_go_on_in_that_of_another(
     said = one.type("siding rollback --base")
     assert "task 'one', which this terminal was about, is closed" in said
     assert "siding switch two" in said, "the only task that is open"
-    one.type("siding task start three --no-workspace; siding task start four --no-workspace")
-    one.type("siding task close --force four")
-    assert "siding switch TASK" in one.type("siding status"), "of two that are open"
     assert len(sandbox.json("log", "-t", "two", "--format", "json")) == 1
     assert "one" in one.type("siding undo"), "what the terminal did last is taken back"
     assert one.task() == "one"
     assert two.task() == "two"
+    one.type("siding task close --force one")
+    one.type("siding task start three --no-workspace; siding task close --force three")
+    assert "siding switch two" in one.type("siding status")
+    two.type("siding task start four --no-workspace")
+    assert "siding switch TASK" in one.type("siding status"), "of two that are open"
+
+
+def test_a_run_of_its_own_binds_the_terminal_and_names_the_way_back(shell: Open) -> None:
+    one = shell()
+    assert "goes back" not in one.type("siding run --no-tty -- true"), "there was none before"
+    assert "`siding switch -` goes back to 'true'" in one.type(
+        "siding run --new second --no-tty -- true"
+    )
+    assert one.task() == "second"
+    assert "goes back to 'second'" in one.type("siding run --new third --detach -- true")
+    assert one.task() == "third", "also where it goes on in the background"
+    one.type("siding switch -")
+    assert one.task() == "second"
+    one.type("siding task close --force second")
+    assert "goes back" not in one.type("siding run --no-tty -- true"), "what is closed is over"
 
 
 def test_switch_binds_lists_and_goes_back(sandbox: Sandbox, shell: Open) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from siding.agents.table import BY_PROGRAM
-from siding.record.ledger.step import Step
+from siding.record.ledger.step import CheckpointStep, Step, TurnStep
 from siding.record.place.project import Project
 from siding.record.tasks.names import cut_at_word, name_after_command
 from siding.record.tasks.task import Task
@@ -46,7 +46,7 @@ def title_of(project: Project, task: Task, base_snapshot: str) -> str:
 def _title_of(project: Project, task: Task, base_snapshot: str) -> str:
     ledger = project.ledger(task.id)
     first = ledger.find(1)
-    if first is None or not (_prompt(first) or _is_named_after(task, first)):
+    if first is None or not (_is_of_run(first) or _is_named_after(task, first)):
         return task.name
     steps = list(ledger.steps())
     commands = [*(step.cmd for step in steps if step.cmd), *_live(project, task)]
@@ -81,6 +81,13 @@ def _asked_of(command: Sequence[str]) -> str:
         return ""
     is_agent = command[0].rpartition("/")[2] in BY_PROGRAM
     return asked if is_agent or _PLAIN.fullmatch(asked) else ""
+
+
+def _is_of_run(step: Step) -> bool:
+    """Tell whether a step was recorded while a run lived, whose own step comes later."""
+    if isinstance(step, TurnStep) or _prompt(step):
+        return True
+    return isinstance(step, CheckpointStep) and step.detail.origin == "running"
 
 
 def _prompt(step: Step) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from siding.comments.anchor import found_again
 from siding.comments.comment import Comment, Placed, Side, State, as_prompt
 from siding.comments.store import LARGEST, Comments
-from siding.ground.errors import NotFound, SidingError, UsageError
+from siding.ground.errors import NotFound, SidingError, UsageError, counted
 from siding.ground.files.regular import read_below
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
@@ -78,7 +78,7 @@ def add(project: Project, named: str | None, wanted: Wanted, said: str) -> tuple
         raise NotFound(f"there is no file {path!r}{before} in task {task.name!r}")
     lines = _lines(raw, path)
     if wanted.last > len(lines):
-        raise UsageError(f"{path!r} has {len(lines)} lines, and no line {wanted.last}")
+        raise UsageError(f"{path!r} has {counted(len(lines), 'line')}, and no line {wanted.last}")
     snippet = lines[wanted.first - 1 : wanted.last]
     with Comments.changing(project.task_layout(task.id)) as comments:
         comment = Comment(

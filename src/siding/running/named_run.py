@@ -29,9 +29,12 @@ _LOOKED_AT = 200  # steps among which the run that has ended is looked for
 _AT_ONCE_MS = 2_000
 
 
-def task_of_named(project: Project, named: str | None, wanted: Sequence[str]) -> str | None:
+def task_of_named(
+    project: Project, named: str | None, wanted: Sequence[str], *, ended: bool = False
+) -> str | None:
     """Return the task that is meant: the one that is `named`, else one in which runs of these names
-    live. None is the current task, which counts first.
+    live; with `ended`, one in whose newest steps they are if they live in none. None is the current
+    task, which counts first.
 
     Ids (``r7``) and numbers are of the current task. Raises UsageError if several tasks have such
     runs.
@@ -44,10 +47,16 @@ def task_of_named(project: Project, named: str | None, wanted: Sequence[str]) ->
     if here is not None and _has_all(project, here, wanted):
         return None
     found = [each for each in project.tasks.ids() if _has_all(project, each, wanted)]
+    lives = "such a run lives"
+    if ended and not found:
+        if here is not None and _had_all(project, here, wanted):
+            return None
+        found = [each for each in project.tasks.ids() if _had_all(project, each, wanted)]
+        lives = "such a run was"
     if len(found) > 1:
         names = ", ".join(f"{project.tasks.load(each).name!r} ({each})" for each in found)
         raise UsageError(
-            f"{' and '.join(map(repr, wanted))}: in several tasks such a run lives: {names}",
+            f"{' and '.join(map(repr, wanted))}: in several tasks {lives}: {names}",
             hint="-t TASK names the one that is meant",
         )
     return found[0] if found else None
@@ -56,6 +65,11 @@ def task_of_named(project: Project, named: str | None, wanted: Sequence[str]) ->
 def _has_all(project: Project, task_id: TaskId, wanted: Sequence[str]) -> bool:
     live = {run.name for run in Runs(project.task_layout(task_id)).live()}
     return live.issuperset(wanted)
+
+
+def _had_all(project: Project, task_id: TaskId, wanted: Sequence[str]) -> bool:
+    newest = islice(project.ledger(task_id).newest_first(), _LOOKED_AT)
+    return {step.run_name for step in newest}.issuperset(wanted)
 
 
 def live_runs(

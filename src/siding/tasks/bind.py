@@ -35,6 +35,7 @@ from siding.record.workspaces.recovery import recover_cut_off, recover_if_cut_of
 from siding.record.worktrees.branches import begin_branch
 from siding.tasks.adopt_worktree import base_snapshot_of
 from siding.tasks.changes import refuse_blocked
+from siding.tasks.start import StartRequest, check_name, put_on_board
 
 
 class BindRequest(NamedTuple):
@@ -85,6 +86,21 @@ def bind_workspace(project: Project, request: BindRequest) -> Bound:
             bound = _bind(project, giver.id, taker.id, request, holds, attempt)
     project.events.emit(TaskChanged(bound.giver, "updated"))
     return bound
+
+
+def unbind_workspace(project: Project, named: str | None, *, name: str | None = None) -> Bound:
+    """Leave a task's workspace to a new task, which is called `name`, or else as the worktree is.
+
+    Raises NoWorkspace, UsageError for an invalid name, and CheckoutBusy, with nothing changed. If
+    it fails later, the task has its workspace as before, and the new one stays on the board.
+    """
+    recover_cut_off(project)
+    giver = select(project, named)
+    workspace = require_workspace(project, giver)
+    refuse_busy(project.repository, CheckoutPlace(Path(workspace.path), Path(workspace.git_dir)))
+    called = check_name(project, name or workspace.name)
+    taker = put_on_board(project, StartRequest(name=called, workspace=False), giver.base_ref)
+    return bind_workspace(project, BindRequest(task=taker.id, worktree=giver.id, switch=False))
 
 
 def _bind(
@@ -211,7 +227,8 @@ def _refuse(project: Project, giver: Task, taker: Task, request: BindRequest) ->
     if there is not None and there.status is not WorkspaceState.REMOVED:
         raise UsageError(
             f"task {taker.name!r} has a workspace already: {there.path!r}",
-            hint=f"`siding worktree remove {taker.id}` moves that one away first",
+            hint=f"`siding worktree unbind {taker.id}` leaves that one to a new task first, "
+            f"`siding worktree remove {taker.id}` moves it away",
         )
     if there is not None and request.with_work:
         raise UsageError(

@@ -21,7 +21,7 @@ from siding.record.recording.inherited_mark import inherit_mark
 from siding.record.recording.opening import open_recorder
 from siding.record.tasks.names import problem_with_name
 from siding.record.tasks.registry import Workspace
-from siding.record.tasks.task import Task, TaskState
+from siding.record.tasks.task import Task, TaskState, WorkspaceState
 from siding.record.workspaces.attempts import Attempt
 from siding.record.workspaces.beginning import FROM, Beginning, StartPoint
 from siding.record.workspaces.recovery import recover_cut_off, recover_if_cut_off
@@ -222,14 +222,22 @@ def _take_back(project: Project, planned: Task, workspace: Workspace, hold: Hold
 
 
 def add_workspace(
-    project: Project, named: str | None, *, base: str | None, carry: bool, force: bool = False
+    project: Project,
+    named: str | None,
+    *,
+    base: str | None,
+    carry: bool,
+    force: bool = False,
+    name: str = "",
 ) -> Started:
     """Make a workspace for a planned task; one that was removed is brought back by `reopen`.
 
-    Raises TaskBlocked if the task waits for another one, unless `force` is set.
+    `name` is what the worktree is called. Raises TaskBlocked if the task waits for another one,
+    unless `force` is set.
     """
     with Attempt(project, "worktree.create", worktree=_wanted(named, base)) as attempt:
         task = select(project, named)
+        called = check_worktree(project, name) if name else ""
         request = StartRequest(name=task.name, base=base or task.base_ref or None, carry=carry)
         attempt.about(task, _wanted(task.name, request.base))
         if not force:
@@ -241,6 +249,7 @@ def add_workspace(
             recover_if_cut_off(project, task.id)
             request = request._replace(base=base_ref)
             base = commit if left is None else left.base
+            task = task._replace(worktree=called or task.worktree)
             return furnish(project, task, hold, attempt, base=base, request=request, beginning=left)
 
 
@@ -264,6 +273,20 @@ def _where_it_was_left(
             hint="--base names the branch that it belongs to",
         )
     return Beginning(StartPoint("branch", task.branch, tip), base_ref, common)
+
+
+def check_worktree(project: Project, name: str) -> str:
+    """Return the name of a new worktree; UsageError for an invalid one and one that is used."""
+    problem = problem_with_name(name)
+    if problem is not None:
+        raise UsageError(f"{name!r} cannot name a worktree: {problem}")
+    there = project.registry.named(name)
+    if there is not None and there.status is not WorkspaceState.REMOVED:
+        raise UsageError(
+            f"there is a worktree {name!r} already: {there.path!r}",
+            hint="`siding worktree list` shows them",
+        )
+    return name
 
 
 def check_name(project: Project, name: str) -> str:

@@ -11,7 +11,8 @@ from siding.record.place.selection import select
 from siding.record.place.task_workspace import require_workspace, workspace_of
 from siding.record.place.trash import InTrash
 from siding.record.place.wiring import App
-from siding.record.tasks.registry import Workspace
+from siding.record.tasks.registry import MOVED_TO, Workspace
+from siding.record.tasks.task import WorkspaceState
 
 EDITORS = ("SIDING_EDITOR", "VISUAL", "EDITOR")  # variables; the first one that is set counts
 _USUAL = ("code", "cursor", "zed", "subl", "nvim", "vim", "nano", "vi")
@@ -30,6 +31,12 @@ def workspaces(project: Project) -> list[Workspace]:
         workspace_of(project, task) for task in project.tasks.readable() if task.id not in known
     )
     return [*entered, *(each for each in others if each is not None)]
+
+
+def place_of(workspace: Workspace) -> str:
+    """Return where a workspace is, or was; of one that was given away, the task that has it."""
+    given = workspace.rest.get(MOVED_TO) if workspace.status is WorkspaceState.REMOVED else None
+    return f"(task {given} has it)" if given else workspace.path
 
 
 def main_path(app: App) -> Path:

@@ -94,6 +94,17 @@ def test_a_command_gives_the_title_what_it_asks_for(
     assert title(told, "ours") == "ours"
 
 
+@pytest.mark.parametrize("first", [{"run": "r1"}, {"origin": "running"}])
+def test_turns_without_a_prompt_come_before_the_step_of_their_command(
+    told: Told, first: dict[str, str]
+) -> None:
+    command = ["claude", "-p", "fix the parser"]
+    told.line(CheckpointDetail(), snapshot=told.base, **first)
+    told.run(cmd=command, snapshot=told.base)
+    assert title(told, name_after_command(command)) == "fix the parser"
+    assert title(told, "ours") == "ours"
+
+
 def test_a_long_name_is_cut_at_a_word(told: Told) -> None:
     assert title(told, LONG) == LONG[: LONG.index(" says")] + "…"
     assert title(told, "x" * 72) == "x" * 72

@@ -1,5 +1,6 @@
 """Settings are read with their types, and a mistake is refused with its place."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ def test_what_is_given_counts_and_the_rest_keeps_its_default(file: Path) -> None
     file.write_text("snapshot: {max_file_size: 2kB}\nhooks: {pre_run: [make]}\nx: 1\n")
     found = read_settings(file)
     assert (found.max_file_size, found.pre_run) == (2000, ("make",))
-    assert found == Settings(max_file_size=2000, pre_run=("make",))
+    told = {str(file): "x"}
+    assert found == Settings(max_file_size=2000, pre_run=("make",), unknown=told)
 
 
 def test_what_is_said_for_all_projects_counts_where_the_project_says_nothing(
@@ -79,3 +81,27 @@ def test_sizes() -> None:
     told = {"4096": 4096, "1.5k": 1536, "100MiB": 100 << 20, "5 GB": 5 * 10**9, "0": 0}
     assert {text: bytes_in(text) for text in told} == told
     assert [bytes_in(text) for text in ("", "MiB", "5 apples", "1..2")] == [None] * 4
+
+
+def test_what_has_no_meaning_is_named_by_its_file(tmp_path: Path) -> None:
+    own, wider = tmp_path / "own.yaml", tmp_path / "wider.yaml"
+    own.write_text("git: {branch_prefix: x/, colour: 1}\nui: {a: 1}\nagent: {anything: 1}\n")
+    wider.write_text("version: 1\noutput: {color: true, emoji: true}\ngc: {background: on}\n")
+    found = read_settings(own, wider)
+    assert found.unknown == {str(own): "ui, git.colour", str(wider): "output.emoji"}
+    assert found.branch_prefix == "x/"
+
+
+def test_every_section_of_the_page_has_a_meaning(file: Path) -> None:
+    page = Path(__file__).parents[3] / "docs/reference/settings.md"
+    sections = re.findall(r"^- \*\*`([a-z]+)`\*\*", page.read_text("utf-8"), re.MULTILINE)
+    assert len(sections) > 15
+    file.write_text("".join(f"{each}: {{}}\n" for each in sections))
+    assert not read_settings(file).unknown
+
+
+def test_every_setting_of_the_file_that_we_write_has_a_meaning(file: Path) -> None:
+    file.write_text(re.sub(r"^# ?(?=( *[a-z_]+:))", "", DEFAULT_TEXT, flags=re.MULTILINE))
+    found = read_settings(file)
+    assert not found.unknown
+    assert "branch_prefix: " in file.read_text()

@@ -110,6 +110,9 @@ def _dispatch(words: list[str]) -> int:
         while rest[1:] and rest[1] in _HELP:
             del rest[1]
         return _help(rest[1:])
+    if rest[:1] in (["--version"], ["-V"]) and not split_globals(rest[1:])[1]:
+        print(f"siding {__version__}")
+        return 0
     if not rest or rest[0].startswith("-"):
         return _run_verb("siding", VERBS[ALONE], rest, flags)
     verb, *arguments = rest

@@ -77,6 +77,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "add": ("tasks.worktrees:ADD", "give a task a workspace"),
             "adopt": ("tasks.worktrees:ADOPT", "make a worktree that is there a task's workspace"),
             "bind": ("tasks.worktrees:BIND", "give a task the workspace of another one"),
+            "unbind": ("tasks.worktrees:UNBIND", "leave a task's workspace to a new task"),
             "list": ("tasks.worktrees:LIST", "the workspaces of this project"),
             "status": ("tasks.worktrees:STATUS", "what changed in a workspace"),
             "keep": ("tasks.worktrees:KEEP", "record that a workspace stays"),

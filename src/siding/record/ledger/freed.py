@@ -31,7 +31,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, assert_never
 
-from siding.ground.errors import SidingError, UnreadableFile
+from siding.ground.errors import SidingError, UnreadableFile, counted
 from siding.ground.files.durable import replace_by_lock
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, strings, text, whole
@@ -269,7 +269,8 @@ def _disagreement(entries: Sequence[Entry], anchor: Anchor | None) -> list[str]:
     if anchor is None:
         return []
     if len(entries) < anchor.lines:
-        return [f"it has {len(entries)} lines; {anchor.lines} were written, as {ANCHOR_NAME} says"]
+        lines = counted(len(entries), "line")
+        return [f"it has {lines}; {anchor.lines} were written, as {ANCHOR_NAME} says"]
     if anchor.lines and link(entries[anchor.lines - 1].raw) != anchor.head:
         return [f"line {anchor.lines} is not the one that was written, as {ANCHOR_NAME} says"]
     return []

@@ -4,6 +4,7 @@ from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import TaskId, is_fork
 from siding.record.place.project import Project
 from siding.record.tasks.matching import Known, meant
+from siding.record.tasks.registry import MOVED_TO
 from siding.record.tasks.task import Task, TaskState
 
 _MOST_LISTED = 8
@@ -22,7 +23,8 @@ def resolve(project: Project, named: str) -> Task:
     if is_fork(named) or named in project.tasks.ids():
         return project.tasks.load(TaskId(named))
     tasks = list(project.tasks.readable())
-    names = {each.task_id: each.name for each in project.registry.all()}
+    entries = project.registry.all()
+    names = {each.task_id: each.name for each in entries if MOVED_TO not in each.rest}
     found = meant(named, [Known(task, names.get(task.id, "")) for task in tasks])
     opened = [task for task in found if task.status is not TaskState.CLOSED] or found
     if not opened:

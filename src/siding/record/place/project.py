@@ -125,7 +125,10 @@ class Project:
     @cached_property
     def settings(self) -> Settings:
         """The settings of this project; raises UsageError for a mistake in a file."""
-        return read_settings(self.layout.config_yaml, self.app.home.config_path)
+        found = read_settings(self.layout.config_yaml, self.app.home.config_path)
+        for file, names in found.unknown.items():
+            self.app.warn(f"settings that Siding does not know, in {file!r}: {names}")
+        return found
 
     @cached_property
     def redaction(self) -> "Redaction":

@@ -110,6 +110,7 @@ class Settings(NamedTuple):
     forks_warm: tuple[str, ...] = ()  # ignored directories that come along into a fork
     color: bool = True
     verbose: bool = False
+    unknown: Mapping[str, str] = {}  # by file: names in it that have no meaning
 
 
 def is_default(raw: bytes) -> bool:

@@ -24,6 +24,19 @@ from siding.record.place.settings import (
 if TYPE_CHECKING:
     from siding.record.phases.plan import PhasePlan
 
+# Sections that their features read.
+_ELSEWHERE = (
+    "agent",
+    "call",
+    "limits",
+    "phases",
+    "redaction",
+    "sandbox",
+    "traps",
+    "usage",
+    "workflows",
+)
+
 
 def settings_in(files: Mapping[Path, bytes | None]) -> Settings:
     """Return what these files say, the one that counts first before the others."""
@@ -86,10 +99,11 @@ def _settings_from(layers: "Sequence[Layer]") -> Settings:
     turns = Section(layers, "turns")
     runs = Section(layers, "runs")
     agents = Section(layers, "agents")
-    gc_background, gc_older_s = Section(layers, "gc").flag_or_age("background")
+    gc = Section(layers, "gc")
+    gc_background, gc_older_s = gc.flag_or_age("background")
     forks = Section(layers, "forks")
     output = Section(layers, "output")
-    return Settings(
+    found = Settings(
         default_base=git.text("default_base", default.default_base),
         branch_prefix=git.text("branch_prefix", default.branch_prefix),
         trailers=git.flag("trailers", default.trailers),
@@ -122,6 +136,20 @@ def _settings_from(layers: "Sequence[Layer]") -> Settings:
         color=output.flag("color", default.color),
         verbose=output.flag("verbose", default.verbose),
     )
+    sections = [git, hooks, snapshot, policy, isolation, turns, runs, agents, gc, forks, output]
+    return found._replace(unknown=_unknown_in(layers, sections))
+
+
+def _unknown_in(layers: "Sequence[Layer]", sections: "Sequence[Section]") -> Mapping[str, str]:
+    """Return what Siding has no meaning for: a slip, or what another tool knows.
+
+    It is the names by the file. Sections that are read by who needs them are not looked into.
+    """
+    known = {"version", *(each.name for each in sections), *_ELSEWHERE}
+    found = [(path, str(key)) for document, path in layers for key in document if key not in known]
+    found += [each for section in sections for each in section.unknown()]
+    files = dict.fromkeys(str(path) for path, _ in found)
+    return {file: ", ".join(name for path, name in found if str(path) == file) for file in files}
 
 
 class Layer(NamedTuple):
@@ -138,8 +166,9 @@ class Section:
     """
 
     def __init__(self, layers: Sequence[Layer], name: str) -> None:
-        self._name = name
+        self.name = name
         self._values: dict[str, Any] = {}
+        self._asked: set[str] = set()
         self._paths = {"": layers[0].path}
         for document, path in reversed(layers):
             values = document.get(name)
@@ -150,8 +179,16 @@ class Section:
             self._values |= said
             self._paths |= dict.fromkeys(said, path)
 
+    def unknown(self) -> list[tuple[Path, str]]:
+        """Return what the files say in this section and nobody has asked for: file and name."""
+        return [(self._paths[k], f"{self.name}.{k}") for k in self._values if k not in self._asked]
+
+    def _said(self, key: str, default: Any = None) -> Any:
+        self._asked.add(key)
+        return self._values.get(key, default)
+
     def text(self, key: str, default: str) -> str:
-        value = self._values.get(key)
+        value = self._said(key)
         if value is None:
             return default
         if not isinstance(value, str):
@@ -159,7 +196,7 @@ class Section:
         return value
 
     def one_of(self, key: str, known: tuple[str, ...], default: str) -> str:
-        value = self._values.get(key)
+        value = self._said(key)
         if value is None:
             return default
         if isinstance(value, bool):  # YAML takes `on` and `off` for them
@@ -169,16 +206,16 @@ class Section:
         return str(value)
 
     def flag_or_none(self, key: str) -> bool | None:
-        return None if self._values.get(key) is None else self.flag(key, False)
+        return None if self._said(key) is None else self.flag(key, False)
 
     def flag(self, key: str, default: bool) -> bool:
-        value = self._values.get(key, default)
+        value = self._said(key, default)
         if not isinstance(value, bool):
             raise self._wrong(key, "true or false", value)
         return value
 
     def commands(self, key: str) -> tuple[str, ...]:
-        value = self._values.get(key)
+        value = self._said(key)
         if value is None:
             return ()
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
@@ -186,7 +223,7 @@ class Section:
         return tuple(value)
 
     def texts(self, key: str) -> Mapping[str, str]:
-        value = self._values.get(key)
+        value = self._said(key)
         if value is None:
             return {}
         if not isinstance(value, dict) or not all(
@@ -196,7 +233,7 @@ class Section:
         return value
 
     def size(self, key: str, default: int) -> int:
-        value = self._values.get(key)
+        value = self._said(key)
         if value is None:
             return default
         size = bytes_in(str(value)) if not isinstance(value, bool) else None
@@ -205,7 +242,7 @@ class Section:
         return size
 
     def count(self, key: str, default: int) -> int:
-        value = self._values.get(key)
+        value = self._said(key)
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -213,7 +250,7 @@ class Section:
         return value
 
     def seconds(self, key: str) -> float | None:
-        value = self._values.get(key)
+        value = self._said(key)
         if value in (None, "", "never"):
             return None
         found = None if isinstance(value, bool) else seconds_in(str(value))
@@ -223,7 +260,7 @@ class Section:
 
     def patience(self, key: str, default: str) -> str:
         """Return a word about how long a question waits: auto, wait, deny, or a time."""
-        value = self._values.get(key)
+        value = self._said(key)
         if value is None or value in ("auto", "wait", "deny"):
             return default if value is None else str(value)
         if isinstance(value, bool) or seconds_in(str(value)) is None:
@@ -232,7 +269,7 @@ class Section:
 
     def flag_or_age(self, key: str) -> tuple[bool, float | None]:
         """Return whether it is on, and the age if one is given."""
-        value = self._values.get(key)
+        value = self._said(key)
         if value is None or isinstance(value, bool):
             return bool(value), None
         age = seconds_in(str(value))
@@ -241,6 +278,6 @@ class Section:
         return True, age
 
     def _wrong(self, key: str, wanted: str, found: object) -> UsageError:
-        place = f"{self._name}.{key}" if key else self._name
+        place = f"{self.name}.{key}" if key else self.name
         path = self._paths.get(key, self._paths[""])
         return UsageError(f"{place} in {str(path)!r} should be {wanted}, and is {found!r}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from siding.ground.errors import UnreadableFile
+from siding.ground.errors import UnreadableFile, counted
 from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.journals import TORN, Entry, Journal
@@ -133,7 +133,7 @@ def _anchor_itself(seen: Seen) -> Iterator[RecordFinding]:
     elif not found.holds and found.lines < anchor.lines:
         yield _bad(
             "ledger.jsonl",
-            f"has {found.lines} lines; {anchor.lines} were written, as {ANCHOR} says",
+            f"has {counted(found.lines, 'line')}; {anchor.lines} were written, as {ANCHOR} says",
         )
     elif not found.holds:
         yield _bad(

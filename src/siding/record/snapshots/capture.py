@@ -107,7 +107,7 @@ def is_in_state(store: SnapshotStore, request: CaptureRequest, state: GitState) 
         raise SnapshotFailed(
             "; ".join(lost),
             hint="nothing was changed. `git status` in the workspace says what is wrong with it; "
-            "`siding rollback --files` goes back with files alone",
+            "`siding rollback --files --step N` goes back with files alone",
         )
     return found == state
 

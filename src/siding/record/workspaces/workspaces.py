@@ -310,7 +310,7 @@ def recover(project: Project, workspace: Workspace) -> str:
 def _plan(project: Project, task: Task, base: Sha, start: Sha | None) -> Workspace:
     now = project.app.now()
     return Workspace(
-        name=f"{slug(task.name)}-{task.id}",
+        name=task.worktree or f"{slug(task.name)}-{task.id}",
         path=str(project.layout.workspace(task.id)),
         branch=_branch_of(project, task),
         task_id=task.id,

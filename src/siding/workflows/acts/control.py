@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, UsageError
 from siding.ground.process.control.frames import accept_from, connect_to, listen_at
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.record.place.project import Project
@@ -22,10 +22,29 @@ from siding.workflows.store import RunFolder, RunFolders
 
 if TYPE_CHECKING:
     from siding.workflows.engine.engine import Engine
+    from siding.workflows.state import RunState
 
 _LONGEST_LINE = 1 << 16
 _PATIENCE_S = 60.0  # each agent gets some seconds to end what it began
 _LOOK_S = 0.05
+
+
+def agent_in(state: "RunState", named: str) -> int:
+    """Return the number of an agent that is given by its number or its name."""
+    if named.isdecimal():
+        return int(named)
+    found = [agent for agent in state.agents if agent.name == named]
+    at_work = [agent for agent in found if agent.status == "running"] or found
+    if len(at_work) == 1:
+        return at_work[0].id
+    if found:
+        numbers = ", ".join(str(agent.id) for agent in at_work)
+        raise UsageError(f"{named!r} is the name of agents {numbers}", hint="give the number")
+    known = ", ".join(f"{agent.id} {agent.name}" for agent in state.agents)
+    raise UsageError(
+        f"no agent of this run is called {named!r}",
+        hint=f"there are: {known}" if known else "it has started none yet",
+    )
 
 
 class ControlServer:

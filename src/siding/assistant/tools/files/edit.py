@@ -136,7 +136,7 @@ class MultiEdit:
         if isinstance(ended, Result):
             return ended
         return Result(
-            f"{ended.path} has been changed: {len(edits)} edits.",
+            f"{ended.path} has been changed: {counted(len(edits), 'edit')}.",
             shown=ended.shown,
             details={**ended.details, "edits": list(edits)},
         )

@@ -56,7 +56,7 @@ def run(arguments: Namespace, context: Context) -> int:
         from siding.feed.running import named_run
         from siding.running.named_run import task_of_named
 
-        named = task_of_named(project, named, (wanted,))
+        named = task_of_named(project, named, (wanted,), ended=True)
         wanted = named_run(project, named, wanted)
     task, found = running_step(project, named, wanted) or step(project, named, wanted)
     for sentence in ledger_problems(project, task) if arguments.step == "last" else []:

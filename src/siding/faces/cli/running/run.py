@@ -21,7 +21,7 @@ from siding.faces.cli.edge import guarded
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments, add_terminal_arguments
 from siding.faces.cli.screen.words import seconds_in, task_name
-from siding.ground.errors import UsageError
+from siding.ground.errors import SidingError, UsageError
 
 if TYPE_CHECKING:
     from siding.record.place.project import Project
@@ -222,12 +222,17 @@ def _run(
 def _say_started(context: Context, project: Project, started: Started) -> None:
     # Loading it takes 10 ms, which a run in an existing task saves.
     from siding.faces.cli.telling.started import say_started
-    from siding.record.place.selection import bound_here
+    from siding.record.place.selection import task_before
 
     say_started(context.screen, started)
-    bound = bound_here(project)
-    if bound is not None and bound.before:  # only --new leaves another task
-        context.screen.note("  this terminal is about it now; `siding switch -` goes back")
+    try:
+        left = task_before(project)
+    except SidingError:
+        return  # there was none, or it is gone
+    if left.status.value != "closed":  # it is by --new alone that a run leaves an open task
+        context.screen.note(
+            f"  this terminal is about it now; `siding switch -` goes back to {left.name!r}"
+        )
 
 
 def _request(arguments: Namespace) -> RunRequest:

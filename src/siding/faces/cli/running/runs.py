@@ -159,7 +159,7 @@ def _output(arguments: Namespace, context: Context) -> int:
     from siding.running.named_run import task_of_named
 
     project = require_project(context.app)
-    named = task_of_named(project, arguments.task, (arguments.run,))
+    named = task_of_named(project, arguments.task, (arguments.run,), ended=True)
     wanted = named_run(project, named, arguments.run)
     task, found = find_run(project, named, wanted)
     if arguments.follow:

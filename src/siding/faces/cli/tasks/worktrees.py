@@ -15,12 +15,12 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError, counted
 
 if TYPE_CHECKING:
-    from siding.record.tasks.registry import Workspace
     from siding.tasks.adopt_worktree import Adopted
 
 
 def _add_options(parser: ArgumentParser) -> None:
     add_task_word(parser)
+    parser.add_argument("--name", default="", help="what the worktree is called")
     parser.add_argument("--base", metavar="REF", help="start from this commit")
     parser.add_argument("--carry", action="store_true", help="take your uncommitted changes along")
     parser.add_argument("-f", "--force", action="store_true", help="even if another task blocks it")
@@ -38,6 +38,7 @@ def _add(arguments: Namespace, context: Context) -> int:
         base=arguments.base,
         carry=arguments.carry,
         force=arguments.force,
+        name=arguments.name,
     )
     say_started(context.screen, started)
     return 0
@@ -162,6 +163,41 @@ work done so far becomes its own: it takes over the base as well.
 )
 
 
+def _unbind_options(parser: ArgumentParser) -> None:
+    add_task_word(parser)
+    parser.add_argument("--name", help="name of the new task (default: that of the worktree)")
+
+
+def _unbind(arguments: Namespace, context: Context) -> int:
+    from siding.record.place.project import require_project
+    from siding.tasks.bind import unbind_workspace
+
+    screen = context.screen
+    left = unbind_workspace(require_project(context.app), arguments.task, name=arguments.name)
+    screen.note(f"task {left.task.id} · {left.task.name}", "bold")
+    screen.note(f"  workspace {left.workspace.path}")
+    screen.note(f"  branch    {left.workspace.branch}")
+    giver = left.giver
+    screen.note(f"  was the workspace of task {giver.id} · {giver.name}, whose steps stay with it")
+    screen.note(f"  to go on  siding worktree bind {giver.id} --worktree NAME")
+    if screen.quiet:
+        screen.print(left.task.id)
+    return 0
+
+
+UNBIND = Verb(
+    """\
+Leave a task's workspace as it is, to a new task, so that the task can get another one.
+
+  siding worktree unbind login && siding worktree bind login --worktree auth
+
+The new task begins with the present state as its base. The steps stay with the old one.
+""",
+    _unbind_options,
+    _unbind,
+)
+
+
 def _list_options(parser: ArgumentParser) -> None:
     parser.add_argument("-a", "--all", action="store_true", help="removed ones too")
     add_format(parser, "table", "json")
@@ -169,7 +205,7 @@ def _list_options(parser: ArgumentParser) -> None:
 
 def _list(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
-    from siding.tasks.whereabouts import workspaces
+    from siding.tasks.whereabouts import place_of, workspaces
 
     found = [
         each
@@ -191,7 +227,7 @@ def _list(arguments: Namespace, context: Context) -> int:
                 each.status.value + ("" if _there(each.path, each.status.value) else " (missing)"),
                 ago(each.created_at),
                 each.branch,
-                _place_of(each),
+                place_of(each),
             )
             for each in found
         ],
@@ -204,14 +240,6 @@ LIST = Verb(
     _list_options,
     _list,
 )
-
-
-def _place_of(workspace: Workspace) -> str:
-    """Return where a workspace is, or was; of one that was given away, the task that has it."""
-    from siding.record.tasks.registry import MOVED_TO
-
-    given = workspace.rest.get(MOVED_TO) if workspace.status.value == "removed" else None
-    return f"(task {given} has it)" if given else workspace.path
 
 
 def _there(path: str, status: str) -> bool:

@@ -44,6 +44,20 @@ def _run_options(parser: ArgumentParser) -> None:
     parser.add_argument("-d", "--detach", action="store_true", help="go on in the background")
 
 
+def _warn_of_unread(context: Context, found: FoundScript, words: list[str]) -> None:
+    """Say which of the arguments the script does not read by their names: they may be misspelt."""
+    from siding.workflows.acts.scripts import arguments_in
+
+    known = arguments_in(found.source)
+    given = [word.partition("=")[0].removesuffix(":") for word in words]
+    unread = [name for name in given if name not in known]
+    if known and unread:
+        context.screen.warn(
+            f"{found.name} reads no argument {inert(', '.join(unread))}; it reads "
+            f"{inert(', '.join(known))}"
+        )
+
+
 def _run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import ensure_project
     from siding.workflows.acts.request import WorkflowOptions, args_from_words
@@ -51,6 +65,7 @@ def _run(arguments: Namespace, context: Context) -> int:
 
     project, _made = ensure_project(context.app)
     found = find_script(project, arguments.workflow)
+    _warn_of_unread(context, found, arguments.words)
     allow(context, project, [found], is_allowed=arguments.trust)
     allow(context, project, called_by(project, found), is_allowed=arguments.trust)
     prepared = prepare(

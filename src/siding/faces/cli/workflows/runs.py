@@ -302,19 +302,25 @@ def _steering(do: str, about: str) -> Verb:
 def _steering_options(parser: ArgumentParser, *, do: str) -> None:
     parser.add_argument("run", metavar="RUN", help="an id, the beginning of one, or last")
     if do == "kill":
-        parser.add_argument("agent", type=int, nargs="?", metavar="AGENT", help="this agent only")
+        parser.add_argument(
+            "agent", nargs="?", metavar="AGENT", help="this one only: name or number"
+        )
     else:
-        parser.add_argument("agent", type=int, metavar="AGENT", help="the agent's id")
+        parser.add_argument(
+            "agent", metavar="AGENT", help="its name, as `watch` shows it, or number"
+        )
 
 
 def _steer(arguments: Namespace, context: Context, *, do: str) -> int:
     from siding.record.place.project import require_project
-    from siding.workflows.acts.control import request
+    from siding.workflows.acts.control import agent_in, request
     from siding.workflows.acts.views import run_view
 
-    folder = run_view(require_project(context.app), arguments.run).folder
-    hit = request(folder, do, arguments.agent)
-    name = f"agent #{arguments.agent}" if arguments.agent is not None else f"run {folder.run_id}"
+    view = run_view(require_project(context.app), arguments.run)
+    folder = view.folder
+    agent = None if arguments.agent is None else agent_in(view.state, arguments.agent)
+    hit = request(folder, do, agent)
+    name = f"agent #{agent}" if agent is not None else f"run {folder.run_id}"
     if not hit:
         context.screen.warn(f"{name} is not at work")
         return 1
