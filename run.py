@@ -25,6 +25,8 @@ LEAST_ROOM = 2 << 30  # bytes; the tests have used a tenth of it at most
 SILENT_S = 900
 PIP = [sys.executable, "-m", "pip", "--python", str(PYTHON), "--disable-pip-version-check"]
 STAMP = VENV / "siding-setup.sha256"
+# What the package was called before it was `siding-cli`. Both have the same programs.
+FORMER_NAME = "siding"
 # program -> Debian package
 TEST_PROGRAMS = {
     "bwrap": "bubblewrap",
@@ -185,11 +187,21 @@ def _set_up(*, development: bool) -> None:
     print("setting up .venv (once) ...", flush=True)
     # Without ensurepip, which Debian's Python lacks; the pip that runs us installs into it.
     venv.create(VENV, with_pip=False, symlinks=True)
+    _uninstall_former_name()
     requirements = [f"-e{HERE}", *(_development_requirements() if development else [])]
     result = subprocess.run([*PIP, "install", "--quiet", *requirements], check=False)
     if result.returncode != 0:
         sys.exit(_fail("pip could not install the requirements; its message is above"))
     STAMP.write_text(wanted[0])
+
+
+def _uninstall_former_name() -> None:
+    """Remove it before the new one is installed; after that, this would remove its programs."""
+    if not any(VENV.glob(f"lib/python*/site-packages/{FORMER_NAME}-*.dist-info")):
+        return
+    words = ["uninstall", "--quiet", "--yes", FORMER_NAME]
+    if subprocess.run([*PIP, *words], check=False).returncode != 0:
+        sys.exit(_fail(f"pip could not uninstall {FORMER_NAME}; its message is above"))
 
 
 def _install_test_programs() -> None:

@@ -113,7 +113,7 @@ def _site_packages(root: Path) -> Path:
 
 
 def _console_scripts(site_packages: Path) -> dict[str, str]:
-    (listed,) = site_packages.glob("siding-*.dist-info/entry_points.txt")
+    (listed,) = site_packages.glob("siding_cli-*.dist-info/entry_points.txt")
     found = ConfigParser()
     found.read(listed, encoding="utf-8")
     return dict(found["console_scripts"])

@@ -99,7 +99,7 @@ def _library() -> tuple[Any, Any] | None:
 
 
 def new_sieve() -> Sieve | None:
-    """Return a sieve for one stream; None where the library is missing (``siding[fast]``)."""
+    """Return a sieve for one stream; None where the library is missing (the extra ``fast``)."""
     loaded = _library()
     if loaded is None:
         return None

@@ -258,9 +258,11 @@ def _used(spent: Spent, prices: "Prices | None") -> Used:
 def _prices(app: App) -> "Prices":
     prices = prices_here(app)
     if prices.is_empty:
+        from siding.ground.installation import adding
+
         raise UsageError(
             "a limit of `usage` is in dollars, and no price is known",
-            hint="pip install 'siding[prices]', write prices.yaml (docs/usage.md), or set tokens",
+            hint=f"{adding('prices')}, write prices.yaml (docs/usage.md), or set tokens",
         )
     return prices
 

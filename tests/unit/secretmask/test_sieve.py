@@ -18,7 +18,7 @@ from siding.secretmask.stream import SIEVE_AFTER, Stream
 from unit.secretmask import cases, family_cases
 from unit.secretmask.test_stream import PARTS as TEXTS
 
-pytest.importorskip("hyperscan", reason="pip: siding[fast]")
+pytest.importorskip("hyperscan", reason="pip: siding-cli[fast]")
 
 RULES = Redactor(
     known=known_values({"MY_SECRET": "correct horse battery", "THE_TOKEN": "swordfish-77"})

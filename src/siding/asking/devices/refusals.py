@@ -78,7 +78,9 @@ def require_library() -> None:
     try:
         import_module("cryptography.hazmat.primitives.asymmetric.ec")
     except ImportError:
+        from siding.ground.installation import adding
+
         raise LibraryMissing(
             "paired devices need the library `cryptography`, which is not installed",
-            hint="pip install 'siding[devices]'",
+            hint=adding("devices"),
         ) from None

@@ -11,6 +11,7 @@ from siding.assistant.loop.model import Limits, ModelError, ModelEvent, Request,
 from siding.assistant.models.names import Named, access, limits_of, named
 from siding.assistant.models.scripted import PROVIDER as SCRIPTED
 from siding.assistant.models.scripted import ScriptedModel
+from siding.ground.installation import adding
 from siding.usage.prices import Prices
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _missing(error: ImportError) -> NoReturn:
     raise ModelError(
         Trouble.SETUP,
         f"the library that talks to models is not installed ({error.name or error})",
-        hint="pip install 'siding[agent]'",
+        hint=adding("agent"),
     ) from None
 
 

@@ -28,6 +28,7 @@ from siding.assistant.loop.model import (
 from siding.assistant.models import wires
 from siding.assistant.models.names import Access, Named, limits_of
 from siding.assistant.models.stream import OutOfOrder, Telling, failure, usage_of
+from siding.ground.installation import adding
 from siding.ground.namedtuples import NamedTuple
 
 _NOTED: ContextVar[list[httpx2.Response] | None] = ContextVar("responses", default=None)
@@ -173,7 +174,7 @@ def missing(extra: str, error: ImportError) -> ModelError:
     return ModelError(
         Trouble.SETUP,
         f"a library for this model is not installed ({error.name or error})",
-        hint=f"pip install 'siding[{extra}]'",
+        hint=adding(extra),
     )
 
 

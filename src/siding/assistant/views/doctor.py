@@ -23,6 +23,7 @@ from siding.assistant.tools.place import Place
 from siding.assistant.tools.search.ripgrep import VARIABLE as RIPGREP
 from siding.assistant.tools.search.ripgrep import choose
 from siding.ground.errors import SidingError
+from siding.ground.installation import adding
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.broker.place import SOCKET_VARIABLE
 from siding.ground.process.command import TOKEN_VARIABLE
@@ -192,7 +193,7 @@ def _provider(app: App, found: Named) -> Iterator[AgentFinding]:
     missing = [name for name in _LIBRARIES[row.maker[0]] if not _is_there(name)]
     if missing:
         text = f"{', '.join(missing)}: not installed"
-        yield AgentFinding("libraries", Health.BROKEN, text, f"pip install 'siding[{row.extra}]'")
+        yield AgentFinding("libraries", Health.BROKEN, text, adding(row.extra))
     else:
         yield AgentFinding("libraries", Health.OK, "installed")
     reached = access(row, app.env)

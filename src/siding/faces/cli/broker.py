@@ -45,9 +45,11 @@ def _mcp(arguments: Namespace, context: Context) -> int:
     try:
         from siding.broker.tools import tools  # 0.8 s
     except ModuleNotFoundError:
+        from siding.ground.installation import adding
+
         raise LibraryMissing(
             "the tools of an agent need the library `mcp`, which is not installed",
-            hint="pip install 'siding[mcp]'",
+            hint=adding("mcp"),
         ) from None
     tools(broker, patience_s=patience_s).run()
     return 0
@@ -59,7 +61,7 @@ Serve the tools of an agent in a run: ask a person, checkpoint, phase, task, not
 
 It speaks the Model Context Protocol over its standard streams, and is started by the agent; `siding
 run` tells Claude Code and Codex to. Any other client of the protocol can be told the same. It needs
-the library `mcp`: pip install 'siding[mcp]'.
+the library `mcp`, which comes with the extra `mcp`.
 """,
     _mcp_options,
     _mcp,

@@ -115,10 +115,12 @@ def _wire(arguments: Namespace, context: Context) -> int:
 
 
 def _say_unknown(context: Context, models: tuple[str, ...]) -> None:
+    from siding.ground.installation import adding
+
     names = inert(", ".join(models))
     context.screen.warn(
         f"no price is known of {names}: what they cost is not in the sums. Prices come from "
-        "`pip install 'siding[prices]'` and from prices.yaml in Siding's home"
+        f"`{adding('prices')}` and from prices.yaml in Siding's home"
     )
 
 

@@ -278,7 +278,7 @@ def decoder_of(encoding: str) -> Decode:
 
 
 def _library(module: str, encoding: str) -> Any:
-    """Return a library that is not installed everywhere (``pip install 'siding[meter]'``)."""
+    """Return a library that is not installed everywhere (the extra ``meter``)."""
     try:
         return import_module(module)
     except ImportError:

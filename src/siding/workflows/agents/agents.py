@@ -19,6 +19,7 @@ from siding.agents.own.hooks import PROGRAM, program_for
 from siding.agents.table import AGENTS, ANY, BY_NAME, OWN
 from siding.ground.git.errors import GitError
 from siding.ground.ids import TaskId
+from siding.ground.installation import adding
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.lookup import Program, find_program
 from siding.ground.storage.fields import said
@@ -162,7 +163,7 @@ class Routing:
         if find_spec("acp") is None:
             raise AgentUnavailable(
                 f"agent {settings.name!r} speaks ACP, and the library for it is not installed:"
-                " pip install 'siding[acp]'"
+                f" {adding('acp')}"
             )
         return AcpHeadless(is_judged=self._is_judged)
 

@@ -9,6 +9,7 @@ from siding.agents.own.providers import PROVIDERS
 from siding.assistant.loop.model import ModelError, Trouble, Usage
 from siding.assistant.models.any_model import AnyModel
 from siding.assistant.models.names import named
+from siding.ground.installation import adding
 from siding.usage.prices import Prices, Rates
 from unit.assistant.models.asking import failure, request
 
@@ -92,7 +93,7 @@ def test_a_library_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(ModelError) as raised:
         AnyModel({})._library()
     assert raised.value.trouble is Trouble.SETUP
-    assert "siding[agent]" in str(raised.value.hint)
+    assert raised.value.hint == adding("agent")
 
 
 def test_warming_imports_in_the_background() -> None:

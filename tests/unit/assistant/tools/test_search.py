@@ -11,6 +11,7 @@ from siding.assistant.tools.factory import tools_of
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.program import USUAL, Limits
 from siding.assistant.tools.search.ripgrep import Searcher, Searches, Source, choose
+from siding.ground.installation import adding
 from siding.shellguard.face import JudgingPlace
 from unit.assistant.tools.setting import Bench, place_in, with_tools
 
@@ -282,7 +283,7 @@ def test_without_ripgrep_a_search_says_what_to_install_and_what_else_to_use(plac
             text = await at.error(tool, pattern="import")
             assert "no ripgrep" in text
             assert "`grep` in Bash" in text
-            assert "pip install 'siding[agent]'" in text
+            assert adding("agent") in text
 
     Search(choose(place._replace(env={"PATH": "/none"}), lambda: None))(place, act)
 

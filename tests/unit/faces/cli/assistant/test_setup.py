@@ -10,6 +10,7 @@ from sandbox import Sandbox
 from siding.assistant.tools.search.ripgrep import choose
 from siding.assistant.views import doctor
 from siding.assistant.views.doctor import shown_address
+from siding.ground.installation import adding
 from unit.faces.cli.in_process import CommandLine
 
 SECRET = "sk-secret-0123456789"  # of nobody
@@ -97,7 +98,7 @@ def test_no_ripgrep_is_broken_and_another_than_was_wanted_is_a_note(
         patched.setattr(doctor, "choose", lambda at: choose(at._replace(env=bare), lambda: None))
         (search,) = found(scripted, status=1)["search"]
         assert search["health"] == "broken"
-        assert "pip install 'siding[agent]'" in search["text"]
+        assert adding("agent") in search["text"]
     (search,) = found(scripted)["search"]
     assert search["health"] == "ok"
     fake = tmp_path / "bin"
