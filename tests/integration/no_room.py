@@ -99,6 +99,11 @@ ROWS: dict[str, tuple[Row, ...]] = {
     ),
     "retry": (writes("retry 3"), writes("retry 3 -- true")),
     "rewind": (reads("rewind"), reads("rewind --list --json")),
+    "bisect": (writes("bisect --check true"),),
+    "comments list": (reads("comments list"), reads("comments --json")),
+    "comments add": (writes("comments add hello.txt:1 never"),),
+    "comments resolve": (writes("comments resolve c1"),),
+    "comments send": (writes("comments send"),),
     "undo": (writes("undo"),),
     "redo": (writes("redo -t redoable"),),
     "checkpoint": (writes("checkpoint"),),
@@ -161,6 +166,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "worktree add": (writes("worktree add planned"),),
     "worktree adopt": (writes("worktree adopt ASIDE"),),
     "worktree bind": (writes("worktree bind planned --worktree new"),),
+    "worktree unbind": (writes("worktree unbind new"),),
     "worktree list": (reads("worktree list"),),
     "worktree status": (reads("worktree status"),),
     "worktree keep": (writes("worktree keep new"),),
@@ -312,6 +318,7 @@ def fill_world(sandbox: Sandbox, aside: Path) -> None:
     sandbox.siding("-q", "run", "--", "sh", "-c", "echo one >>hello.txt")
     sandbox.siding("-q", "run", "--", "sh", "-c", "echo two >>hello.txt")
     (sandbox.workspace() / "unrecorded").write_text("new\n", encoding="utf-8")
+    sandbox.siding("-q", "comments", "add", "hello.txt:1", "why?")
     sandbox.siding("-q", "session", "import", str(source))
     (repo / ".siding").mkdir()
     policy = "version: 1\ndisable: [run-outside]\nexamples:\n  allow: [ls]\n"
