@@ -12,9 +12,9 @@ exit 3
 
 
 def installed(task: Sandbox, name: str, script: str) -> None:
-    """Put a program first on the search path."""
-    programs = task.directory / "programs"
-    programs.mkdir(exist_ok=True)
+    """Put a program first on the search path, where a sandbox shows it."""
+    programs = Path(task.env["HOME"]) / ".local/bin"
+    programs.mkdir(parents=True, exist_ok=True)
     (programs / name).write_text(script)
     (programs / name).chmod(0o755)
     task.env["PATH"] = f"{programs}:{task.env['PATH']}"
@@ -23,7 +23,7 @@ def installed(task: Sandbox, name: str, script: str) -> None:
 @needs_bwrap
 def test_the_settings_that_a_sandbox_hides_are_named(sandbox: Sandbox) -> None:
     home = Path(sandbox.env["HOME"])
-    (home / ".factory").mkdir(parents=True)
+    (home / ".factory").mkdir(parents=True, exist_ok=True)
     (home / ".factory" / "auth.json").write_text("{}")
     installed(sandbox, "droid", "#!/bin/sh\ncat ~/.factory/auth.json\n")
     hint = b"droid keeps its settings in ~/.factory, which the sandbox hides; --read ~/.factory"
