@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from siding.agents.table import BY_PROGRAM
-from siding.record.ledger.step import CheckpointStep, Step, TurnStep
+from siding.record.ledger.step import Step
 from siding.record.place.project import Project
 from siding.record.tasks.names import cut_at_word, name_after_command
 from siding.record.tasks.task import Task
@@ -85,9 +85,10 @@ def _asked_of(command: Sequence[str]) -> str:
 
 def _is_of_run(step: Step) -> bool:
     """Tell whether a step was recorded while a run lived, whose own step comes later."""
-    if isinstance(step, TurnStep) or _prompt(step):
-        return True
-    return isinstance(step, CheckpointStep) and step.detail.origin == "running"
+    detail = step.as_checkpoint
+    return bool(step.turn_of) or (
+        detail is not None and (detail.origin == "running" or bool(detail.prompt.strip()))
+    )
 
 
 def _prompt(step: Step) -> str:
