@@ -176,7 +176,7 @@ def _welcome(screen: Screen, app: App) -> None:
     screen.print("begin in any git repository:")
     screen.print("  siding run -- claude -p 'fix the parser'    in a workspace of its own")
     screen.print("  siding                                      what waits, runs, can be applied")
-    screen.print("\n`siding --help` lists all commands.")
+    screen.print("\n`siding --help` shows the commands.")
     other = _other_tool(app)
     if other:
         screen.note(other)
