@@ -76,7 +76,6 @@ class Bisection:
         self.project = project
         self.task = task
         self.search = search
-        self.done_before = len(search.looks)
         self._request = request
         self._path = project.task_layout(task.id).bisect_json
 
