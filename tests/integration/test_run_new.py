@@ -41,6 +41,12 @@ def test_what_makes_no_sense_makes_no_task(sandbox: Sandbox) -> None:
     assert names(sandbox) == ["there"]
 
 
+def test_a_task_that_a_variable_names_is_not_made(sandbox: Sandbox) -> None:
+    done = sandbox.siding("run", "--", "true", env={"SIDING_TASK": "nosuch"}, status=None)
+    assert b"SIDING_TASK names 'nosuch'" in done.stderr
+    assert b"--new" not in done.stderr
+
+
 def test_a_run_that_read_the_end_of_its_input_is_told_of_where_somebody_looks_for_it(
     sandbox: Sandbox,
 ) -> None:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from siding.comments.anchor import AROUND
+from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text, whole
 
@@ -128,7 +129,7 @@ def as_prompt(comments: Iterable[Placed]) -> str:
     one = len(found) == 1
     return "\n\n".join(
         [
-            f"Review of your change: {len(found)} comment{'' if one else 's'}. "
+            f"Review of your change: {counted(len(found), 'comment')}. "
             f"The lines that {'it is' if one else 'each is'} about are marked with >>>.",
             *found,
             "When one is done, say so: siding comments resolve ID",

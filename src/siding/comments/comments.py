@@ -68,8 +68,10 @@ def add(project: Project, named: str | None, wanted: Wanted, said: str) -> tuple
     """Write a comment. Raises UsageError, NotFound, NotText; then nothing is kept."""
     task = select(project, named)
     said = said.strip()
-    if not said or len(said) > _LONGEST:
-        raise UsageError("a comment says something" if not said else "a comment is not a book")
+    if not said:
+        raise UsageError("a comment says something", hint="siding comments add PATH:LINE 'TEXT'")
+    if len(said) > _LONGEST:
+        raise UsageError(f"a comment has at most {counted(_LONGEST, 'character')}")
     workspace = require_workspace(project, task)
     path = os.fsdecode(below_workspace(project, workspace, wanted.path))
     raw = _present_text(project, task, path, wanted.side)
@@ -219,12 +221,9 @@ def _present_text(project: Project, task: Task, path: str, side: Side) -> bytes 
     workspace = known_workspace(project, task)
     if side is Side.NEW:
         try:
-            raw, status = read_below(Path(workspace.path), Path(path), LARGEST + 1)
+            return read_below(Path(workspace.path), Path(path), LARGEST + 1)[0]
         except (OSError, SidingError):
             return None
-        if status.st_size > LARGEST:
-            raise NotText(f"{path!r} is larger than {LARGEST >> 20} MiB")
-        return raw
     store = project.snapshots
     base = line_base(project, workspace).commit
     done = store.git.attempt(store.place(), ["cat-file", "blob", f"{base}:{path}"])
@@ -232,7 +231,9 @@ def _present_text(project: Project, task: Task, path: str, side: Side) -> bytes 
 
 
 def _lines(raw: bytes, path: str) -> list[str]:
-    """Return the lines of a text, without their ends. Raises NotText for binary content."""
+    """Return the lines of a text, without their ends. Raises NotText for bytes and long texts."""
+    if len(raw) > LARGEST:
+        raise NotText(f"{path!r} is larger than {LARGEST >> 20} MiB, so it cannot be commented")
     if b"\0" in raw[:8192]:
         raise NotText(f"{path!r} is no text, so it has no lines")
     lines = raw.decode("utf-8", "surrogateescape").split("\n")

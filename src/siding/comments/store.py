@@ -12,7 +12,7 @@ from siding.comments.comment import Comment
 from siding.ground.files.durable import make_dirs, replace_bytes
 from siding.ground.files.regular import read_small
 from siding.ground.hashing import sha256_hex
-from siding.ground.storage.documents import read_document_or_none, write_document
+from siding.ground.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.ground.storage.fields import mapping, mappings, whole
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock
@@ -37,7 +37,10 @@ class Comments:
         """Return what there is. Raises DamagedFile, NewerVersion."""
         found = cls(layout)
         data = mapping(read_document_or_none(found._path, what="comments", version=VERSION))
-        found.all = [Comment.from_record(each) for each in mappings(data.get("comments"))]
+        try:
+            found.all = [Comment.from_record(each) for each in mappings(data.get("comments"))]
+        except ValueError as error:
+            raise DamagedFile(found._path, str(error), what="comments") from error
         found._number = whole(data.get("number"))
         return found
 

@@ -129,8 +129,10 @@ def _open_task(project: Project, named: str | None) -> Task:
     except NotFound as error:
         from shlex import quote
 
-        more = makes.format(quote(named or ""))
-        raise NotFound(error.message, hint=f"{error.hint}; {more}") from None
+        if named is None:  # a variable names it
+            raise
+        ways = [error.hint, makes.format(quote(named))]
+        raise NotFound(error.message, hint="; ".join(filter(None, ways))) from None
     if task.status is TaskState.CLOSED:
         raise UsageError(
             f"task {task.name!r} is closed",

@@ -138,7 +138,14 @@ def test_a_text_that_is_lost_makes_it_stale_and_no_text_is_kept_in_vain(desk: De
     assert first != second
     second.unlink()
     assert listed(desk)["c1"]["state"] == "stale"
+    desk.write("a.txt", "x\n" * (3 << 20))  # it has grown too long to be looked through
+    assert listed(desk)["c1"]["state"] == "stale"
     document = place / "comments.json"
+    newer = document.read_text().replace('"sent"', '"postponed"')
+    document.write_text(newer)
+    done = desk.sandbox.siding("comments", "list", status=1)
+    assert b"postponed" in done.stderr
+    assert b"bug" not in done.stderr
     document.write_text("{")
     done = desk.sandbox.siding("comments", "add", "a.txt:1", "x", status=None)
     assert done.returncode != 0

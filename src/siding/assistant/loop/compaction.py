@@ -56,8 +56,8 @@ def asked_for(prompt: str | Sequence[Block]) -> str | None:
         if any(each.get("type") != "text" for each in text):
             return None
         text = "".join(str(each.get("text", "")) for each in text)
-    command, _, more = text.strip().partition(" ")
-    return more.strip() if command == COMMAND else None
+    command, *more = text.split(maxsplit=1) or [""]
+    return "".join(more).strip() if command == COMMAND else None
 
 
 def asking(messages: Sequence[Message], more: str = "") -> list[Message]:

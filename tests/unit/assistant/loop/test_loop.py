@@ -421,7 +421,9 @@ def test_summing_up_that_fails_leaves_the_conversation_as_it_is() -> None:
     assert "First." in desk.said()
 
 
-@pytest.mark.parametrize("prompt", ["/compact", " /compact keep the names\n", BLOCKS])
+@pytest.mark.parametrize(
+    "prompt", ["/compact", " /compact keep the names\n", "/compact\nkeep the names", BLOCKS]
+)
 def test_a_person_can_have_it_summed_up(prompt: Any) -> None:
     desk = Desk(text("First."), text("<summary>All.</summary>"), text("Hi."), text("Sum 2."))
     ended = run(desk, "One", prompt)
