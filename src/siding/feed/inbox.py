@@ -12,13 +12,13 @@ workflow, the end of the task, or `siding trust`.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from siding.asking.lookup import damaged_decisions, list_decisions
 from siding.asking.views import InboxEntry, Waits, agent_entry, decision_entry, entry, step_entry
 from siding.feed.agent_waits import run_stems, waits_of
 from siding.feed.board import TaskRow, rows
+from siding.feed.moments import moment_of
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
@@ -172,12 +172,3 @@ def _sorted(entries: list[InboxEntry]) -> tuple[InboxEntry, ...]:
     Times are compared as moments and not as text, because their UTC offsets can differ.
     """
     return tuple(sorted(entries, key=lambda each: (not each.since, moment_of(each.since))))
-
-
-def moment_of(text: str) -> float:
-    """Return an ISO 8601 time as seconds since 1970; 0 if it is none."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return 0.0
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

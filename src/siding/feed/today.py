@@ -12,7 +12,8 @@ from shlex import quote
 
 from siding.asking.views import InboxEntry, Waits, moment_iso
 from siding.feed.board import TaskRow, rows
-from siding.feed.inbox import moment_of, waiting_in
+from siding.feed.inbox import waiting_in
+from siding.feed.moments import moment_of
 from siding.feed.running import A_SCREEN, LeftRow, RunningRow, left_running, running
 from siding.ground.errors import SidingError
 from siding.ground.git.discovery import find_repository
