@@ -1,8 +1,8 @@
-"""Going back on the page: rollback, undo and redo."""
+"""Going back: what a rollback, an undo and a redo would do, and doing them."""
 
 from collections.abc import Callable
 
-from siding.faces.web.plan import (
+from siding.faces.plans.plan import (
     GIT_SIDE,
     ActDone,
     ActPlan,
