@@ -6,9 +6,26 @@ it is done is in the module of its feature.
 
 from collections.abc import Callable, Mapping
 
+from siding.faces.plans.again import (
+    do_again,
+    do_rewind,
+    plan_again,
+    plan_rewind,
+    told_again,
+    told_rewind,
+)
 from siding.faces.plans.applying import do_apply, plan_apply, told_apply
 from siding.faces.plans.closing import do_close, plan_close, told_close
 from siding.faces.plans.plan import ActDone, ActPlan, ActRequest
+from siding.faces.plans.resolving import (
+    do_give_up,
+    do_resolve,
+    plan_give_up,
+    plan_resolve,
+    told_give_up,
+    told_resolve,
+)
+from siding.faces.plans.syncing import do_sync, plan_sync, told_sync
 from siding.faces.plans.undo import (
     do_rollback,
     do_undo,
@@ -40,6 +57,15 @@ ACTS: Mapping[str, Act] = {
     "apply": Act(plan_apply, do_apply, told_apply),
     "close": Act(plan_close, do_close, told_close),
 }
+# What only the terminal offers, besides.
+ALL_ACTS: Mapping[str, Act] = {
+    **ACTS,
+    "sync": Act(plan_sync, do_sync, told_sync),
+    "resolve": Act(plan_resolve, do_resolve, told_resolve),
+    "give_up": Act(plan_give_up, do_give_up, told_give_up),
+    "rewind": Act(plan_rewind, do_rewind, told_rewind),
+    "retry": Act(plan_again, do_again, told_again),
+}
 
 
 class Changed(SidingError):
@@ -56,7 +82,7 @@ class NotPossible(SidingError):
 
 def plan(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     """Return what the act would do now."""
-    found = ACTS[wish.act].plan(project, task_id, wish)
+    found = ALL_ACTS[wish.act].plan(project, task_id, wish)
     busy = busy_with(project, task_id) if wish.act == "close" else held_by(project, task_id)
     if busy:
         return found._replace(stops=(f"the task is busy: {busy}; wait until that has ended",))
@@ -96,7 +122,7 @@ def carry_out(project: Project, task_id: TaskId, wish: ActRequest, digest: str) 
     """Carry out the plan with this digest. Raises Changed and NotPossible, like `shown_plan`."""
     shown_plan(project, task_id, wish, digest)
     try:
-        return ACTS[wish.act].do(project, task_id, wish)
+        return ALL_ACTS[wish.act].do(project, task_id, wish)
     except TaskBusy as busy:  # its own hint names an option of the command line
         raise NotPossible(
             busy.message, hint="nothing was done; wait until that has ended"
