@@ -78,7 +78,7 @@ class Model(RuleBasedStateMachine):
                 assert self.heights[at] == self.plain[at]
                 assert at in self.heights.items(self.heights.chunk_of(at))
 
-    @precondition(lambda self: sum(self.plain))
+    @precondition(lambda self: sum(self.plain) > 0)
     @rule(data=st.data())
     def find(self, data: st.DataObject) -> None:
         rows = [(at, row) for at, height in enumerate(self.plain) for row in range(height)]

@@ -1,13 +1,12 @@
 """What a person looks at stays where it is."""
 
-from textual.widget import Widget
+from textual.scroll_view import ScrollView
 
-from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.list import ListView
 from siding.faces.tui.rows.patch import PatchView
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.faces.tui.rows.transcript import Note, Prompt, Said, Transcript
-from tests.unit.faces.tui.rows.screens import Screen, on_screen
+from unit.faces.tui.rows.screens import Screen, on_screen
 
 WORDS = "alpha beta gamma delta epsilon zeta eta theta"
 
@@ -19,19 +18,23 @@ def filled(count: int, text: str = "") -> Transcript:
     return view
 
 
+TEXTUALS = {name for name in vars(type("Made", (ScrollView,), {})) if name[:2] != "__"}
+MEANT = {
+    *("render_line", "render_lines", "get_selection", "selection_updated", "watch_scroll_y"),
+    *("action_scroll_up", "action_scroll_down", "action_page_up", "action_page_down"),
+    *("action_scroll_home", "action_scroll_end", "DEFAULT_CSS"),
+}
+
+
 def test_no_name_of_ours_is_one_of_the_widgets() -> None:
+    theirs = set(dir(ScrollView))
     for made in (Transcript(), PatchView(), ListView([])):
-        ours = set(vars(made)) - set(vars(Widget()))
-        assert not ours & set(dir(Widget)), "the attribute of a widget was overwritten"
+        ours = set(vars(made)) - set(vars(ScrollView()))
         assert "_heights" in ours
-    mine = {name for each in (Rows, *Rows.__mro__[1:2]) for name in vars(each)}
-    allowed = {"render_line", "render_lines", "get_selection", "selection_updated", "watch_scroll_y"}
-    taken = {name for name in mine & set(dir(Widget)) if not name.startswith("__")}
-    assert taken - allowed - {name for name in taken if name.startswith(("action_", "_"))} <= {
-        "DEFAULT_CSS",
-        "can_focus",
-        "can_focus_children",
-    }
+        assert not ours & theirs, "an attribute hides what Textual has"
+        classes = type(made).__mro__[: type(made).__mro__.index(ScrollView)]
+        defined = {name for each in classes for name in vars(each) if not name.startswith("__")}
+        assert (defined & theirs) - TEXTUALS == MEANT
 
 
 def test_the_end_is_followed_while_it_is_on_the_screen() -> None:
@@ -165,7 +168,8 @@ def test_the_cursor_is_on_the_screen_wherever_it_goes() -> None:
             view.focus()
             await screen.pilot.press(key)
             shown = [row for row in await screen.rows() if row.startswith(">")]
-            assert shown and shown[0].startswith((f">line {view.cursor} ", ">t"))
+            assert shown
+            assert shown[0].startswith((f">line {view.cursor} ", ">t"))
         assert view.cursor == 0
         view.stand_on(3)
         view.begin_range()
@@ -190,7 +194,11 @@ def test_a_word_is_found_round_the_end_and_marked() -> None:
         assert view.next_hit() == 7
         assert view.next_hit(-1) == 79
         strip = view.render_line(view.cursor - view.item_at(0))
-        marked = [text for text, style, _ in strip if style and style.bgcolor and "#e3b341" in str(style.bgcolor.name)]
+        marked = [
+            text
+            for text, style, _ in strip
+            if style and style.bgcolor and "#e3b341" in str(style.bgcolor.name)
+        ]
         assert marked == ["line 7"]
         assert view.search("nowhere") == -1
         assert view.cursor == 79
@@ -208,7 +216,8 @@ def test_without_colours_and_unicode_every_state_has_a_mark() -> None:
         view.move(1)
         shown = "\n".join(await screen.rows())
         assert shown.isascii()
-        assert "v 1 new line" in shown and "\n>" in "\n" + shown
+        assert "v 1 new line" in shown
+        assert "\n>" in "\n" + shown
 
     on_screen(view, act)
 
