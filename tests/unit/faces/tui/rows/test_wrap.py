@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from siding.faces.tui.rows.lines import Span, fitted, hits, line_of, overlay, rows_of
+from siding.faces.tui.rows.lines import fitted, hits, line_of, overlay, rows_of
 from siding.faces.tui.rows.wrap import height, wrap
-from siding.faces.tui.text import cells, cut, fit, inert, isolated
+from siding.faces.tui.text import Span, cells, cut, fit, inert, isolated
 
 # Each kind that is measured in its own way: wide, combining, right to left, joined pictures.
 MARKS = ["e\u0301", "\u0301", "\u200d", "\u00a0"]
