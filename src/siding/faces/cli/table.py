@@ -280,6 +280,7 @@ HIDDEN: dict[str, tuple[str, str]] = {
     "__broker": ("broker:BROKER", "answers what a run asks"),
     "__workflow": ("workflows.run:WORK", "works on a run of a workflow"),
     "__report": ("integrating:REPORT", "records what an integrated agent reports"),
+    "__notice": ("asking.notice:NOTICE", "tells a person what has ended, after a while"),
     "__complete": ("completion:COMPLETE", "values for shell completion"),
 }
 

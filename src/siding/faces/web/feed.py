@@ -5,13 +5,16 @@ On the board tasks are in groups by their state; those that wait for a person co
 
 from typing import Any
 
-from siding.asking.notifications import is_quiet
-from siding.asking.views import InboxEntry
+from siding.asking.notices import ENDED
+from siding.asking.notifications import wishes
+from siding.asking.told import Told
+from siding.asking.views import InboxEntry, identity
 from siding.faces.web.rendering import Page
-from siding.faces.web.request import Ask
+from siding.faces.web.request import Ask, Fields
 from siding.feed.inbox import waiting
 from siding.feed.overview import BoardGroup, Card, chosen, overview
 from siding.feed.running import running
+from siding.ground.errors import NotFound
 from siding.record.place.project import Project
 
 SHOWN = 40  # tasks of a group above "show more"
@@ -97,13 +100,33 @@ def inbox(ask: Ask) -> Page:
 
 
 def inbox_json(ask: Ask) -> dict[str, Any]:
-    """Return what waits for a person, in every project."""
+    """Return what waits for a person, in every project, and how the person wants to be called.
+
+    What has ended is told `after_s` seconds later.
+    """
     entries, problems = everything_waiting(ask.project)
+    quiet, after_s = wishes(ask.project)
+    ended = {each.value for each in ENDED}
     return {
-        "entries": [each._asdict() for each in entries],
+        "entries": [
+            {**each._asdict(), "id": identity(each), "ended": each.kind in ended}
+            for each in entries
+        ],
         "problems": list(problems),
-        "quiet": is_quiet(ask.project),
+        "quiet": quiet,
+        "after_s": after_s,
     }
+
+
+def told(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Take it on to tell the person of something that waits; `first` is false if others did."""
+    waits = fields.text("id", longest=2000)
+    fields.done()
+    entries, _problems = everything_waiting(ask.project)
+    if all(identity(each) != waits for each in entries):
+        raise NotFound("this waits no more")
+    app = ask.project.app
+    return {"first": Told(app.home, app.env).is_first(waits)}
 
 
 def project_json(ask: Ask) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from siding.asking.devices.desk import DeviceDesk
 from siding.asking.devices.device import Device
+from siding.asking.screens import OpenScreen
 from siding.faces.web.live import Hub, Stamps, TopicKind, stamps_of
 from siding.faces.web.nonces import Nonces
 from siding.faces.web.text import inert
@@ -48,7 +49,8 @@ class Site:
         self.tickets = Tickets(self.project(), key)
         self._watched = self.project()
         self.desk = DeviceDesk(app, self._watched.layout.root.name)
-        self.hub = Hub(self.project, app.listeners, topics)
+        self.screen = OpenScreen(app.home)
+        self.hub = Hub(self.project, app.listeners, topics, self.screen.has_eyes)
         self.views = Views()
         self.workflow_runs = RunSummaries()
         self._waiting: tuple[Any, list[Waiting]] | None = None

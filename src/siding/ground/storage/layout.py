@@ -162,6 +162,8 @@ class Home(_Layout):
     projects_dir = Below("projects")
     # The paired devices, and the certificate of a dashboard that is served to them.
     devices_dir = Below("devices")
+    screens_dir = Below("screens")  # the screens that are open, and whether somebody looks at them
+    told_dir = Below("told")  # of what a person was told that waits still
     ports_dir = Below("ports")  # which task has which block of ports, in all projects
     # Caches of what is found in the homes of agents; they can be deleted at any time.
     session_caches_dir = Below("cache/sessions")
