@@ -160,6 +160,14 @@ class FilePart(NamedTuple):
     old_blob: str = ""
     new_blob: str = ""
 
+    @property
+    def path(self) -> str:
+        """Its name without quotes; bytes that are no UTF-8 are surrogates."""
+        try:
+            return os.fsdecode(unquote_path(self.name))
+        except ValueError:  # no name that git wrote
+            return self.name
+
 
 class Row(NamedTuple):
     """One row of a file in a patch.
@@ -203,9 +211,7 @@ def whole_patch(project: Project, task: Task) -> Span | None:
     return kept_patch(project, snapshots, before, last.snapshot)
 
 
-def kept_patch(
-    project: Project, snapshots: TaskSnapshots, before: str, after: str
-) -> Span | None:
+def kept_patch(project: Project, snapshots: TaskSnapshots, before: str, after: str) -> Span | None:
     """Return the patch between two snapshots, or trees; None if they do not differ.
 
     They never change, so the patch is made once and kept in the project's cache.

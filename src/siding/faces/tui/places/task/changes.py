@@ -5,10 +5,12 @@ long it is, and is read in windows.
 """
 
 from enum import StrEnum
+from typing import assert_never
 
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
+from siding.looks.since import LOOK, changed_since
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import workspace_of
 from siding.record.recording.difference import Difference, difference, shown_modes
@@ -103,9 +105,14 @@ def read_change(project: Project, task: Task, since: Since) -> Change:
                 return _read(project, since, title, found)
         case From.ATTEMPT:
             return _attempt(project, task, since)
-        case _:
+        case From.LOOK:
+            with changed_since(project, task.id, LOOK) as found:
+                return _read(project, since, "since my last look", found)
+        case From.BASE:
             with difference(project, task.id, at=None, start=None, end=None) as found:
                 return _read(project, since, "the whole task", found)
+        case _:
+            assert_never(since.kind)
 
 
 def _read(project: Project, since: Since, title: str, found: Difference | RecordedPatch) -> Change:

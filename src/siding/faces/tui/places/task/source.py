@@ -287,7 +287,7 @@ class PatchSource:
     def _fold(self, file: int, hunk: int) -> PatchRow:
         _old, _new, count = self.shape.gap(file, hunk)
         what = "the rest of the file" if count < 0 else counted(count, "line")
-        return PatchRow("fold", None, None, f"{what}, o opens")
+        return PatchRow("fold", None, None, f"{what}, enter opens")
 
     def _opened(self, file: int, hunk: int, place: int) -> PatchRow:
         old, new, _count = self.shape.gap(file, hunk)
