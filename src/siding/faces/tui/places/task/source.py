@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
-from siding.faces.tui.places.task.changes import Change
+from siding.faces.tui.places.task.changes import Change, Since
 from siding.faces.tui.rows.lines import Span as StyleSpan
 from siding.faces.tui.rows.patch import PatchRow
 from siding.ground.errors import counted
@@ -156,6 +156,11 @@ class PatchSource:
         self._starts = [0]
         for each in self._segments:
             self._starts.append(self._starts[-1] + each.size)
+
+    @classmethod
+    def empty(cls) -> "PatchSource":
+        """Return the rows of no patch."""
+        return cls(Shape(Change(Since(), "", "", "", None, ())))
 
     def __len__(self) -> int:
         return self._starts[-1]
