@@ -5,7 +5,6 @@ memory. It stores a mark every `MARK_EVERY` rows, so that rows are read from the
 not from the start.
 """
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,9 +12,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from siding.ground.errors import SidingError, UsageError
+from siding.ground.errors import UsageError
 from siding.ground.files.durable import make_dirs, write_all
-from siding.ground.files.regular import read_below
 from siding.ground.git.paths import unquote_path
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.output.reading import Span
@@ -35,7 +33,6 @@ MARK_EVERY = 400  # rows
 LONGEST_ROW = 2000  # the most bytes shown of one row
 WHOLE_PATCHES_KEPT = 16  # the newest patches in the cache
 _BLOCK = 1 << 18
-_SHA1 = 40  # hexadecimal digits
 _INDEX = re.compile(r"index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})( |$)")
 
 
@@ -258,53 +255,6 @@ def content_of(project: Project, blob: str, limit: int) -> str | None:
     return None if found is None else found.decode("utf-8", "backslashreplace")
 
 
-def content_now(project: Project, task: Task, part: FilePart, limit: int) -> str | None:
-    """Return the content of a file's new side from the workspace, decoded like rows.
-
-    A state that was only looked at is in no store. None if the file is not as the patch says.
-    """
-    workspace = workspace_of(project, task)
-    if workspace is None or not part.new_blob:
-        return None
-    try:
-        path = Path(os.fsdecode(unquote_path(part.name)))
-        raw = read_below(Path(workspace.path), path, limit + 1)[0]
-    except (OSError, SidingError, ValueError):
-        return None
-    make = hashlib.sha1 if len(part.new_blob) == _SHA1 else hashlib.sha256
-    digest = make(b"blob %d\0" % len(raw) + raw, usedforsecurity=False).hexdigest()
-    return raw.decode("utf-8", "backslashreplace") if digest == part.new_blob else None
-
-
-class HunkAt(NamedTuple):
-    """A hunk of a file: its header's row, and where its lines are on both sides."""
-
-    row: int
-    old: int
-    old_count: int
-    new: int
-    new_count: int
-
-
-def hunks_of(span: Span, part: FilePart) -> list[HunkAt]:
-    """Return the hunks of a file, in one pass over its rows."""
-    if not part.marks:
-        return []
-    found: list[HunkAt] = []
-    old_owed = new_owed = 0
-    for row, line in enumerate(_lines(_from(span, part.marks[0].offset))):
-        if row >= part.rows:
-            break
-        first = line[:1]
-        if old_owed <= 0 and new_owed <= 0 and first == b"@":
-            old, old_owed, new, new_owed = hunk_numbers(line)
-            found.append(HunkAt(row, old, old_owed, new, new_owed))
-        elif first != b"\\":
-            old_owed -= first != b"+"
-            new_owed -= first != b"-"
-    return found
-
-
 def rows_of(span: Span, part: FilePart, start: int, count: int) -> list[Row]:
     """Return up to `count` rows of a file from row `start` on; the cost grows with `count` only."""
     mark = next((each for each in reversed(part.marks) if each.row <= start), None)
@@ -313,7 +263,7 @@ def rows_of(span: Span, part: FilePart, start: int, count: int) -> list[Row]:
     rows: list[Row] = []
     reading = _Reading(mark)
     last = min(part.rows, start + count)
-    for line in _lines(_from(span, mark.offset)):
+    for line in lines_from(span, mark.offset):
         number = reading.number
         row = reading.take(line)
         if number >= start and row is not None:
@@ -321,6 +271,11 @@ def rows_of(span: Span, part: FilePart, start: int, count: int) -> list[Row]:
         if reading.number >= last:
             break
     return rows
+
+
+def lines_from(span: Span, offset: int) -> Iterator[bytes]:
+    """Yield the lines of a patch from an offset on, with their line ends."""
+    return _lines(_from(span, offset))
 
 
 def _from(span: Span, offset: int) -> Iterator[bytes]:

@@ -13,12 +13,12 @@ from siding.ground.namedtuples import NamedTuple
 from siding.looks.since import LOOK, changed_since
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import workspace_of
+from siding.record.recording.content_now import content_now
 from siding.record.recording.difference import Difference, difference, shown_modes
 from siding.record.recording.line_base import line_base
 from siding.record.recording.recorded_patches import (
     FilePart,
     RecordedPatch,
-    content_now,
     content_of,
     kept_patch,
     parts_of,

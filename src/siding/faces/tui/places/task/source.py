@@ -13,12 +13,11 @@ from siding.faces.tui.rows.lines import Span as StyleSpan
 from siding.faces.tui.rows.patch import PatchRow
 from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
+from siding.record.recording.patch_hunks import HunkAt, hunks_of
 from siding.record.recording.recorded_patches import (
     MARK_EVERY,
     FilePart,
-    HunkAt,
     Row,
-    hunks_of,
     rows_of,
 )
 

@@ -1,6 +1,6 @@
 """Which hunks change white space alone. Reads all rows of the patch: called in a thread."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from siding.faces.tui.places.task.source import Shape
 from siding.record.recording.recorded_patches import rows_of
@@ -8,7 +8,7 @@ from siding.record.recording.recorded_patches import rows_of
 _LONGEST = 20_000  # rows of a file that are compared
 
 
-def white_hunks(shape: Shape) -> Mapping[int, frozenset[int]]:
+def white_hunks(shape: Shape) -> dict[int, frozenset[int]]:
     """Return by file the hunks whose deleted and added lines say the same without white space."""
     found: dict[int, frozenset[int]] = {}
     for number, part in enumerate(shape.change.parts):
