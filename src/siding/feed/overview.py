@@ -38,6 +38,11 @@ class Card(NamedTuple):
         return self.shown.what if self.shown is not None and self.shown.run else ""
 
     @property
+    def is_planned(self) -> bool:
+        """Whether nothing was begun in it yet."""
+        return self.state is State.RESTS and self.row.status == TaskState.PENDING.value
+
+    @property
     def is_cut_off(self) -> bool:
         """Whether an act of it began whose process has died."""
         return any(ask.entry.kind == Waits.CUT_OFF for ask in self.asks)
