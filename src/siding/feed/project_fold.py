@@ -7,6 +7,7 @@ process ends, is read at each look: tasks with something that runs, and open que
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,7 +143,7 @@ class ProjectFold:
         if FORKS in dirty or flows_live:
             self._try(FORKS, lambda: self._list_forks(tasks))
         for task_id in sorted(tasks):
-            self._read_task(task_id)
+            self._try(task_id, partial(self._read_task, task_id))
         if QUESTIONS in dirty or self._questions:
             self._try(QUESTIONS, self._read_questions)
         if WORKFLOWS in dirty or tasks or flows_live:
@@ -235,7 +236,8 @@ class ProjectFold:
         self.unreadable.discard(task_id)
         self._problems.pop(task_id, None)
 
-    def _read_task(self, task_id: TaskId) -> None:
+    def _read_task(self, task_id: TaskId) -> tuple[str, ...]:
+        """Read a task again; return sentences about what cannot be read of it."""
         try:
             found = self._facts(task_id)
         except (LookupError, TypeError, ValueError):  # the cache is damaged
@@ -245,16 +247,14 @@ class ProjectFold:
         if found is None:
             is_there = not is_fork(task_id) and self._cache.is_there(task_id)
             self._forget(task_id)
-            if is_there:
-                self.unreadable.add(task_id)
-                self._problems[task_id] = (
-                    f"task {task_id} cannot be read; `siding doctor` says why",
-                )
-            return
+            if not is_there:
+                return ()
+            self.unreadable.add(task_id)
+            return (f"task {task_id} cannot be read; `siding doctor` says why",)
         facts, present = found
         self.unreadable.discard(task_id)
-        self._problems[task_id] = (present.problem,) if present.problem else ()
         self.tasks[task_id] = before if before == facts else facts
+        return (present.problem,) if present.problem else ()
 
     def _facts(self, task_id: TaskId) -> tuple[TaskFacts, Present] | None:
         """Return what there is to know of a task; None if it cannot be read.
