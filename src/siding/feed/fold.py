@@ -52,10 +52,15 @@ def feed_of(app: App) -> Feed:
 
 
 class HomeFold:
-    """All projects of the home, or only one. `touched` may be called from another thread."""
+    """All projects of the home, or only one, or only a task of it.
 
-    def __init__(self, app: App, only: Project | None = None) -> None:
-        self._app, self._only = app, only
+    `touched` may be called from another thread.
+    """
+
+    def __init__(
+        self, app: App, only: Project | None = None, only_task: TaskId | None = None
+    ) -> None:
+        self._app, self._only, self._only_task = app, only, only_task
         self._root = fspath(app.home.projects_dir)
         self._folds: dict[str, ProjectFold] = {}
         self._names: dict[str, str] = {}
@@ -151,7 +156,7 @@ class HomeFold:
             if each.project is not None:
                 name = each.project.layout.root.name
                 fold = self._folds.get(name)
-                folds[name] = ProjectFold(each.project) if fold is None else fold
+                folds[name] = ProjectFold(each.project, self._only_task) if fold is None else fold
                 folds[name].reopen(each.project)
         self._folds = folds
         self._names = short_names(self._app)

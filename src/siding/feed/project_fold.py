@@ -44,10 +44,11 @@ class Wanted(NamedTuple):
 
 
 class ProjectFold:
-    """One project, with what is known of it."""
+    """One project, with what is known of it; only one task of it if that is said."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, only: TaskId | None = None) -> None:
         self.project = project
+        self._only = only
         self.tasks: dict[TaskId, TaskFacts] = {}  # forks only while something goes on in them
         self.unreadable: set[TaskId] = set()
         self.flows: list[WorkflowFacts] = []
@@ -186,7 +187,7 @@ class ProjectFold:
     def save(self) -> None:
         """Write the cache after the first look, and then after many changes only."""
         if not self._is_saved or self._cache.unsaved >= _SAVED_AFTER:
-            self._cache.keep()
+            self._cache.keep(others=self._only is not None)
             self._is_saved = True
 
     def _all(self) -> ProjectFacts:
@@ -216,7 +217,8 @@ class ProjectFold:
 
     def _list(self, tasks: set[TaskId]) -> None:
         """Look which tasks there are, and have all of them read: their stamps tell if they are."""
-        ids = frozenset(self.project.tasks.ids())
+        ids = frozenset(self.project.tasks.ids() if self._only is None else (self._only,))
+        ids = frozenset(each for each in ids if not is_fork(each))
         known = {each for each in self.tasks if not is_fork(each)} | self.unreadable
         for gone in known - ids:
             self._forget(gone)
@@ -226,6 +228,8 @@ class ProjectFold:
 
     def _list_forks(self, tasks: set[TaskId]) -> None:
         at_work = {each for each in self.project.ids_at_work() if is_fork(each)}
+        if self._only is not None:
+            at_work &= {self._only}
         for gone in [each for each in self.tasks if is_fork(each) and each not in at_work]:
             self._forget(gone)
             tasks.discard(gone)
