@@ -104,6 +104,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "comments add": (writes("comments add hello.txt:1 never"),),
     "comments resolve": (writes("comments resolve c1"),),
     "comments send": (writes("comments send"),),
+    "viewed": (reads("viewed --json"), writes("viewed hello.txt"), writes("viewed --all")),
     "undo": (writes("undo"),),
     "redo": (writes("redo -t redoable"),),
     "checkpoint": (writes("checkpoint"),),

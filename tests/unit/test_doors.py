@@ -44,6 +44,7 @@ DOORS = {
     "broker/answers.py": "workflows and patches, for the few runs that ask for them",
     "feed/agent_waits.py": "the emulator and the way to a host, until an agent may ask",
     "feed/inbox.py": "the states of workflows, where there are runs of any",
+    "feed/project_fold.py": "the states of workflows, where there are runs of any",
     "feed/board.py": "the workspace and the ports of a task, for the one that is shown",
     "feed/today.py": "workflows, where there are runs of any",
     "faces/cli/telling/beside.py": "what ends runs and workflows, for those who ask for it",

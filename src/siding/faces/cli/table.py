@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "undo": ("undo.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("undo.undo:REDO", "do again what an undo took back"),
     "rewind": ("undo.rewind", "go back to before a prompt, with the agent's conversation"),
+    "viewed": ("looks", "what you have read of a task's change: mark it, and list it"),
     "bisect": ("bisect", "which step or prompt broke it: a check in the states of a task"),
     "checkpoint": ("running.checkpoint", "record the workspace as it stands"),
     "integrate": ("integrating:INTEGRATE", "have an agent report wherever you start it"),
@@ -206,7 +207,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "runs": ("runs", "output", "attach", "send", "stop", "agent", "session", "usage", "checkpoint"),
     "going back": ("redo", "rollback", "rewind", "bisect"),
     "many agents": ("workflow", "race"),
-    "questions": ("today", "inbox", "decide", "comments", "devices"),
+    "questions": ("today", "inbox", "decide", "comments", "viewed", "devices"),
     "limits": ("guard", "policy", "trust"),
     "upkeep": (
         "ui",

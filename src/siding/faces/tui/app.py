@@ -16,6 +16,7 @@ from textual.events import AppBlur, AppFocus, Event, InputEvent
 from textual.screen import Screen
 
 from siding.faces.tui.collector import Collector
+from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
 from siding.faces.tui.place import Place
@@ -54,7 +55,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         owns_collector: bool = False,
         ansi: bool = False,
     ) -> None:
-        super().__init__(ansi_color=ansi or None)
+        super().__init__(driver_class=SidingDriver, ansi_color=ansi or None)
         self.siding = siding._replace(tell=self._tell, warn=self._warn, choose=None)
         self.feed = first
         self.eyes = Eyes.UNKNOWN
@@ -159,6 +160,15 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         del event
         self.eyes = Eyes.AWAY
         self._tell_eyes()
+
+    def on_terminal_gone(self, event: TerminalGone) -> None:
+        """End with the terminal: its window was closed."""
+        del event
+        self._end(128 + signal.SIGHUP)
+
+    def on_terminal_reply(self, event: TerminalReply) -> None:
+        """Take note of what the terminal told; an answer that comes late is never a letter."""
+        del event
 
     # Places.
 

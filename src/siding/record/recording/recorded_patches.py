@@ -220,11 +220,11 @@ def _keep_newest(directory: Path) -> None:
 
 def parts_of(span: Span) -> list[FilePart]:
     """Return the files of a patch."""
-    parts: list[_Building] = []
+    parts: list[PartReader] = []
     offset = 0
     for line in _lines(span.chunks(_BLOCK)):
         if line.startswith(b"diff --git ") and (not parts or not parts[-1].owes):
-            parts.append(_Building(line))
+            parts.append(PartReader(line))
         elif parts:
             parts[-1].take(line, offset)
         offset += len(line)
@@ -280,8 +280,8 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-class _Building:
-    """A `FilePart` that is being built while the patch is read."""
+class PartReader:
+    """A `FilePart` that is being built while the patch is read, line by line."""
 
     def __init__(self, first: bytes) -> None:
         self._old_name, self._name = _names(first)
@@ -295,6 +295,11 @@ class _Building:
         self._old_owed = self._new_owed = 0  # lines of the current hunk that are still to come
 
     @property
+    def rows(self) -> int:
+        """How many rows were read so far: hunk headers and lines."""
+        return self._rows
+
+    @property
     def owes(self) -> bool:
         """Whether the current hunk is incomplete: then every line is content, not a header."""
         return self._old_owed > 0 or self._new_owed > 0
@@ -305,7 +310,7 @@ class _Building:
         elif line.startswith(b"@@ "):
             self._mark(offset)
             self._rows += 1
-            self._old, self._old_owed, self._new, self._new_owed = _hunk(line)
+            self._old, self._old_owed, self._new, self._new_owed = hunk_numbers(line)
         else:
             self._take_header(line)
 
@@ -388,7 +393,7 @@ class _Reading:
         text = body[: LONGEST_ROW + 1].decode("utf-8", "backslashreplace")
         kind = text[:1]
         if kind == "@":
-            self._old, _, self._new, _ = _hunk(line)
+            self._old, _, self._new, _ = hunk_numbers(line)
             return Row("hunk", None, None, text, more)
         if kind == "\\":
             return Row("note", None, None, text[2:], more)
@@ -399,7 +404,7 @@ class _Reading:
         return Row({"+": "add", "-": "delete"}.get(kind, "same"), old, new, text[1:], more)
 
 
-def _hunk(line: bytes) -> tuple[int, int, int, int]:
+def hunk_numbers(line: bytes) -> tuple[int, int, int, int]:
     """Return (old start, old count, new start, new count) of a line like ``@@ -1,2 +3,4 @@``."""
     numbers = []
     for word in line.split(b" ")[1:3]:
