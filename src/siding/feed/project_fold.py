@@ -196,7 +196,9 @@ class ProjectFold:
             flows=self.flows,
             questions=self._questions,
             hooks=self._hooks,
-            problems=tuple(each for part in self._problems.values() for each in part),
+            problems=tuple(
+                each for _part, found in sorted(self._problems.items()) for each in found
+            ),
         )
 
     def _try(self, part: str, read: Callable[[], Iterable[str] | None]) -> None:
