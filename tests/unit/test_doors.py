@@ -24,6 +24,8 @@ DOORS = {
     # The start of every command.
     "faces/cli/main.py": "the command's own module, help, argparse for what needs none",
     "faces/cli/edge.py": "the report of an error",
+    "faces/tui/start.py": "the screen with Textual, or plain mode: each only where it is shown",
+    "record/place/terminal_settings.py": "yaml, for a file that has such a section",
     "faces/cli/globals.py": "the home and the clock, which no page of help needs",
     "faces/cli/help.py": "textwrap",
     "faces/cli/overview.py": "textwrap; the table, where one group is shown",

@@ -359,3 +359,21 @@ Running it again changes nothing.
     _init_options,
     _init,
 )
+
+
+def _hub_options(parser: ArgumentParser) -> None:
+    del parser
+
+
+def _hub(arguments: Namespace, context: Context) -> int:
+    from siding.feed.hub_process import be_hub
+
+    del arguments
+    return be_hub(context.app)
+
+
+HUB = Verb(
+    """Fold the feed for the screens that are open. The first of them calls this, nobody else.""",
+    _hub_options,
+    _hub,
+)

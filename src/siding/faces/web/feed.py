@@ -14,7 +14,6 @@ from siding.feed.model import State
 from siding.feed.overview import Card, chosen, overview
 from siding.feed.running import running
 from siding.ground.errors import NotFound
-from siding.record.tasks.task import TaskState
 
 SHOWN = 40  # tasks of a group above "show more"
 _TITLES = {
@@ -159,10 +158,9 @@ def tasks_json(ask: Ask) -> dict[str, Any]:
 
 
 def _record(card: Card) -> dict[str, Any]:
-    is_planned = card.state is State.RESTS and card.row.status == TaskState.PENDING.value
     return {
         **card.row._asdict(),
-        "group": "planned" if is_planned else _GROUPS[card.state],
+        "group": "planned" if card.is_planned else _GROUPS[card.state],
         "state": card.state.value,
         "address": card.shown.address if card.shown else "",
     }

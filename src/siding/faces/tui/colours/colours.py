@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from siding.faces.tui.colours.helper import Helper, HelperFailed
+from siding.faces.tui.colours.lexer_process import Helper, HelperFailed
 from siding.faces.tui.colours.packed import FileColours
 
 LONGEST = 1_000_000  # characters that are coloured; they take about four seconds of the helper

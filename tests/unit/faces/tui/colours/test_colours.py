@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pygments.lexers import get_lexer_for_filename  # type: ignore[import-untyped]
 
 from siding.faces.tui.colours.colours import Colours
-from siding.faces.tui.colours.helper import Helper, HelperFailed
+from siding.faces.tui.colours.lexer_process import Helper, HelperFailed
 from siding.faces.tui.colours.lexing import colours_of
 from siding.faces.tui.colours.packed import KINDS, FileColours
 from siding.faces.tui.rows.styles import names

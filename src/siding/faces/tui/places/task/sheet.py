@@ -6,8 +6,9 @@ from textual.events import Key as KeyEvent
 from textual.widgets import TextArea
 
 from siding.faces.tui.rows.base import Rows
-from siding.faces.tui.rows.lines import Line, Pieces, Span, rows_of
+from siding.faces.tui.rows.lines import Line, Pieces, rows_of
 from siding.faces.tui.rows.wrap import height
+from siding.faces.tui.text import Span
 from siding.ground.namedtuples import NamedTuple
 
 

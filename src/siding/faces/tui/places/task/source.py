@@ -9,8 +9,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 from siding.faces.tui.places.task.changes import Change, Since
-from siding.faces.tui.rows.lines import Span as StyleSpan
 from siding.faces.tui.rows.patch import PatchRow
+from siding.faces.tui.text import Span as StyleSpan
 from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.record.recording.patch_hunks import HunkAt, hunks_of
