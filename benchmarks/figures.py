@@ -32,6 +32,7 @@ FIGURES: dict[str, str] = {
     "viewers": "benchmarks.viewers",
     "feed": "benchmarks.feed",
     "wire": "benchmarks.wire",
+    "widgets": "benchmarks.widgets",
 }
 
 
