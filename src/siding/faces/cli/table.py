@@ -278,9 +278,11 @@ UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[
 ALONE = "today"  # what `siding` without a verb is
 
 HIDDEN: dict[str, tuple[str, str]] = {
+    "__hub": ("feed:HUB", "folds the feed for the screens that are open"),
     "__broker": ("broker:BROKER", "answers what a run asks"),
     "__workflow": ("workflows.run:WORK", "works on a run of a workflow"),
     "__report": ("integrating:REPORT", "records what an integrated agent reports"),
+    "__notice": ("asking.notice:NOTICE", "tells a person what has ended, after a while"),
     "__complete": ("completion:COMPLETE", "values for shell completion"),
 }
 

@@ -51,18 +51,21 @@ class TopicKind(NamedTuple):
 
 
 class Hub:
-    """All topics that somebody follows."""
+    """All topics that somebody follows. `seen` is told whether any page is visible."""
 
     def __init__(
         self,
         project: Callable[[], Project],
         listeners: Listeners,
         kinds: Mapping[str, TopicKind],
+        seen: Callable[[bool], None] = lambda _is_seen: None,
     ) -> None:
         self._project = project
         self._kinds = kinds
         self._topics: dict[str, Topic] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._seen = seen
+        self._streams = 0
         listeners.subscribe(self._hear)
 
     async def stream(self, names: Sequence[str]) -> AsyncIterator[bytes]:
@@ -70,6 +73,8 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=QUEUE)
         joined: list[Topic] = []
+        self._streams += 1
+        self._seen(True)  # a page closes its stream while it is hidden
         try:
             for name in names:
                 topic = self._topics.get(name) or Topic(name, self._follower(name))
@@ -83,6 +88,8 @@ class Hub:
                 except TimeoutError:
                     yield b": still here\n\n"
         finally:
+            self._streams -= 1
+            self._seen(self._streams > 0)
             for topic in joined:
                 topic.leave(queue)
                 if not topic.count:
