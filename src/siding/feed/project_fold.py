@@ -7,6 +7,7 @@ process ends, is read at each look: tasks with something that runs, and open que
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,10 +44,11 @@ class Wanted(NamedTuple):
 
 
 class ProjectFold:
-    """One project, with what is known of it."""
+    """One project, with what is known of it; only one task of it if that is said."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, only: TaskId | None = None) -> None:
         self.project = project
+        self._only = only
         self.tasks: dict[TaskId, TaskFacts] = {}  # forks only while something goes on in them
         self.unreadable: set[TaskId] = set()
         self.flows: list[WorkflowFacts] = []
@@ -142,7 +144,7 @@ class ProjectFold:
         if FORKS in dirty or flows_live:
             self._try(FORKS, lambda: self._list_forks(tasks))
         for task_id in sorted(tasks):
-            self._read_task(task_id)
+            self._try(task_id, partial(self._read_task, task_id))
         if QUESTIONS in dirty or self._questions:
             self._try(QUESTIONS, self._read_questions)
         if WORKFLOWS in dirty or tasks or flows_live:
@@ -185,7 +187,7 @@ class ProjectFold:
     def save(self) -> None:
         """Write the cache after the first look, and then after many changes only."""
         if not self._is_saved or self._cache.unsaved >= _SAVED_AFTER:
-            self._cache.keep()
+            self._cache.keep(others=self._only is not None)
             self._is_saved = True
 
     def _all(self) -> ProjectFacts:
@@ -215,7 +217,8 @@ class ProjectFold:
 
     def _list(self, tasks: set[TaskId]) -> None:
         """Look which tasks there are, and have all of them read: their stamps tell if they are."""
-        ids = frozenset(self.project.tasks.ids())
+        ids = frozenset(self.project.tasks.ids() if self._only is None else (self._only,))
+        ids = frozenset(each for each in ids if not is_fork(each))
         known = {each for each in self.tasks if not is_fork(each)} | self.unreadable
         for gone in known - ids:
             self._forget(gone)
@@ -225,6 +228,8 @@ class ProjectFold:
 
     def _list_forks(self, tasks: set[TaskId]) -> None:
         at_work = {each for each in self.project.ids_at_work() if is_fork(each)}
+        if self._only is not None:
+            at_work &= {self._only}
         for gone in [each for each in self.tasks if is_fork(each) and each not in at_work]:
             self._forget(gone)
             tasks.discard(gone)
@@ -235,7 +240,8 @@ class ProjectFold:
         self.unreadable.discard(task_id)
         self._problems.pop(task_id, None)
 
-    def _read_task(self, task_id: TaskId) -> None:
+    def _read_task(self, task_id: TaskId) -> tuple[str, ...]:
+        """Read a task again; return sentences about what cannot be read of it."""
         try:
             found = self._facts(task_id)
         except (LookupError, TypeError, ValueError):  # the cache is damaged
@@ -245,16 +251,14 @@ class ProjectFold:
         if found is None:
             is_there = not is_fork(task_id) and self._cache.is_there(task_id)
             self._forget(task_id)
-            if is_there:
-                self.unreadable.add(task_id)
-                self._problems[task_id] = (
-                    f"task {task_id} cannot be read; `siding doctor` says why",
-                )
-            return
+            if not is_there:
+                return ()
+            self.unreadable.add(task_id)
+            return (f"task {task_id} cannot be read; `siding doctor` says why",)
         facts, present = found
         self.unreadable.discard(task_id)
-        self._problems[task_id] = (present.problem,) if present.problem else ()
         self.tasks[task_id] = before if before == facts else facts
+        return (present.problem,) if present.problem else ()
 
     def _facts(self, task_id: TaskId) -> tuple[TaskFacts, Present] | None:
         """Return what there is to know of a task; None if it cannot be read.

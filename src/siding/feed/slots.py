@@ -38,4 +38,4 @@ def keep_slots(home: Home, slots: Mapping[int, str]) -> None:
 
 
 def _path(home: Home) -> Path:
-    return home.root / "feed" / "slots.json"
+    return home.feed_dir / "slots.json"

@@ -14,6 +14,7 @@ from typing import Any
 
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import make_dirs, write_all
+from siding.ground.git.paths import unquote_path
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.output.reading import Span
 from siding.record.ledger.figures import DiffFigures
@@ -156,6 +157,14 @@ class FilePart(NamedTuple):
     old_blob: str = ""
     new_blob: str = ""
 
+    @property
+    def path(self) -> str:
+        """Its name without quotes; bytes that are no UTF-8 are surrogates."""
+        try:
+            return os.fsdecode(unquote_path(self.name))
+        except ValueError:  # no name that git wrote
+            return self.name
+
 
 class Row(NamedTuple):
     """One row of a file in a patch.
@@ -190,20 +199,24 @@ def only_patch(project: Project, task: Task, found: Step) -> Span | None:
 
 
 def whole_patch(project: Project, task: Task) -> Span | None:
-    """Return the patch from a task's base to its last step; None if there is none.
-
-    The two snapshots never change, so the patch is made once and kept in the project's cache.
-    """
+    """Return the patch from a task's base to its last step; None if there is none."""
     workspace = workspace_of(project, task)
     last = project.ledger(task.id).last()
     if workspace is None or last is None or not workspace.base_snapshot or not last.snapshot:
         return None
-    before, after = line_base(project, workspace).snapshot, last.snapshot
+    before, snapshots = line_base(project, workspace).snapshot, TaskSnapshots(project, workspace)
+    return kept_patch(project, snapshots, before, last.snapshot)
+
+
+def kept_patch(project: Project, snapshots: TaskSnapshots, before: str, after: str) -> Span | None:
+    """Return the patch between two snapshots, or trees; None if they do not differ.
+
+    They never change, so the patch is made once and kept in the project's cache.
+    """
     directory = project.layout.root / "cache" / "patches"
     path = directory / f"{before}-{after}.patch"
     if not path.exists():
         make_dirs(directory)
-        snapshots = TaskSnapshots(project, workspace)
         with NamedTemporaryFile(dir=directory, delete=False) as patch:
             snapshots.write_patch(before, after, patch.fileno())
         os.replace(patch.name, path)
@@ -250,7 +263,7 @@ def rows_of(span: Span, part: FilePart, start: int, count: int) -> list[Row]:
     rows: list[Row] = []
     reading = _Reading(mark)
     last = min(part.rows, start + count)
-    for line in _lines(_from(span, mark.offset)):
+    for line in lines_from(span, mark.offset):
         number = reading.number
         row = reading.take(line)
         if number >= start and row is not None:
@@ -258,6 +271,11 @@ def rows_of(span: Span, part: FilePart, start: int, count: int) -> list[Row]:
         if reading.number >= last:
             break
     return rows
+
+
+def lines_from(span: Span, offset: int) -> Iterator[bytes]:
+    """Yield the lines of a patch from an offset on, with their line ends."""
+    return _lines(_from(span, offset))
 
 
 def _from(span: Span, offset: int) -> Iterator[bytes]:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from textual.app import ComposeResult
 
@@ -27,23 +27,12 @@ from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.lines import Pieces
 from siding.feed.addresses import ASKS, WORKFLOWS, Address
 from siding.feed.model import Ask, Feed, Row, RowKind
+from siding.feed.seen import Seen
 from siding.feed.slots import keep_slots, kept_slots
 
 _PEEK_ROWS = 8
 _TICK_S = 5.0  # ages are drawn anew, and rows put in order when nobody works in the list
 _PEEK_AFTER_S = 0.15  # the cursor stays on a row for so long before it is read
-
-
-class Marks(Protocol):
-    """Which rows the person has not seen: `siding.feed.seen.Seen`."""
-
-    def is_unseen(self, row: Row) -> bool: ...
-
-    def look_at(self, row: Row) -> None: ...
-
-    def put_back(self, row: Row) -> None: ...
-
-    def keep(self, rows: Collection[Row]) -> None: ...
 
 
 class HomePlace(Answering):
@@ -56,11 +45,10 @@ class HomePlace(Answering):
         self,
         address: Address | None = None,
         *,
-        seen: Marks | None = None,
         now_s: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(address)
-        self._seen = seen
+        self._seen: Seen | None = None
         self._now_s = now_s
         self.home = HomeList(time.monotonic)
         self.top = TopLine()
@@ -70,7 +58,6 @@ class HomePlace(Answering):
         self._peek: Peek | None = None
         self._told: list[Pieces] | None = None  # a plan, or what happened, until the cursor moves
         self._undoable: Row | None = None  # the task that was applied last, here
-        self._is_pinned_read = False
 
     def body(self) -> ComposeResult:
         """Yield the counts, the list, the pane, and the line that is typed."""
@@ -87,11 +74,13 @@ class HomePlace(Answering):
 
     def take_feed(self, feed: Feed) -> None:
         """Show the feed."""
-        if not self._is_pinned_read:
-            self._is_pinned_read = True
-            self.home.slots = Slots(kept_slots(self.port.siding.home))
-        if self._seen is not None:
+        home = self.port.siding.home
+        if self._seen is None:
+            self._seen = Seen(home)
+            self.home.slots = Slots(kept_slots(home))
+        if feed.epoch and feed.epoch != self.home.feed.epoch:
             self._seen.keep(feed.rows)
+        self._seen.refresh()
         self.home.take(feed)
         self._show()
 
