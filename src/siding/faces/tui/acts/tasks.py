@@ -14,6 +14,7 @@ from siding.record.place.project import Project, named_project
 from siding.record.place.wiring import App
 from siding.running.attach import send
 from siding.running.stop import stop as stop_runs
+from siding.undo.undo import UndoRequest, undo
 
 
 class Happened(NamedTuple):
@@ -59,6 +60,15 @@ def planned_and_done(app: App, row: Row, act: str) -> str:
     """Plan an act and carry it out: of several tasks nobody reads each plan."""
     found = planned(app, row, act)
     return carried_out(app, row, act, found.digest)
+
+
+def undo_apply(app: App, row: Row) -> str:
+    """Take the newest apply of a task back. One that it closed is opened again first."""
+    project = project_of_row(app, row)
+    done = undo(project, UndoRequest(task=_task(row)))
+    if done.reopened is not None:
+        done = undo(project, UndoRequest(task=_task(row)))
+    return done.what
 
 
 def one_after_the_other(

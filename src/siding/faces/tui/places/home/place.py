@@ -25,6 +25,7 @@ from siding.faces.tui.places.home.top import TopLine
 from siding.faces.tui.places.home.words import counts_pieces, empty_lines
 from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.lines import Pieces
+from siding.faces.tui.rows.styles import Look
 from siding.feed.addresses import ASKS, WORKFLOWS, Address
 from siding.feed.model import Ask, Feed, Row, RowKind
 from siding.feed.seen import Seen
@@ -69,6 +70,13 @@ class HomePlace(Answering):
     def on_mount(self) -> None:
         """Look at the clock now and then."""
         self.set_interval(_TICK_S, self._tick)
+
+    def use(self, look: Look) -> None:
+        """Draw with other colours, or other marks."""
+        self.rows.use(look)
+        for each in (self.top, self.pane, self.line):
+            each.look = look
+            each.refresh()
 
     # The feed.
 
@@ -293,11 +301,11 @@ class HomePlace(Answering):
         self._planned("close")
 
     def act_undo(self) -> None:
-        """Show what an undo of the row's task would take back, or of what was applied last here."""
-        rows = self.home.chosen()
+        """Take back what was applied last here, or show what an undo does and do it."""
         if self._undoable is not None and not self.home.selected:
-            rows = [self._undoable]
-        self._planned("undo", rows)
+            self._twice("undo", "takes back the apply of", tasks.undo_apply, [self._undoable])
+        else:
+            self._planned("undo")
 
     def act_new(self) -> None:
         """Let the command of a new task be typed."""
@@ -334,8 +342,10 @@ class HomePlace(Answering):
 
         return take
 
-    def _twice(self, act: str, does: str, do: Callable[..., str]) -> None:
-        rows = self.home.chosen()
+    def _twice(
+        self, act: str, does: str, do: Callable[..., str], rows: Sequence[Row] | None = None
+    ) -> None:
+        rows = self.home.chosen() if rows is None else rows
         if not rows:
             return
         found = self.doing.press(act, rows)
@@ -346,9 +356,9 @@ class HomePlace(Answering):
             return
         self._do(rows, partial(do, self.port.siding), "")
 
-    def _planned(self, act: str, rows: Sequence[Row] | None = None) -> None:
+    def _planned(self, act: str) -> None:
         """Show a plan; at the second press carry out exactly what was shown."""
-        rows = self.home.chosen() if rows is None else list(rows)
+        rows = self.home.chosen()
         if not rows:
             return
         pending = self.doing.pending
