@@ -12,6 +12,7 @@ from starlette.requests import Request
 from siding.asking.devices.desk import DeviceDesk
 from siding.asking.devices.device import Device
 from siding.asking.screens import OpenScreen
+from siding.faces.web.feed_watch import FeedWatch
 from siding.faces.web.live import Hub, Stamps, TopicKind, stamps_of
 from siding.faces.web.nonces import Nonces
 from siding.faces.web.text import inert
@@ -51,7 +52,14 @@ class Site:
         self._watched = self.project()
         self.desk = DeviceDesk(app, self._watched.layout.root.name)
         self.screen = OpenScreen(app.home)
-        self.hub = Hub(self.project, app.listeners, topics, self.screen.has_eyes)
+        here = self._watched.layout.root.name
+        self.hub = Hub(
+            self.project,
+            app.listeners,
+            topics,
+            self.screen.has_eyes,
+            lambda tell: FeedWatch(app, here, tell),
+        )
         self.views = Views()
         self.workflow_runs = RunSummaries()
         self._fold = HomeFold(app)
