@@ -193,6 +193,7 @@ DOORS = {
     "ground/storage/locks.py": "durable writing, for commands that only read",
     "ground/storage/journals.py": "what writes, for commands that only read",
     "faces/web/syntax.py": "the lexers",
+    "faces/tui/table.py": "places that are not shown",
 }
 
 

@@ -11,4 +11,6 @@ def place_for(address: Address | None) -> Place:
     """
     if address is None or address.place in ("", WORKFLOWS, ASKS):
         return Place(address)
-    return Place(address)
+    from siding.faces.tui.places.task.place import TaskPlace
+
+    return TaskPlace(address)
