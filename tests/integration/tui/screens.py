@@ -14,7 +14,7 @@ from siding.feed.model import Feed
 
 from ..undo.desk import Desk
 
-_LONGEST_S = 60.0
+_LONGEST_S = 15.0
 _NO_FEED = Feed(epoch=0, seq=0, rows=(), asks=(), problems=(), projects=1)
 
 

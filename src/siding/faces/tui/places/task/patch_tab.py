@@ -33,7 +33,7 @@ from siding.looks.marks import FileSeen
 from siding.looks.since import keep_look
 
 _BESIDE = 80  # columns from which the list stands beside the patch
-_LIST = 30  # columns of the list
+_LIST = 32  # columns of the list
 
 
 class PatchTab(CommentActs):
@@ -142,12 +142,15 @@ class PatchTab(CommentActs):
         """Put other rows in the place of those that are shown; cursor and place stay on theirs."""
         old, lines = self.source, self.lines
         cursor, place = anchor_of(old, lines.cursor), lines.place
+        above = next((y for y in range(lines.size.height) if lines.item_at(y) == lines.cursor), -1)
         top = anchor_of(old, place.item)
         self.source = source
         lines.show(source)
         at, first = item_of(cursor, source), item_of(top, source)
         lines.stand_on(at if at >= 0 else min(len(source), 1) - 1)
-        if first >= 0 and top is not None and first != at:
+        if at >= 0 and above >= 0:  # the line under the cursor stays where it is on the screen
+            lines.go_to_item(at, above=above)
+        elif first >= 0:
             lines.go_to_place(place._replace(item=first))
         self.show_list()
         self.page.told()

@@ -353,6 +353,13 @@ class PatchSource:
                 return start
         return -1
 
+    def item_of_fold(self, file: int, fold: int, line: int) -> int:
+        """Return the item of a fold; while it is open that of a line of it. -1 if it is gone."""
+        for segment, start in zip(self._segments, self._starts, strict=False):
+            if (segment.file, segment.hunk) == (file, fold) and segment.kind in ("fold", "open"):
+                return start + max(0, min(segment.size - 1, line - segment.first))
+        return -1
+
     def lines_of(self, items: Sequence[int]) -> tuple[int, bool, int, int] | None:
         """Return what a comment on these items is about: file, old side?, first and last line.
 
