@@ -6,7 +6,7 @@ or an act was cut off), and steps with changes that are not applied yet (+). Out
 or without a task, it prints nothing. It starts no other program.
 
 --all shows every task and workflow of every project. With --json --follow it prints the whole feed
-and then each change, a line each; --after goes on behind a cursor (docs/reference/feed-events.md).
+and then each change, a line each; --after goes on after a cursor (docs/reference/feed-events.md).
 
   siding status
   siding status --short             in the prompt of a shell
@@ -42,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--after",
         metavar="EPOCH:SEQ",
-        help="with --all --json: only the changes after this cursor, if they are still known",
+        help="only the changes after this cursor, if they are still known",
     )
     add_format(parser, "text", "json")
 
