@@ -51,7 +51,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         reads("status --short"),
         reads("status --all"),
         reads("status --all --json"),
-        reads("status --all --json --since 1:1"),
+        reads("status --all --json --after 1:1"),
     ),
     "today": (reads("today"), reads("today --format json")),
     "runs": (reads("runs"), reads("runs --all"), reads("runs --format json")),
