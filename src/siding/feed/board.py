@@ -114,8 +114,13 @@ class TaskCache:
             self._fresh[task_id] = entry
         return entry
 
-    def keep(self) -> None:
-        """Write the tasks that were asked for, if the cache on the disk says anything else."""
+    def keep(self, *, others: bool = False) -> None:
+        """Write the tasks that were asked for, if the cache on the disk says anything else.
+
+        With `others` those stay in it that nobody asked for.
+        """
+        if others:
+            self._fresh = {**self._known, **self._fresh}
         if self._fresh != self._known:
             _remember(self.project, self._fresh)
             self._known = dict(self._fresh)

@@ -26,7 +26,8 @@ from siding.feed.project_fold import (
 from siding.feed.project_part import Names
 from siding.feed.state import longest_waiting, ordered
 from siding.ground.ids import TaskId
-from siding.record.place.projects import known_projects
+from siding.record.place.project import Project
+from siding.record.place.projects import FoundProject, known_projects
 from siding.record.place.wiring import App
 
 MOST_COUNTED = 50  # differences that a look counts, each with a start of git
@@ -51,10 +52,15 @@ def feed_of(app: App) -> Feed:
 
 
 class HomeFold:
-    """All projects of the home. `touched` may be called from another thread."""
+    """All projects of the home, or only one, or only a task of it.
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    `touched` may be called from another thread.
+    """
+
+    def __init__(
+        self, app: App, only: Project | None = None, only_task: TaskId | None = None
+    ) -> None:
+        self._app, self._only, self._only_task = app, only, only_task
         self._root = fspath(app.home.projects_dir)
         self._folds: dict[str, ProjectFold] = {}
         self._names: dict[str, str] = {}
@@ -76,8 +82,11 @@ class HomeFold:
             self._hints += hints
             self._is_lost = self._is_lost or not hints
 
-    def look(self) -> Feed:
-        """Return the feed as it is now. Raises HomeHidden in a sandbox."""
+    def look(self, *, most_counted: int = MOST_COUNTED) -> Feed:
+        """Return the feed as it is now. Raises HomeHidden in a sandbox.
+
+        At most so many differences are counted; the other tasks have no figures yet.
+        """
         with self._lock:
             hints, self._hints = self._hints, []
             is_lost, self._is_lost = self._is_lost, False
@@ -88,7 +97,7 @@ class HomeFold:
                     fold.touch_all()
             for hint in hints:
                 self._pass_on(hint)
-            return self._look(self._app.clock.now().timestamp())
+            return self._look(self._app.clock.now().timestamp(), most_counted)
         except BaseException:
             self.touched(())  # what was hinted must not be lost
             raise
@@ -106,10 +115,10 @@ class HomeFold:
         """Return the processes whose end no file tells, as they were at the last look."""
         return {pid for fold in self._folds.values() for pid in fold.living()}
 
-    def _look(self, now: float) -> Feed:
+    def _look(self, now: float, most_counted: int) -> Feed:
         for fold in self._folds.values():
             fold.read(now)
-        self._count_wanted()
+        self._count_wanted(most_counted)
         rows: list[Row] = []
         asks: list[Ask] = []
         problems, done = list(self._problems), 0
@@ -130,21 +139,24 @@ class HomeFold:
             done_before=done,
         )
 
-    def _count_wanted(self) -> None:
+    def _count_wanted(self, most: int) -> None:
         """Count what applies would bring, of the tasks that were worked on last."""
+        if not most:
+            return
         wanted = [(fold, each) for fold in self._folds.values() for each in fold.wanted()]
-        for fold, each in nlargest(MOST_COUNTED, wanted, key=_last_at):
+        for fold, each in nlargest(most, wanted, key=_last_at):
             fold.count(each)
 
     def _open(self) -> None:
         """Open the projects; of one that is known, what is known of it is kept."""
-        found = list(known_projects(self._app))
+        only = self._only
+        found = list(known_projects(self._app)) if only is None else [FoundProject(only)]
         folds = {}
         for each in found:
             if each.project is not None:
                 name = each.project.layout.root.name
                 fold = self._folds.get(name)
-                folds[name] = ProjectFold(each.project) if fold is None else fold
+                folds[name] = ProjectFold(each.project, self._only_task) if fold is None else fold
                 folds[name].reopen(each.project)
         self._folds = folds
         self._names = short_names(self._app)

@@ -35,7 +35,12 @@ class Card(NamedTuple):
     @property
     def doing(self) -> str:
         """What runs in it; "" for nothing."""
-        return self.shown.what if self.shown is not None and self.shown.run else ""
+        return self.shown.what if self.shown is not None and self.state is State.RUNS else ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether a run of it lives, also one that waits for a person."""
+        return self.shown is not None and bool(self.shown.run)
 
     @property
     def is_planned(self) -> bool:

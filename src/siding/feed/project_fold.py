@@ -7,6 +7,7 @@ process ends, is read at each look: tasks with something that runs, and open que
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,13 +44,15 @@ class Wanted(NamedTuple):
 
 
 class ProjectFold:
-    """One project, with what is known of it."""
+    """One project, with what is known of it; only one task of it if that is said."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, only: TaskId | None = None) -> None:
         self.project = project
+        self._only = only
         self.tasks: dict[TaskId, TaskFacts] = {}  # forks only while something goes on in them
         self.unreadable: set[TaskId] = set()
         self.flows: list[WorkflowFacts] = []
+        self._listed: frozenset[TaskId] = frozenset()
         self._cache = WorkCache(project)
         self._present = PresentReader(project)
         self._runs: WorkflowRuns | None = None  # most projects have none
@@ -61,6 +64,7 @@ class ProjectFold:
         self._dirty_tasks: set[TaskId] = set()
         self._uncountable: set[tuple[str, str]] = set()
         self._part: tuple[Names, Part] | None = None
+        self._directories: set[Path] | None = None
         self._is_saved = False
 
     def touch(self, *parts: str) -> None:
@@ -87,22 +91,28 @@ class ProjectFold:
             self._runs.project = project
 
     def directories(self) -> set[Path]:
-        """Return the directories whose entries matter."""
+        """Return the directories whose entries matter, as they are there."""
+        if self._directories is None:
+            self._directories = {each for each in self._that_matter() if each.is_dir()}
+        return self._directories
+
+    def _that_matter(self) -> set[Path]:
         layout = self.project.layout
         found = {layout.root, layout.tasks_dir, layout.decisions_dir, layout.decisions_dir / "open"}
         for task_id, facts in self.tasks.items():
             if facts.is_open or facts.is_restless:  # the others are looked at by `events.jsonl`
                 task = self.project.task_layout(task_id)
                 found.update((task.root, task.intents_dir, task.runs_dir))
-        for task_id in self.unreadable:
+        for task_id in self._listed - self.tasks.keys():  # damaged, or being made just now
             found.add(self.project.task_layout(task_id).root)
         found.add(layout.forks.used_dir)
         found.add(layout.workflow_runs_dir)
-        found.update(layout.workflow_runs_dir / flow.id for flow in self.flows)
+        if self._runs is not None:
+            found.update(layout.workflow_runs_dir / run_id for run_id in self._runs.watched)
         if self._hooks_dir is not None:
             found.add(self._hooks_dir)
             found.add(self._hooks_dir.parent)
-        return {each for each in found if each.is_dir()}
+        return found
 
     def reads_hooks_of(self, path: str) -> bool:
         """Tell whether a path outside of the home is that of the hooks of the repository."""
@@ -134,7 +144,7 @@ class ProjectFold:
         flows_live = any(each.is_live for each in self.flows)
         if not (dirty or tasks or self._questions or flows_live):
             return
-        self._part = None
+        self._part = self._directories = None
         if WORKSPACES in dirty:
             self._try(WORKSPACES, lambda: self._read_workspaces(tasks))
         if TASKS in dirty:
@@ -142,10 +152,10 @@ class ProjectFold:
         if FORKS in dirty or flows_live:
             self._try(FORKS, lambda: self._list_forks(tasks))
         for task_id in sorted(tasks):
-            self._read_task(task_id)
+            self._try(task_id, partial(self._read_task, task_id))
         if QUESTIONS in dirty or self._questions:
             self._try(QUESTIONS, self._read_questions)
-        if WORKFLOWS in dirty or tasks or flows_live:
+        if WORKFLOWS in dirty or (self._runs is not None and (tasks or flows_live)):
             self._try(WORKFLOWS, lambda: self._read_flows(now))
         if HOOKS in dirty:
             self._try(HOOKS, self._read_hooks)
@@ -157,7 +167,7 @@ class ProjectFold:
             work = facts.work
             if facts.figures is not None or not (facts.unapplied and facts.is_open):
                 continue
-            since = self._since(task_id, work)
+            since = self._since(facts.workspace, work)
             if since and work.tip and (since, work.tip) not in self._uncountable:
                 found.append(Wanted(str(facts.row["last_at"]), task_id, since, work.tip))
         return found
@@ -185,7 +195,7 @@ class ProjectFold:
     def save(self) -> None:
         """Write the cache after the first look, and then after many changes only."""
         if not self._is_saved or self._cache.unsaved >= _SAVED_AFTER:
-            self._cache.keep()
+            self._cache.keep(others=self._only is not None)
             self._is_saved = True
 
     def _all(self) -> ProjectFacts:
@@ -194,7 +204,9 @@ class ProjectFold:
             flows=self.flows,
             questions=self._questions,
             hooks=self._hooks,
-            problems=tuple(each for part in self._problems.values() for each in part),
+            problems=tuple(
+                each for _part, found in sorted(self._problems.items()) for each in found
+            ),
         )
 
     def _try(self, part: str, read: Callable[[], Iterable[str] | None]) -> None:
@@ -206,25 +218,33 @@ class ProjectFold:
             self._problems[part] = (said,)
 
     def _read_workspaces(self, tasks: set[TaskId]) -> None:
-        before, self._workspaces = (
-            self._workspaces,
-            {each.task_id: each for each in self.project.registry.all()},
-        )
-        now = self._workspaces
+        before, now = self._workspaces, self.project.workspaces.entered()
+        self._workspaces = now
         tasks.update(each for each in self.tasks if before.get(each) != now.get(each))
+
+    def _workspace(self, task_id: TaskId, work: TaskWork) -> Workspace | None:
+        """Return the workspace of a task; one that the registry lacks only if it matters."""
+        found = self._workspaces.get(task_id)
+        if found is not None or not work.unapplied:
+            return found
+        return self.project.workspaces.of_task(task_id)
 
     def _list(self, tasks: set[TaskId]) -> None:
         """Look which tasks there are, and have all of them read: their stamps tell if they are."""
-        ids = frozenset(self.project.tasks.ids())
+        ids = frozenset(self.project.tasks.ids() if self._only is None else (self._only,))
+        ids = frozenset(each for each in ids if not is_fork(each))
         known = {each for each in self.tasks if not is_fork(each)} | self.unreadable
         for gone in known - ids:
             self._forget(gone)
         self._cache.forget_others(ids)
         tasks.difference_update(known - ids)
         tasks.update(ids)
+        self._listed = ids
 
     def _list_forks(self, tasks: set[TaskId]) -> None:
         at_work = {each for each in self.project.ids_at_work() if is_fork(each)}
+        if self._only is not None:
+            at_work &= {self._only}
         for gone in [each for each in self.tasks if is_fork(each) and each not in at_work]:
             self._forget(gone)
             tasks.discard(gone)
@@ -235,7 +255,8 @@ class ProjectFold:
         self.unreadable.discard(task_id)
         self._problems.pop(task_id, None)
 
-    def _read_task(self, task_id: TaskId) -> None:
+    def _read_task(self, task_id: TaskId) -> tuple[str, ...]:
+        """Read a task again; return sentences about what cannot be read of it."""
         try:
             found = self._facts(task_id)
         except (LookupError, TypeError, ValueError):  # the cache is damaged
@@ -245,16 +266,14 @@ class ProjectFold:
         if found is None:
             is_there = not is_fork(task_id) and self._cache.is_there(task_id)
             self._forget(task_id)
-            if is_there:
-                self.unreadable.add(task_id)
-                self._problems[task_id] = (
-                    f"task {task_id} cannot be read; `siding doctor` says why",
-                )
-            return
+            if not is_there:
+                return ()
+            self.unreadable.add(task_id)
+            return (f"task {task_id} cannot be read; `siding doctor` says why",)
         facts, present = found
         self.unreadable.discard(task_id)
-        self._problems[task_id] = (present.problem,) if present.problem else ()
         self.tasks[task_id] = before if before == facts else facts
+        return (present.problem,) if present.problem else ()
 
     def _facts(self, task_id: TaskId) -> tuple[TaskFacts, Present] | None:
         """Return what there is to know of a task; None if it cannot be read.
@@ -272,7 +291,7 @@ class ProjectFold:
         if present is not NOTHING and entry["row"]["name"] != name:
             return self._facts(task_id)  # now its name is known
         work = self._cache.work(task_id, entry)
-        workspace = self._workspaces.get(task_id)
+        workspace = self._workspace(task_id, work)
         facts = TaskFacts(
             id=task_id,
             row=entry["row"],
@@ -284,13 +303,12 @@ class ProjectFold:
             workspace=workspace,
         )
         if work.unapplied and work.tip:
-            since = self._since(task_id, work)
+            since = self._since(workspace, work)
             facts = facts._replace(figures=self._cache.figures(task_id, since, work.tip))
         return facts, present
 
-    def _since(self, task_id: TaskId, work: TaskWork) -> str:
+    def _since(self, workspace: Workspace | None, work: TaskWork) -> str:
         """Return the snapshot that what is not applied is counted from; "" if it is unknown."""
-        workspace = self._workspaces.get(task_id)
         if workspace is None or not workspace.base_snapshot:
             return ""
         if work.since:

@@ -97,6 +97,8 @@ class _Maker:
         rows: list[Row] = []
         for flow in self._facts.flows:
             if not flow.is_live and flow.stopped is None:
+                if flow.ended + DAY_S <= self._now:
+                    continue
                 self._hold(flow.ended + DAY_S)
             asks = self._by_row.get(workflow_key(self._names.project, flow.id), [])
             questions = [

@@ -6,6 +6,7 @@ two directories, which are empty while the task rests.
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,11 +18,12 @@ from siding.feed.running import LeftRow
 from siding.feed.task_work import Figures, TaskWork
 from siding.ground.clock import iso
 from siding.ground.errors import SidingError
-from siding.ground.ids import TaskId
+from siding.ground.ids import TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.intent_files import intent_paths
+from siding.record.ledger.intent_files import SUFFIX
 from siding.record.ledger.intents import Intents
 from siding.record.place.project import Project
+from siding.record.runs.file_names import LEFT, RECORD
 from siding.record.runs.reported import Reported, first_line, read_reported
 from siding.record.runs.run import Run
 from siding.record.runs.store import Runs
@@ -119,6 +121,8 @@ class PresentReader:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._tasks = os.fspath(project.layout.tasks_dir)
+        self._forks = os.fspath(project.layout.forks.tasks_dir)
         self._screens: Screens = {}  # what was read off screens: by run, for a state of its output
 
     def read(self, task_id: TaskId, name: str) -> Present:
@@ -126,13 +130,9 @@ class PresentReader:
 
         A caller reads the ledger after this: what ends between the two is in the ledger.
         """
-        layout = self.project.task_layout(task_id)
-        try:
-            names = os.listdir(layout.runs_dir)
-        except OSError:
-            names = []
-        if not names and not intent_paths(layout):
+        if self._rests(task_id):
             return NOTHING
+        layout = self.project.task_layout(task_id)
         runs = Runs(layout)
         live = runs.live()
         stems = run_stems(layout) if live else {}
@@ -146,6 +146,16 @@ class PresentReader:
             problem = error.message if isinstance(error, SidingError) else str(error)
             found = found._replace(problem=f"task {name}: {problem}")
         return found
+
+    def _rests(self, task_id: TaskId) -> bool:
+        """Tell by names alone that nothing goes on in a task. With thousands of tasks, joining
+        strings is ten times as fast as making Path objects."""
+        task = f"{self._forks if is_fork(task_id) else self._tasks}/{task_id}"
+        for directory, suffixes in (("runs", (RECORD, LEFT)), ("intents", (SUFFIX,))):
+            with suppress(FileNotFoundError):
+                if any(name.endswith(suffixes) for name in os.listdir(f"{task}/{directory}")):
+                    return False
+        return not os.path.lexists(f"{task}/running.json")
 
     def _live(self, task_id: TaskId, name: str, run: Run, stems: Mapping[str, str]) -> LiveRun:
         layout = self.project.task_layout(task_id)

@@ -275,9 +275,11 @@ BARE: dict[str, str] = {"devices": "list", "session": "open", "comments": "list"
 # the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.
 UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
 
-ALONE = "today"  # what `siding` without a verb is
+ALONE = "today"  # what `siding` without a verb is, in a pipe
+TERMINAL = "siding.faces.tui.command"  # and at a terminal
 
 HIDDEN: dict[str, tuple[str, str]] = {
+    "__hub": ("feed:HUB", "folds the feed for the screens that are open"),
     "__broker": ("broker:BROKER", "answers what a run asks"),
     "__workflow": ("workflows.run:WORK", "works on a run of a workflow"),
     "__report": ("integrating:REPORT", "records what an integrated agent reports"),
