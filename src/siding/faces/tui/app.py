@@ -13,7 +13,8 @@ from typing import Any, ClassVar, TypeVar
 
 from textual.app import App as TextualApp
 from textual.binding import Binding, BindingType
-from textual.events import AppBlur, AppFocus, Event, InputEvent
+from textual.events import AppBlur, AppFocus, Event, InputEvent, Paste
+from textual.events import Key as KeyEvent
 from textual.screen import Screen
 
 from siding.faces.tui.collector import Collector
@@ -131,7 +132,14 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     async def on_event(self, event: Event) -> None:
         if isinstance(event, InputEvent):
             self._key_at = time.monotonic()
+        if isinstance(event, KeyEvent | Paste) and not event.is_forwarded:
+            self._note_typed()
         await super().on_event(event)
+
+    def _note_typed(self) -> None:
+        place = self.place
+        if place is not None:
+            place.typed()
 
     def _handle_exception(self, error: Exception) -> None:
         """End at a bug. Tests have Textual's way; a person gets a report, as of any command."""
