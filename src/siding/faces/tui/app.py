@@ -22,13 +22,14 @@ from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
+from siding.faces.tui.palette import Chooser, Entry, Value, everything, keys_of
 from siding.faces.tui.place import Place
 from siding.faces.tui.ports import Severity
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.faces.tui.table import place_for
 from siding.faces.tui.watching import Source, Watching
 from siding.feed.addresses import Address, parsed
-from siding.feed.model import Feed, State
+from siding.feed.model import Feed, Row, State
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.wiring import App
@@ -267,6 +268,27 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """Go to the first place."""
         while len(self.screen_stack) > 1:
             self.pop_screen()
+
+    def act_help(self) -> None:
+        """Show the keys of the place on top; Enter runs one."""
+        place = self.place
+        if place is not None:
+            self._choose(place, "keys", keys_of(place.key_table))
+
+    def act_palette(self) -> None:
+        """Go to any row, or run any act of the place on top."""
+        place = self.place
+        if place is not None:
+            self._choose(place, "go to", everything(self.feed, place.key_table))
+
+    def _choose(self, place: Place, title: str, entries: Sequence[Entry]) -> None:
+        def chosen(value: Value | None) -> None:
+            if isinstance(value, Row):
+                self.open_address(value.address)
+            elif value is not None:
+                place.run_key(value)
+
+        self.push_screen(Chooser(title, entries, self.look), chosen)
 
     def act_leave(self) -> None:
         """End the program."""

@@ -22,10 +22,21 @@ class Differs(NamedTuple):
 
 
 class FeedWatch:
-    """Reads the feed in a thread, from `begin` to `end`; `tell` is called there."""
+    """Reads the feed in a thread, from `begin` to `end`; `tell` is called there.
 
-    def __init__(self, app: App, project: str, tell: Callable[[frozenset[str]], None]) -> None:
+    `shown` returns the feed that the newest page was made of: what came between it and the first
+    item is told as well.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        project: str,
+        shown: Callable[[], Feed | None],
+        tell: Callable[[frozenset[str]], None],
+    ) -> None:
         self._app = app
+        self._shown = shown
         self._tell = tell
         self._looks = Looks(project)
         self._viewer: Viewer | None = None
@@ -45,6 +56,9 @@ class FeedWatch:
             self._viewer = None
 
     def _follow(self, viewer: Viewer) -> None:
+        shown = self._shown()
+        if shown is not None:
+            self._looks.take(shown)
         try:
             for item in viewer.items():
                 found = self._looks.take(item)

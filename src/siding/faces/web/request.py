@@ -58,12 +58,13 @@ class Site:
             app.listeners,
             topics,
             self.screen.has_eyes,
-            lambda tell: FeedWatch(app, here, tell),
+            lambda tell: FeedWatch(app, here, lambda: self._feed, tell),
         )
         self.views = Views()
         self.workflow_runs = RunSummaries()
         self._fold = HomeFold(app)
         self._folding = threading.Lock()
+        self._feed: Feed | None = None
         self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()
 
     def say(self, text: str) -> None:
@@ -82,7 +83,8 @@ class Site:
         """Return everything as it is now: what this process did a moment ago is in it."""
         with self._folding:
             self._fold.touched(())
-            return self._fold.look()
+            self._feed = self._fold.look()
+            return self._feed
 
     def asks_of_task(self, project: Project, task_id: str) -> list[FeedAsk]:
         """Return what waits for a person in a task, longest waiting first."""
