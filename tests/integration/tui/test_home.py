@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -31,8 +32,8 @@ _QUESTION = {
 
 
 @pytest.fixture
-def day(tmp_path: Path) -> Sandbox:
-    """Return a home with a task that waits, one that broke, one to apply and one that runs."""
+def day(tmp_path: Path) -> Iterator[Sandbox]:
+    """Yield a home with a task that waits, one that broke, one to apply and two that run."""
     sandbox = Sandbox(tmp_path)
     shop = tmp_path / "shop"
     shutil.copytree(sandbox.repo, shop, symlinks=True)
@@ -44,7 +45,9 @@ def day(tmp_path: Path) -> Sandbox:
     talk = "while read said; do echo heard $said; done"
     siding("run", "--new", "talk", "--tty", "--detach", "--", "sh", "-c", talk)
     siding("run", "--new", "limits", "--detach", "--", "sh", "-c", asks, cwd=shop)
-    return sandbox
+    yield sandbox
+    for task, place in (("talk", sandbox.repo), ("views", shop), ("limits", shop)):
+        siding("stop", "--all", "-t", task, cwd=place, status=None)
 
 
 def test_a_day_at_the_screen(day: Sandbox) -> None:
