@@ -195,6 +195,9 @@ def item_of(anchor: Anchor | None, source: PatchSource) -> int:
     if at.comment:
         found = source.item_of(file, comment=at.comment)
         return found if found >= 0 else source.item_of(file)
+    if at.fold >= 0:
+        found = source.item_of_fold(file, at.fold, anchor.row.new or 0)
+        return found if found >= 0 else source.item_of(file)
     if at.kind == "file" or at.hunk < 0:
         return source.item_of(file)
     if at.row < 0 or anchor.row.kind == "hunk":
