@@ -31,6 +31,7 @@ FIGURES: dict[str, str] = {
     "judging": "benchmarks.judging",
     "viewers": "benchmarks.viewers",
     "wire": "benchmarks.wire",
+    "widgets": "benchmarks.widgets",
 }
 
 

@@ -180,6 +180,7 @@ class Waits(StrEnum):
     HOOKS = "hooks"
     AGENT = "agent"
     WORKFLOW = "workflow"
+    CUT_OFF = "cut off"  # an act began, and its process died before it was recorded
     DONE = "done"  # nothing waits: a person is told of it, and it is not in the inbox
 
 

@@ -10,12 +10,10 @@ from textual.pilot import Pilot
 from siding.faces.tui.app import SidingApp
 from siding.faces.tui.places.task.place import TaskPlace
 from siding.feed.addresses import Address
-from siding.feed.model import Feed
 
 from ..undo.desk import Desk
 
 _LONGEST_S = 15.0
-_NO_FEED = Feed(epoch=0, seq=0, rows=(), asks=(), problems=(), projects=1)
 
 
 class TaskScreen:
@@ -34,7 +32,7 @@ class TaskScreen:
         project = self.desk.project
         address = Address(project.layout.root.name, self.desk.task.id, rest, hunk)
         self.place = TaskPlace(address)
-        app = SidingApp(project.app, begin=lambda: self.place, first=_NO_FEED)
+        app = SidingApp(project.app, begin=lambda: self.place)
         async with app.run_test(size=size) as pilot:
             self._pilot = pilot
             await self.until(lambda: self.place._opened is not None)

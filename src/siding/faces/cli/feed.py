@@ -18,7 +18,7 @@ from siding.ground.errors import SidingError, UsageError, counted
 
 if TYPE_CHECKING:
     from siding.asking.views import InboxEntry
-    from siding.feed.inbox import Inbox
+    from siding.feed.inbox import Inbox, InboxReader
     from siding.feed.projects import ProjectRow
     from siding.feed.today import Line, Today
     from siding.record.place.wiring import App
@@ -45,18 +45,19 @@ def _inbox_options(parser: ArgumentParser) -> None:
 def _inbox(arguments: Namespace, context: Context) -> int:
     if arguments.watch and arguments.json:
         raise UsageError("--watch prints lines for a person; leave out --json")
-    inbox = _look(arguments, context)
+    reader = _reader(arguments, context)
+    inbox = reader.look()
     for sentence in inbox.problems:
         context.screen.warn(inert(sentence))
     if arguments.json:
-        print_json(context.screen, [each._asdict() for each in inbox.entries])
+        print_json(context.screen, [each.as_record() for each in inbox.asks])
         return 0
     if inbox.entries:
         _print_inbox(context, inbox.entries)
     else:
         context.screen.note("nothing waits for you")
     if arguments.watch:
-        _watch_inbox(arguments, context, inbox)
+        _watch_inbox(reader, context, inbox)
     return 0
 
 
@@ -72,13 +73,11 @@ run when something starts to wait.
 )
 
 
-def _look(arguments: Namespace, context: Context) -> Inbox:
-    from siding.feed.inbox import waiting, waiting_in
+def _reader(arguments: Namespace, context: Context) -> InboxReader:
+    from siding.feed.inbox import InboxReader
     from siding.record.place.project import require_project
 
-    if arguments.here:
-        return waiting_in(require_project(context.app))
-    return waiting(context.app)
+    return InboxReader(context.app, require_project(context.app) if arguments.here else None)
 
 
 def _print_inbox(context: Context, entries: tuple[InboxEntry, ...]) -> None:
@@ -99,25 +98,22 @@ def _print_inbox(context: Context, entries: tuple[InboxEntry, ...]) -> None:
     )
 
 
-def _watch_inbox(arguments: Namespace, context: Context, inbox: Inbox) -> None:
+def _watch_inbox(reader: InboxReader, context: Context, inbox: Inbox) -> None:
     """Print each entry that is new, until Ctrl-C."""
-    known = {_identity(each) for each in inbox.entries}
+    known = {each.id for each in inbox.asks}
     while True:
         context.screen.out.flush()
         time.sleep(LOOK_EVERY_S)
-        entries = _look(arguments, context).entries
-        for each in entries:
-            if _identity(each) not in known:
+        asks = reader.look().asks
+        for ask in asks:
+            each = ask.entry
+            if ask.id not in known:
                 task = f" · {inert(each.task_name)}" if each.task_name else ""
                 context.screen.print(
                     f"{each.kind} · {inert(each.project)}{task} · {inert(each.title)}"
                     f"\n  {inert(each.command)}"
                 )
-        known = {_identity(each) for each in entries}
-
-
-def _identity(entry: InboxEntry) -> tuple[str, ...]:
-    return (entry.kind, entry.project_dir, entry.task_id, entry.session_id, entry.step_id)
+        known = {ask.id for ask in asks}
 
 
 def _today_options(parser: ArgumentParser) -> None:
@@ -362,4 +358,22 @@ Running it again changes nothing.
 """,
     _init_options,
     _init,
+)
+
+
+def _hub_options(parser: ArgumentParser) -> None:
+    del parser
+
+
+def _hub(arguments: Namespace, context: Context) -> int:
+    from siding.feed.hub_process import be_hub
+
+    del arguments
+    return be_hub(context.app)
+
+
+HUB = Verb(
+    """Fold the feed for the screens that are open. The first of them calls this, nobody else.""",
+    _hub_options,
+    _hub,
 )

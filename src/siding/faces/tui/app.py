@@ -4,6 +4,7 @@ It keeps nothing of its own: what it shows is the feed, and what it does are the
 """
 
 import asyncio
+import re
 import signal
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,15 +18,18 @@ from textual.screen import Screen
 
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
+from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
 from siding.faces.tui.place import Place
 from siding.faces.tui.ports import Severity
+from siding.faces.tui.rows.styles import Look, Palette
 from siding.faces.tui.table import place_for
 from siding.faces.tui.watching import Source, Watching
 from siding.feed.addresses import Address, parsed
 from siding.feed.model import Feed, State
 from siding.ground.errors import SidingError, UsageError
+from siding.ground.namedtuples import NamedTuple
 from siding.record.place.wiring import App
 
 T = TypeVar("T")
@@ -33,7 +37,24 @@ _NOTHING = Feed(epoch=0, seq=0, rows=(), asks=(), problems=(), projects=0)
 _COLLECT_EVERY_S = 0.5
 _THREADS = 4
 _INTERRUPTED_S = 2.0  # within which a second ctrl+c leaves
+_BUG = 70  # as of any command
+# Mode 2031: the terminal tells when it changes between dark and light.
+_TELL_THEME, _TELL_NO_THEME = "\x1b[?2031h", "\x1b[?2031l"
+_THEME_TOLD = re.compile(r"\x1b\[\?997;([12])n")
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Options(NamedTuple):
+    """How the app is shown, and what it is told by who starts it."""
+
+    keys: Mapping[str, Sequence[str]] = {}  # by `PLACE.ACT`, or ACT for all places
+    look: Look = Look()
+    typed: str = ""  # before the screen took keys
+    owns_collector: bool = False  # whether it may collect garbage by its own rule
+    has_eyes: Callable[[bool | None], None] | None = None  # is told whether a person looks
+
+
+_USUAL = Options()
 
 
 class SidingApp(TextualApp[int], inherit_bindings=False):
@@ -49,22 +70,24 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         siding: App,
         *,
         source: Callable[[], Source] | None = None,
-        keys: Mapping[str, Sequence[str]] | None = None,
-        first: Feed = _NOTHING,
         begin: Callable[[], Place] = lambda: place_for(None),
-        owns_collector: bool = False,
-        ansi: bool = False,
+        options: Options = _USUAL,
     ) -> None:
-        super().__init__(driver_class=SidingDriver, ansi_color=ansi or None)
+        super().__init__(driver_class=SidingDriver, ansi_color=True)
         self.siding = siding._replace(tell=self._tell, warn=self._warn, choose=None)
-        self.feed = first
+        self.feed = _NOTHING
+        self.look = options.look
+        self.typed = options.typed
+        self.failure: Exception | None = None  # a bug that ended the screen
+        self.last_frame: tuple[int, list[str]] | None = None
+        self._has_eyes = options.has_eyes
         self.eyes = Eyes.UNKNOWN
-        self._key_settings = dict(keys or {})
+        self._key_settings = options.keys
         self._source = source
         self._begin = begin
         self._watching: Watching | None = None
         self._outer = Outer(siding.env)
-        self._collector = Collector() if owns_collector else None
+        self._collector = Collector() if options.owns_collector else None
         self._acts = ThreadPoolExecutor(_THREADS, thread_name_prefix="siding-act")
         self._doing = ""
         self._shown: frozenset[str] = frozenset()
@@ -80,6 +103,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Begin to watch the feed, and take over signals and the collector."""
+        self.theme = "ansi-light" if self.look.palette is Palette.LIGHT else "ansi-dark"
+        self.write_outer(_TELL_THEME)
         loop = asyncio.get_running_loop()
         for number in _ENDING:
             try:
@@ -95,6 +120,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
 
     async def on_unmount(self) -> None:
         """End the thread of the feed."""
+        self.write_outer(_TELL_NO_THEME)
         if self._watching is not None:
             await asyncio.to_thread(self._watching.close)
         self._acts.shutdown(wait=False, cancel_futures=True)
@@ -105,6 +131,26 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         if isinstance(event, InputEvent):
             self._key_at = time.monotonic()
         await super().on_event(event)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End at a bug. Tests have Textual's way; a person gets a report, as of any command."""
+        if self.is_headless:
+            super()._handle_exception(error)
+            return
+        if self.failure is None:
+            self.failure = error
+        self.exit(_BUG, return_code=_BUG)
+
+    def exit(
+        self,
+        result: int | None = None,
+        return_code: int = 0,
+        message: Any = None,
+    ) -> None:
+        """Keep the lines of the first place, for the next start; then end."""
+        if self.last_frame is None and len(self.screen_stack) == 1:
+            self.last_frame = (self.size.width, lines_of(self.screen))
+        super().exit(result, return_code, message)
 
     # The feed.
 
@@ -146,6 +192,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self._tell_eyes()
 
     def _tell_eyes(self) -> None:
+        if self._has_eyes is not None:
+            self._has_eyes(self.eyes.focused)
         if self._watching is not None:
             self._watching.show(self._shown, self.eyes.focused)
 
@@ -167,8 +215,16 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self._end(128 + signal.SIGHUP)
 
     def on_terminal_reply(self, event: TerminalReply) -> None:
-        """Take note of what the terminal told; an answer that comes late is never a letter."""
-        del event
+        """Follow the terminal from dark to light; any other answer came too late."""
+        told = _THEME_TOLD.fullmatch(event.text)
+        if told is None or self.look.palette not in (Palette.DARK, Palette.LIGHT):
+            return
+        palette = Palette.LIGHT if told[1] == "2" else Palette.DARK
+        self.look = self.look._replace(palette=palette)
+        self.theme = f"ansi-{palette}"
+        for each in self.screen_stack:
+            if isinstance(each, Place):
+                each.use(self.look)
 
     # Places.
 
@@ -309,7 +365,12 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
 
     def hand_over(self, project: str, task: str, run: str) -> None:
         """Give the whole terminal to a run until it is left; then come back to where we were."""
-        raise NotImplementedError
+        try:
+            said = handed_over(self, self.siding, project, task, run)
+        except SidingError as error:
+            self._say_error(error)
+        else:
+            self.say(said)
 
     def _end(self, status: int) -> None:
         self.exit(status, return_code=status)
@@ -336,3 +397,9 @@ def status_of(feed: Feed, is_there: bool) -> list[str]:
     ]
     problems = [f"{len(feed.problems)} cannot be read"] if feed.problems else []
     return [", ".join(shown) or "all quiet", *problems]
+
+
+def lines_of(screen: Screen[Any]) -> list[str]:
+    """Return the lines of a screen as text."""
+    strips = screen._compositor.render_strips()
+    return ["".join(segment.text for segment in strip).rstrip() for strip in strips]

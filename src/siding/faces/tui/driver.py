@@ -5,6 +5,7 @@ Textual's own reads on for ever from a terminal that is gone, and blocks when it
 
 import os
 import select
+import sys
 import time
 from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
@@ -74,7 +75,17 @@ class SidingDriver(LinuxDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = sys.__stdout__  # what is shown; stderr may be a file
+        self._typed = str(getattr(app, "typed", ""))  # before the screen took keys
         self._wake: tuple[int, int] | None = None  # a pipe that ends the thread of keys
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        """Return the size of the terminal itself: COLUMNS may be of another one."""
+        try:
+            columns, lines = os.get_terminal_size(self.fileno)
+        except OSError:
+            return super()._get_terminal_size()
+        return columns or 80, lines or 25
 
     def start_application_mode(self) -> None:
         self._wake = os.pipe()
@@ -105,6 +116,9 @@ class SidingDriver(LinuxDriver):
         poller = select.poll()
         poller.register(self.fileno, select.POLLIN)
         poller.register(wake, select.POLLIN)
+        typed, self._typed = self._typed, ""
+        for piece in taken.feed(typed, time.monotonic()):
+            self._tell(parser, piece)
         while True:
             wait = taken.wait_s(time.monotonic())
             ready = {

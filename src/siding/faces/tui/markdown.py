@@ -7,6 +7,7 @@ more comes. A link that is defined further down stays text.
 
 import re
 from collections.abc import Iterable
+from copy import copy
 from enum import StrEnum
 
 from siding.ground.namedtuples import NamedTuple
@@ -76,10 +77,9 @@ class Splitter:
     @property
     def open(self) -> list[Block]:
         """Return what is not final yet, as it would be if nothing more came."""
-        if self._fence:
-            return [self._code(self._rest)] if self._rest else []
-        lines = [*self._lines, self._rest] if self._rest else self._lines
-        return _blocks(lines)
+        other = copy(self)
+        other._lines = list(self._lines)
+        return other.end()
 
     def _take(self, line: str) -> list[Block]:
         line = line.removesuffix("\r")

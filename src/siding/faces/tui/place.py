@@ -16,6 +16,7 @@ from textual.screen import Screen
 from siding.faces.tui.foot import Foot
 from siding.faces.tui.keys import Key, KeyTable, spoken
 from siding.faces.tui.ports import AppPort
+from siding.faces.tui.rows.styles import Look
 from siding.feed.addresses import Address
 from siding.feed.model import Feed
 
@@ -56,6 +57,9 @@ class Place(Screen[None]):
     def take_feed(self, feed: Feed) -> None:
         """Show the feed, which has changed. Called when the place is shown, and on each change."""
 
+    def use(self, look: Look) -> None:
+        """Draw with other colours. Called when the place is shown, and when they change."""
+
     def is_at(self, address: Address) -> bool:
         """Tell whether this place can show an address; `go_to` then does."""
         return address == self.address
@@ -84,6 +88,7 @@ class Place(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the hints."""
+        self.use(self.port.look)
         self.foot.show_hints(self.key_table.hints())
 
     def on_screen_resume(self) -> None:

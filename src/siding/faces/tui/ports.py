@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Literal, Protocol, TypeVar
 
 from siding.faces.tui.keys import Key, KeyTable
+from siding.faces.tui.rows.styles import Look
 from siding.feed.addresses import Address
 from siding.feed.model import Feed
 from siding.record.place.wiring import App
@@ -22,6 +23,10 @@ class AppPort(Protocol):
     @property
     def feed(self) -> Feed:
         """Everything, as of the newest change that came."""
+
+    @property
+    def look(self) -> Look:
+        """Which colours and marks there are."""
 
     def open_address(self, address: Address | str) -> None:
         """Show what an address names. Says so if nothing has this address."""

@@ -9,6 +9,8 @@ import re
 
 from rich.cells import cell_len, split_graphemes
 
+from siding.ground.namedtuples import NamedTuple
+
 TAB = 4  # cells between the stops that tabs go to
 
 # Controls draw nothing and may change what is drawn; bidirectional controls reorder the text
@@ -41,6 +43,14 @@ _ODD = re.compile("[\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\u1160\u3164\uffa0]")  # a
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
+
+
+class Span(NamedTuple):
+    """A range of a line that has a style of its own."""
+
+    start: int
+    end: int
+    style: str
 
 
 def inert(text: str, *, lines: bool = False) -> str:

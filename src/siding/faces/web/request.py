@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import time
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -15,8 +15,10 @@ from siding.asking.screens import OpenScreen
 from siding.faces.web.live import Hub, Stamps, TopicKind, stamps_of
 from siding.faces.web.nonces import Nonces
 from siding.faces.web.text import inert
-from siding.feed.inbox import waiting_in
-from siding.feed.overview import Total, Waiting, total_change
+from siding.feed.fold import HomeFold
+from siding.feed.model import Ask as FeedAsk
+from siding.feed.model import Feed
+from siding.feed.overview import Total, asks_of, total_change
 from siding.feed.workflow_runs import RunSummaries
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import TaskId
@@ -29,7 +31,6 @@ from siding.record.recording.steps import step as find_step
 
 _VIEWS_KEPT = 16
 _TOTALS_KEPT = 4096
-_WAITING_KEPT_S = 5
 
 
 class Site:
@@ -53,7 +54,8 @@ class Site:
         self.hub = Hub(self.project, app.listeners, topics, self.screen.has_eyes)
         self.views = Views()
         self.workflow_runs = RunSummaries()
-        self._waiting: tuple[Any, list[Waiting]] | None = None
+        self._fold = HomeFold(app)
+        self._folding = threading.Lock()
         self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()
 
     def say(self, text: str) -> None:
@@ -68,15 +70,15 @@ class Site:
         """Return a value that changes when any file of the project's state changes."""
         return stamps_of(self._watched)
 
-    def waiting(self, project: Project) -> list[Waiting]:
-        """Return what waits for a person in the project.
+    def feed(self) -> Feed:
+        """Return everything as it is now: what this process did a moment ago is in it."""
+        with self._folding:
+            self._fold.touched(())
+            return self._fold.look()
 
-        The answer is cached until the project changes, and for `_WAITING_KEPT_S` seconds at most.
-        """
-        signature = (self.stamps(), int(time.monotonic() / _WAITING_KEPT_S))
-        if self._waiting is None or self._waiting[0] != signature:
-            self._waiting = (signature, waiting_of(project))
-        return self._waiting[1]
+    def asks_of_task(self, project: Project, task_id: str) -> list[FeedAsk]:
+        """Return what waits for a person in a task, longest waiting first."""
+        return [each for each in asks_of(project, self.feed()) if each.entry.task_id == task_id]
 
     def task_id(self, project: Project, named: str) -> TaskId:
         """Return the id if a task has it; raise NotFound, so no address becomes part of a path."""
@@ -128,21 +130,6 @@ class Views:
     def _forget(self, key: Hashable) -> None:
         self._kept.pop(key, None)
         self._making.pop(key, None)
-
-
-def waiting_of(project: Project) -> list[Waiting]:
-    """Return what waits in tasks of this project, and questions without a task."""
-    return [
-        Waiting(
-            task=each.task_id,
-            what=each.title,
-            path=each.page,
-            about=each.detail,
-            since=each.since,
-        )
-        for each in waiting_in(project).entries
-        if each.task_id or each.session_id
-    ]
 
 
 class Ask(NamedTuple):

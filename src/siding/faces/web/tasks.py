@@ -43,7 +43,7 @@ def task(ask: Ask) -> Page:
         "running": [_in_progress(each) for each in reversed(found.in_progress)],
         "live": {each.run for each in running(ask.project, task_id)},
         "total": ask.site.total(task_id, last.snapshot) if last and last.snapshot else None,
-        "waiting": [each for each in ask.site.waiting(ask.project) if each.task == task_id],
+        "waiting": [each.entry for each in ask.site.asks_of_task(ask.project, task_id)],
         "card": dict(found.task.start),
         "workflows": [
             run

@@ -163,7 +163,9 @@ class Home(_Layout):
     projects_dir = Below("projects")
     # The paired devices, and the certificate of a dashboard that is served to them.
     devices_dir = Below("devices")
+    feed_dir = Below("feed")  # the lock and the socket of the feed's hub; what a person has seen
     screens_dir = Below("screens")  # the screens that are open, and whether somebody looks at them
+    terminal_dir = Below("terminal")  # the last frame of the screen, and what it has asked once
     told_dir = Below("told")  # of what a person was told that waits still
     ports_dir = Below("ports")  # which task has which block of ports, in all projects
     # Caches of what is found in the homes of agents; they can be deleted at any time.

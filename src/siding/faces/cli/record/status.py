@@ -123,7 +123,9 @@ def _print_whole(project: Project, screen: Screen, named: str | None, *, as_json
             screen.print(f"task        {inert(f'{what}; {ways_on(project)}')}")
         return 0
     if as_json:
-        record = _record(found, _root(project))
+        from siding.feed.task_rows import task_record
+
+        record = {**_record(found, _root(project)), **task_record(project, found.task)}
         live = [each._asdict() for each in live_workflows(project, found.task.id)]
         from siding.faces.cli.formats import print_json
 

@@ -6,18 +6,19 @@ from itertools import pairwise
 
 from siding.faces.tui.rows.styles import TEXT
 from siding.faces.tui.rows.wrap import Part, wrap
-from siding.faces.tui.text import TAB, cells, head, inert, is_inert, isolated, left_out
+from siding.faces.tui.text import (
+    TAB,
+    Span,
+    cells,
+    head,
+    inert,
+    is_inert,
+    isolated,
+    left_out,
+)
 from siding.ground.namedtuples import NamedTuple
 
 Pieces = list[tuple[str, str]]  # text and the name of its style
-
-
-class Span(NamedTuple):
-    """A range of a line that has a style of its own."""
-
-    start: int
-    end: int
-    style: str
 
 
 class Line(NamedTuple):

@@ -10,7 +10,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from siding.faces.tui.rows.lines import Line, Span, line_of
+from siding.faces.tui.rows.lines import Line, line_of
+from siding.faces.tui.text import Span
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.sgr import Style, styled
 

@@ -8,10 +8,11 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 from siding.faces.tui.rows.base import Rows
-from siding.faces.tui.rows.lines import Line, Pieces, Span, fitted, hits, line_of, overlay, rows_of
+from siding.faces.tui.rows.lines import Line, Pieces, fitted, hits, line_of, overlay, rows_of
 from siding.faces.tui.rows.styles import PLAIN_LOOK, TEXT, Look
 from siding.faces.tui.rows.words import changed_words
 from siding.faces.tui.rows.wrap import height
+from siding.faces.tui.text import Span
 from siding.ground.namedtuples import NamedTuple
 
 _SIGNS = {"add": "+", "delete": "-"}

@@ -10,11 +10,11 @@ from typing import Any
 
 from siding.faces.tui.markdown import Block, Kind, Splitter, inline
 from siding.faces.tui.rows.base import Rows
-from siding.faces.tui.rows.lines import Line, Pieces, Span, fitted, hits, line_of, overlay, rows_of
+from siding.faces.tui.rows.lines import Line, Pieces, fitted, hits, line_of, overlay, rows_of
 from siding.faces.tui.rows.output import Lines
 from siding.faces.tui.rows.styles import PLAIN_LOOK, TEXT, Look
 from siding.faces.tui.rows.wrap import height
-from siding.faces.tui.text import cells, cut, inert
+from siding.faces.tui.text import Span, cells, cut, inert
 from siding.ground.namedtuples import NamedTuple
 
 _NAMES = 9  # cells of the column of names

@@ -21,6 +21,7 @@ from siding.faces.tui.places.task.steps_tab import StepsTab
 from siding.faces.tui.places.task.tab import Tab
 from siding.faces.tui.places.task.wider import Wider
 from siding.faces.tui.rows.base import Rows
+from siding.faces.tui.rows.styles import Look
 from siding.feed.addresses import Address
 from siding.feed.model import Feed, Row, State
 from siding.record.place.busy import live_in
@@ -124,6 +125,15 @@ class TaskPlace(Place):
         if is_new and self._opened is not None:
             self._stale |= set(self.tabs)
             self._refresh_tab(changed=True)
+        self.told()
+
+    def use(self, look: Look) -> None:
+        """Draw with other colours."""
+        self.head.look = look
+        self.head.refresh()
+        self.sheet.use(look)
+        for each in self.tabs.values():
+            each.use(look)
         self.told()
 
     def is_at(self, address: Address) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
-from siding.faces.cli.screen.words import ago, duration
 from siding.faces.tui.rows.lines import Pieces
 from siding.faces.tui.rows.list import Column, Entry
 from siding.faces.tui.rows.styles import TEXT, Look
@@ -11,6 +10,7 @@ from siding.faces.tui.text import inert
 from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
+from siding.record.place.quantities import ago, duration
 from siding.record.recording.logged import has_failed, logged_folded
 from siding.record.recording.missing_steps import in_progress
 from siding.record.recording.steps import Step, Task
