@@ -1,6 +1,8 @@
 """The number of what waits is in the title, on the icon and beside the inbox; the browser calls."""
 
 import json
+import os
+import signal
 import time
 
 from playwright.sync_api import Page, expect
@@ -91,3 +93,16 @@ def test_the_inbox_offers_to_call(dashboard: Dashboard, visit: Open) -> None:
     expect(offer).to_be_visible()
     offer.click()
     expect(offer).to_be_hidden()
+
+
+def test_a_host_that_was_killed_is_on_the_board_without_a_reload(
+    dashboard: Dashboard, sandbox: Sandbox, visit: Open
+) -> None:
+    """No file says that it has died."""
+    sandbox.siding("run", "--detach", "--", "sleep", "60")
+    page = visit(dashboard)
+    expect(page.locator("#group-runs .number")).to_have_text("1")
+    (run,) = sandbox.json("runs", "--format", "json")
+    os.kill(run["host"], signal.SIGKILL)
+    expect(page.locator("#group-broke .number")).to_have_text("1")
+    expect(page.locator("#group-runs")).to_have_count(0)

@@ -45,7 +45,14 @@ def writes(line: str, *more: str) -> Row:
 
 ROWS: dict[str, tuple[Row, ...]] = {
     "run": (writes("run -- sh -c", "echo never >>hello.txt"),),
-    "status": (reads("status"), reads("status --format json"), reads("status --short")),
+    "status": (
+        reads("status"),
+        reads("status --format json"),
+        reads("status --short"),
+        reads("status --all"),
+        reads("status --all --json"),
+        reads("status --all --json --since 1:1"),
+    ),
     "today": (reads("today"), reads("today --format json")),
     "runs": (reads("runs"), reads("runs --all"), reads("runs --format json")),
     "output": (reads("output"),),
@@ -110,7 +117,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "checkpoint": (writes("checkpoint"),),
     "cd": (reads("path new"),),
     "path": (reads("path"),),
-    "open": (reads("open --with true new"),),
+    "open": (reads("open --with true new"), reads("open siding://repo/new")),
     "verify": (reads("verify"), reads("verify old")),
     "ui": (),  # it stays: see `test_the_dashboard_of_a_home_without_room`
     "gc": (reads("gc --dry-run"), Row(words=("gc",), does=FREES)),
@@ -126,6 +133,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "__complete": (reads("__complete task"),),
     # No such task: hosts alone call it.
     "__workflow": (reads("__workflow wnothing1", status=1),),  # there is no such run
+    "__hub": (reads("__hub", status=1),),
     "__broker": (reads("__broker --task x --run r1 --listening 0 --lifeline 0", status=1),),
     "__report": (reads("__report claude", status=1),),  # it is told nothing
     "task start": (

@@ -34,6 +34,7 @@ DOORS = {
     "faces/cli/screen/pager.py": "the pager's process; shlex",
     "faces/cli/sessions/options.py": "as a verb: the sessions, which the options need not",
     "faces/cli/record/step_lines.py": "policy, sandbox and coverage, for the steps that have them",
+    "faces/tui/table.py": "each place, until it is shown first",
     "faces/cli/telling/runs.py": "questions, where somebody is asked; what hosts were refused",
     "faces/cli/telling/questions.py": "what looks for a sandbox: it is asked about once",
     "faces/cli/telling/step_words.py": "the isolation of a run, where something changed elsewhere",
@@ -194,7 +195,6 @@ DOORS = {
     "ground/storage/locks.py": "durable writing, for commands that only read",
     "ground/storage/journals.py": "what writes, for commands that only read",
     "faces/web/syntax.py": "the lexers",
-    "faces/tui/table.py": "places that are not shown",
 }
 
 

@@ -81,6 +81,7 @@ class Viewer:
         self._wakes, self._woken = os.pipe()
         for fd in (self._wakes, self._woken):
             os.set_blocking(fd, False)
+        self._begun: Apart | None = None  # ends when the hub listens
         self._failures = 0
         self._held_until = 0.0
 
@@ -89,10 +90,14 @@ class Viewer:
 
         Ends after `close`. Raises HomeHidden in a sandbox that hides the projects.
         """
-        self._is_read = True
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_read = True
         try:
             while True:
                 hub = None if home_is_hidden(self._app) else self._reach_hub()
+                self._reap()
                 if hub is None:
                     yield from self._alone()
                 else:
@@ -146,20 +151,19 @@ class Viewer:
             self._failures = 0
             return None
         until = time.monotonic() + PATIENCE_S
-        begun: Apart | None = None
         while time.monotonic() < until:
             with suppress(OSError):
                 return connect_to(self._place.socket)
             if not self._begins:
                 return None
-            status = None if begun is None else begun.status()
+            status = None if self._begun is None else self._begun.status()
             if status not in (None, 0, IS_ANOTHER):
                 return None  # it could not begin
             if status is not None:
-                begun = None
-            if begun is None and self._may_begin():
+                self._begun = None
+            if self._begun is None and self._may_begin():
                 try:
-                    begun = begin_hub(self._app)
+                    self._begun = begin_hub(self._app)
                 except OSError:
                     return None
             self._wait([], time.monotonic() + _TRY_S)
@@ -274,7 +278,14 @@ class Viewer:
             ready.remove(self._wakes)
         return ready
 
+    def _reap(self) -> None:
+        """Wait for what we began a hub with: it is no process of ours that goes on."""
+        if self._begun is not None:
+            self._begun.await_end(PATIENCE_S)
+            self._begun = None
+
     def _leave(self) -> None:
+        self._reap()
         with self._lock:
             self._is_closed = True
             self._free()

@@ -52,6 +52,7 @@ class ProjectFold:
         self.tasks: dict[TaskId, TaskFacts] = {}  # forks only while something goes on in them
         self.unreadable: set[TaskId] = set()
         self.flows: list[WorkflowFacts] = []
+        self._listed: frozenset[TaskId] = frozenset()
         self._cache = WorkCache(project)
         self._present = PresentReader(project)
         self._runs: WorkflowRuns | None = None  # most projects have none
@@ -63,6 +64,7 @@ class ProjectFold:
         self._dirty_tasks: set[TaskId] = set()
         self._uncountable: set[tuple[str, str]] = set()
         self._part: tuple[Names, Part] | None = None
+        self._directories: set[Path] | None = None
         self._is_saved = False
 
     def touch(self, *parts: str) -> None:
@@ -89,22 +91,28 @@ class ProjectFold:
             self._runs.project = project
 
     def directories(self) -> set[Path]:
-        """Return the directories whose entries matter."""
+        """Return the directories whose entries matter, as they are there."""
+        if self._directories is None:
+            self._directories = {each for each in self._that_matter() if each.is_dir()}
+        return self._directories
+
+    def _that_matter(self) -> set[Path]:
         layout = self.project.layout
         found = {layout.root, layout.tasks_dir, layout.decisions_dir, layout.decisions_dir / "open"}
         for task_id, facts in self.tasks.items():
             if facts.is_open or facts.is_restless:  # the others are looked at by `events.jsonl`
                 task = self.project.task_layout(task_id)
                 found.update((task.root, task.intents_dir, task.runs_dir))
-        for task_id in self.unreadable:
+        for task_id in self._listed - self.tasks.keys():  # damaged, or being made just now
             found.add(self.project.task_layout(task_id).root)
         found.add(layout.forks.used_dir)
         found.add(layout.workflow_runs_dir)
-        found.update(layout.workflow_runs_dir / flow.id for flow in self.flows)
+        if self._runs is not None:
+            found.update(layout.workflow_runs_dir / run_id for run_id in self._runs.watched)
         if self._hooks_dir is not None:
             found.add(self._hooks_dir)
             found.add(self._hooks_dir.parent)
-        return {each for each in found if each.is_dir()}
+        return found
 
     def reads_hooks_of(self, path: str) -> bool:
         """Tell whether a path outside of the home is that of the hooks of the repository."""
@@ -136,7 +144,7 @@ class ProjectFold:
         flows_live = any(each.is_live for each in self.flows)
         if not (dirty or tasks or self._questions or flows_live):
             return
-        self._part = None
+        self._part = self._directories = None
         if WORKSPACES in dirty:
             self._try(WORKSPACES, lambda: self._read_workspaces(tasks))
         if TASKS in dirty:
@@ -147,7 +155,7 @@ class ProjectFold:
             self._try(task_id, partial(self._read_task, task_id))
         if QUESTIONS in dirty or self._questions:
             self._try(QUESTIONS, self._read_questions)
-        if WORKFLOWS in dirty or tasks or flows_live:
+        if WORKFLOWS in dirty or (self._runs is not None and (tasks or flows_live)):
             self._try(WORKFLOWS, lambda: self._read_flows(now))
         if HOOKS in dirty:
             self._try(HOOKS, self._read_hooks)
@@ -159,7 +167,7 @@ class ProjectFold:
             work = facts.work
             if facts.figures is not None or not (facts.unapplied and facts.is_open):
                 continue
-            since = self._since(task_id, work)
+            since = self._since(facts.workspace, work)
             if since and work.tip and (since, work.tip) not in self._uncountable:
                 found.append(Wanted(str(facts.row["last_at"]), task_id, since, work.tip))
         return found
@@ -196,7 +204,9 @@ class ProjectFold:
             flows=self.flows,
             questions=self._questions,
             hooks=self._hooks,
-            problems=tuple(each for part in self._problems.values() for each in part),
+            problems=tuple(
+                each for _part, found in sorted(self._problems.items()) for each in found
+            ),
         )
 
     def _try(self, part: str, read: Callable[[], Iterable[str] | None]) -> None:
@@ -208,12 +218,16 @@ class ProjectFold:
             self._problems[part] = (said,)
 
     def _read_workspaces(self, tasks: set[TaskId]) -> None:
-        before, self._workspaces = (
-            self._workspaces,
-            {each.task_id: each for each in self.project.registry.all()},
-        )
-        now = self._workspaces
+        before, now = self._workspaces, self.project.workspaces.entered()
+        self._workspaces = now
         tasks.update(each for each in self.tasks if before.get(each) != now.get(each))
+
+    def _workspace(self, task_id: TaskId, work: TaskWork) -> Workspace | None:
+        """Return the workspace of a task; one that the registry lacks only if it matters."""
+        found = self._workspaces.get(task_id)
+        if found is not None or not work.unapplied:
+            return found
+        return self.project.workspaces.of_task(task_id)
 
     def _list(self, tasks: set[TaskId]) -> None:
         """Look which tasks there are, and have all of them read: their stamps tell if they are."""
@@ -225,6 +239,7 @@ class ProjectFold:
         self._cache.forget_others(ids)
         tasks.difference_update(known - ids)
         tasks.update(ids)
+        self._listed = ids
 
     def _list_forks(self, tasks: set[TaskId]) -> None:
         at_work = {each for each in self.project.ids_at_work() if is_fork(each)}
@@ -276,7 +291,7 @@ class ProjectFold:
         if present is not NOTHING and entry["row"]["name"] != name:
             return self._facts(task_id)  # now its name is known
         work = self._cache.work(task_id, entry)
-        workspace = self._workspaces.get(task_id)
+        workspace = self._workspace(task_id, work)
         facts = TaskFacts(
             id=task_id,
             row=entry["row"],
@@ -288,13 +303,12 @@ class ProjectFold:
             workspace=workspace,
         )
         if work.unapplied and work.tip:
-            since = self._since(task_id, work)
+            since = self._since(workspace, work)
             facts = facts._replace(figures=self._cache.figures(task_id, since, work.tip))
         return facts, present
 
-    def _since(self, task_id: TaskId, work: TaskWork) -> str:
+    def _since(self, workspace: Workspace | None, work: TaskWork) -> str:
         """Return the snapshot that what is not applied is counted from; "" if it is unknown."""
-        workspace = self._workspaces.get(task_id)
         if workspace is None or not workspace.base_snapshot:
             return ""
         if work.since:

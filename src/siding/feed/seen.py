@@ -41,6 +41,8 @@ class Seen:
 
     def is_unseen(self, row: Row) -> bool:
         """Tell whether there is something of the row that the person has not looked at."""
+        if self._is_first:
+            return False
         return row.key not in self._marks or self._marks[row.key] != row.mark
 
     def look_at(self, row: Row) -> None:

@@ -14,6 +14,7 @@ from siding.feed.moments import moment_of
 from siding.feed.places import Place, places_of
 from siding.feed.rows import task_key, workflow_key
 from siding.feed.running import A_SCREEN, LeftRow, RunningRow, running
+from siding.feed.seen import Seen
 from siding.feed.task_facts import TaskFacts
 from siding.feed.task_work import Figures
 from siding.feed.workflow_facts import WorkflowFacts
@@ -48,6 +49,7 @@ class Line(NamedTuple):
     id: str = ""  # of the ask; "" for what asks nothing
     row: str = ""  # the key of its row in the feed; "" for none
     state: str = ""  # of that row
+    unseen: bool = False  # it says something that the person has not looked at
     address: str = ""
 
 
@@ -91,7 +93,8 @@ def today(app: App) -> Today:
     lines.sort(key=lambda line: (not line.since, _order(line)))
     ready.sort(key=lambda line: moment_of(line.since), reverse=True)
     rows = {row.key: row for row in feed.rows}
-    found = tuple(_with_row(line, rows) for line in (*lines, *ready))
+    seen = Seen(app.home)
+    found = tuple(_with_row(line, rows, seen) for line in (*lines, *ready))
     return Today(found, tuple(problems), feed.projects)
 
 
@@ -101,12 +104,16 @@ def _order(line: Line) -> float:
     return -at if line.section == Section.BROKE else at
 
 
-def _with_row(line: Line, rows: Mapping[str, Row]) -> Line:
+def _with_row(line: Line, rows: Mapping[str, Row], seen: Seen) -> Line:
     """Return the line with what the feed says of its row."""
     row = rows.get(line.row)
     if row is None:
         return line
-    return line._replace(state=row.state.value, address=line.address or row.address)
+    return line._replace(
+        state=row.state.value,
+        unseen=seen.is_unseen(row),
+        address=line.address or row.address,
+    )
 
 
 def _ask(place: Place, ask: Ask) -> Line:

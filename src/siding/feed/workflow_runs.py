@@ -60,6 +60,7 @@ class WorkflowRuns:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.watched: set[str] = set()  # the runs whose files matter; the others are long over
         self._records: dict[str, RunRecord] = {}
         self._states: dict[str, tuple[tuple[int, ...], RunState]] = {}
 
@@ -69,12 +70,13 @@ class WorkflowRuns:
         self._records = {each: it for each, it in self._records.items() if each in folders}
         self._states = {each: it for each, it in self._states.items() if each in folders}
         newest = self._newest(folders.values(), tasks)
-        found = []
+        found, self.watched = [], set[str]()
         for run_id, folder in folders.items():
             stamp = folder.state_stamp()
-            is_recent = now - stamp[0] / 1e9 < DAY_S
+            is_recent = now - stamp[0] / 1e9 < DAY_S or not stamp[1]
             if not (run_id in newest or is_recent or folder.is_live()):
                 continue
+            self.watched.add(run_id)
             state = self._state(folder, stamp)
             if state is None:
                 continue

@@ -8,7 +8,7 @@ from siding.forks.state import recorded
 from siding.running.checkpoint import checkpoint
 
 from ..undo.desk import Desk
-from .screens import TaskScreen
+from .task_screen import TaskScreen
 
 
 def steps(desk: Desk) -> list[str]:

@@ -3,7 +3,7 @@
 import asyncio
 
 from ..undo.desk import Desk
-from .screens import TaskScreen
+from .task_screen import TaskScreen
 
 
 def test_the_output_of_a_step_its_errors_and_a_search(desk: Desk, screen: TaskScreen) -> None:

@@ -118,9 +118,10 @@ def _dispatch(words: list[str]) -> int:
 
         # Descriptors, and not `sys.stdin`, which may be closed. A pipe loads nothing more.
         if rest or (os.isatty(0) and os.isatty(1)):
-            from siding.faces.cli.terminal import opened
+            from siding.faces.cli.table import TERMINAL, load
 
-            status = opened(flags, plain=bool(rest))
+            status = load(TERMINAL).opened(flags, plain=bool(rest))
+            assert status is None or isinstance(status, int)
             if status is not None:
                 return status
         rest = []

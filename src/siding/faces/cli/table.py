@@ -275,7 +275,8 @@ BARE: dict[str, str] = {"devices": "list", "session": "open", "comments": "list"
 # the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.
 UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
 
-ALONE = "today"  # what `siding` without a verb is
+ALONE = "today"  # what `siding` without a verb is, in a pipe
+TERMINAL = "siding.faces.tui.command"  # and at a terminal
 
 HIDDEN: dict[str, tuple[str, str]] = {
     "__hub": ("feed:HUB", "folds the feed for the screens that are open"),

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, TypeVar
 
 from textual.app import App as TextualApp
 from textual.binding import Binding, BindingType
-from textual.events import AppBlur, AppFocus, Event, InputEvent
+from textual.events import AppBlur, AppFocus, Event, InputEvent, Paste
+from textual.events import Key as KeyEvent
 from textual.screen import Screen
 
 from siding.faces.tui.collector import Collector
@@ -21,13 +22,14 @@ from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
+from siding.faces.tui.palette import Chooser, Entry, Value, everything, keys_of
 from siding.faces.tui.place import Place
 from siding.faces.tui.ports import Severity
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.faces.tui.table import place_for
 from siding.faces.tui.watching import Source, Watching
 from siding.feed.addresses import Address, parsed
-from siding.feed.model import Feed, State
+from siding.feed.model import Feed, Row, State
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.wiring import App
@@ -130,7 +132,14 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     async def on_event(self, event: Event) -> None:
         if isinstance(event, InputEvent):
             self._key_at = time.monotonic()
+        if isinstance(event, KeyEvent | Paste) and not event.is_forwarded:
+            self._note_typed()
         await super().on_event(event)
+
+    def _note_typed(self) -> None:
+        place = self.place
+        if place is not None:
+            place.typed()
 
     def _handle_exception(self, error: Exception) -> None:
         """End at a bug. Tests have Textual's way; a person gets a report, as of any command."""
@@ -259,6 +268,27 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """Go to the first place."""
         while len(self.screen_stack) > 1:
             self.pop_screen()
+
+    def act_help(self) -> None:
+        """Show the keys of the place on top; Enter runs one."""
+        place = self.place
+        if place is not None:
+            self._choose(place, "keys", keys_of(place.key_table))
+
+    def act_palette(self) -> None:
+        """Go to any row, or run any act of the place on top."""
+        place = self.place
+        if place is not None:
+            self._choose(place, "go to", everything(self.feed, place.key_table))
+
+    def _choose(self, place: Place, title: str, entries: Sequence[Entry]) -> None:
+        def chosen(value: Value | None) -> None:
+            if isinstance(value, Row):
+                self.open_address(value.address)
+            elif value is not None:
+                place.run_key(value)
+
+        self.push_screen(Chooser(title, entries, self.look), chosen)
 
     def act_leave(self) -> None:
         """End the program."""

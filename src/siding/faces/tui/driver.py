@@ -156,18 +156,17 @@ class _Writer(WriterThread):
     """Writes as Textual's does; what a terminal that is gone does not take is dropped."""
 
     def run(self) -> None:
-        is_gone = False
         while (text := self._queue.get()) is not None:
-            if is_gone:
-                continue
-            try:
-                self._file.write(text)
-                if self._queue.qsize() == 0:
-                    self._file.flush()
-            except OSError:
-                is_gone = True
-        if not is_gone:
-            try:
+            self._try(text, flushes=self._queue.qsize() == 0)
+        self._try("", flushes=True)
+
+    def _try(self, text: str, *, flushes: bool) -> None:
+        try:
+            self._file.write(text)
+            if flushes:
                 self._file.flush()
-            except OSError:
-                pass
+        except OSError:
+            # What is left in its buffer would fail again at the end of the process.
+            nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+            os.dup2(nowhere, self._file.fileno())
+            os.close(nowhere)

@@ -80,6 +80,9 @@ class Place(Screen[None]):
         """Tell whether `back` may leave this place now; an overlay of its own may close instead."""
         return True
 
+    def typed(self) -> None:
+        """Note that a key or a paste came, before any widget gets it."""
+
     # What holds for each of them.
 
     def compose(self) -> ComposeResult:

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from siding.asking.screens import OpenScreen
 from siding.faces.tui.app import Options, SidingApp
 from siding.faces.tui.frame import keep_frame
-from siding.faces.tui.looks import Looks
 from siding.faces.tui.rows.styles import Look, Palette
+from siding.feed.client import Viewer
 from siding.record.place.terminal_settings import TerminalSettings
 from siding.record.place.wiring import App
 
@@ -25,7 +25,7 @@ def run_screen(
             owns_collector=True,
             has_eyes=screen.has_eyes,
         )
-        shown = SidingApp(app, source=lambda: Looks(app), options=options)
+        shown = SidingApp(app, source=lambda: Viewer(app), options=options)
         status = shown.run(mouse=settings.mouse)
     if shown.failure is not None:
         raise shown.failure

@@ -10,7 +10,9 @@ def place_for(address: Address | None) -> Place:
     What is of no task is shown on Home. Each place is loaded when it is first shown.
     """
     if address is None or address.place in ("", WORKFLOWS, ASKS):
-        return Place(address)
+        from siding.faces.tui.places.home.place import HomePlace
+
+        return HomePlace(address)
     from siding.faces.tui.places.task.place import TaskPlace
 
     return TaskPlace(address)

@@ -5,6 +5,7 @@ more often than the screen can show it.
 """
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Callable, Collection, Iterator
 from typing import Protocol
@@ -42,6 +43,7 @@ class Watching:
         self._took = took
         self._failed = failed
         self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()
         self._lock = threading.Lock()
         self._feed: Feed | None = None  # as of the newest item
         self._is_due = False
@@ -93,6 +95,7 @@ class Watching:
 
     def _call(self, function: Callable[..., object], *values: object) -> None:
         try:
-            self._loop.call_soon_threadsafe(function, *values)
+            # Without the app's context, Textual finds no app where a timer is made.
+            self._loop.call_soon_threadsafe(function, *values, context=self._context)
         except RuntimeError:
             self._is_closed = True  # the loop has ended

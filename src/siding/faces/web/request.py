@@ -12,6 +12,7 @@ from starlette.requests import Request
 from siding.asking.devices.desk import DeviceDesk
 from siding.asking.devices.device import Device
 from siding.asking.screens import OpenScreen
+from siding.faces.web.feed_watch import FeedWatch
 from siding.faces.web.live import Hub, Stamps, TopicKind, stamps_of
 from siding.faces.web.nonces import Nonces
 from siding.faces.web.text import inert
@@ -51,11 +52,19 @@ class Site:
         self._watched = self.project()
         self.desk = DeviceDesk(app, self._watched.layout.root.name)
         self.screen = OpenScreen(app.home)
-        self.hub = Hub(self.project, app.listeners, topics, self.screen.has_eyes)
+        here = self._watched.layout.root.name
+        self.hub = Hub(
+            self.project,
+            app.listeners,
+            topics,
+            self.screen.has_eyes,
+            lambda tell: FeedWatch(app, here, lambda: self._feed, tell),
+        )
         self.views = Views()
         self.workflow_runs = RunSummaries()
         self._fold = HomeFold(app)
         self._folding = threading.Lock()
+        self._feed: Feed | None = None
         self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()
 
     def say(self, text: str) -> None:
@@ -74,7 +83,8 @@ class Site:
         """Return everything as it is now: what this process did a moment ago is in it."""
         with self._folding:
             self._fold.touched(())
-            return self._fold.look()
+            self._feed = self._fold.look()
+            return self._feed
 
     def asks_of_task(self, project: Project, task_id: str) -> list[FeedAsk]:
         """Return what waits for a person in a task, longest waiting first."""

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -14,6 +15,11 @@ class Apart:
     def status(self) -> int | None:
         """Return its exit status; None while it lives."""
         return self._process.poll()
+
+    def await_end(self, seconds: float) -> None:
+        """Wait until it has ended, or for so long."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
 
 
 def start_apart(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> Apart:
