@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
@@ -49,7 +49,7 @@ def _inbox(arguments: Namespace, context: Context) -> int:
     for sentence in inbox.problems:
         context.screen.warn(inert(sentence))
     if arguments.json:
-        print_json(context.screen, [each._asdict() for each in inbox.entries])
+        print_json(context.screen, [_entry_record(context.app, each) for each in inbox.entries])
         return 0
     if inbox.entries:
         _print_inbox(context, inbox.entries)
@@ -81,6 +81,14 @@ def _look(arguments: Namespace, context: Context) -> Inbox:
     return waiting(context.app)
 
 
+def _entry_record(app: App, entry: InboxEntry) -> dict[str, Any]:
+    """Return an entry as JSON, with what the command that it asks about would change."""
+    from siding.effect.store import effect_of_entry
+
+    effect = effect_of_entry(app, entry) if entry.session_id else None
+    return {**entry._asdict(), "effect": None if effect is None else effect.as_record()}
+
+
 def _print_inbox(context: Context, entries: tuple[InboxEntry, ...]) -> None:
     print_table(
         context.screen,
@@ -97,6 +105,20 @@ def _print_inbox(context: Context, entries: tuple[InboxEntry, ...]) -> None:
             for each in entries
         ],
     )
+    _print_effects(context, entries)
+
+
+def _print_effects(context: Context, entries: tuple[InboxEntry, ...]) -> None:
+    """Print what the commands that are asked about would change, a line each."""
+    from siding.effect.store import effect_of_entry
+
+    for each in entries:
+        effect = effect_of_entry(context.app, each) if each.session_id else None
+        if effect is not None:
+            said = f"{each.session_id}: {effect.state.value}: {effect.summary}"
+            if effect.summary.startswith(effect.state.value):
+                said = f"{each.session_id}: {effect.summary}"
+            context.screen.print(inert(f"  effect of {said}"))
 
 
 def _watch_inbox(arguments: Namespace, context: Context, inbox: Inbox) -> None:

@@ -105,6 +105,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "list": ("asking.decisions:LIST", "the decisions that wait"),
             "show": ("asking.decisions:SHOW", "one decision, with what speaks for each option"),
             "answer": ("asking.answer", "answer one in the terminal"),
+            "effect": ("effect:EFFECT", "what the command it is about would change"),
             "cancel": ("asking.decisions:CANCEL", "take a question back"),
             "clean": ("asking.decisions:CLEAN", "move old records to the trash"),
         },
@@ -278,6 +279,7 @@ ALONE = "today"  # what `siding` without a verb is
 
 HIDDEN: dict[str, tuple[str, str]] = {
     "__broker": ("broker:BROKER", "answers what a run asks"),
+    "__effect": ("effect:COUNT", "tries a command that a person is asked about"),
     "__workflow": ("workflows.run:WORK", "works on a run of a workflow"),
     "__report": ("integrating:REPORT", "records what an integrated agent reports"),
     "__complete": ("completion:COMPLETE", "values for shell completion"),
