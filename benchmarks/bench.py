@@ -21,6 +21,7 @@ class Goal(Enum):
     THROUGHPUT = "the ratio of bytes a second, from below"
     OVER = "the milliseconds above the floor, from above"
     MEMORY = "the megabytes of ours, from above"
+    P95 = "the milliseconds of 95 of 100 runs, from above"
 
 
 class Row(NamedTuple):
@@ -63,7 +64,11 @@ class Row(NamedTuple):
             return None
         if self.bounds is Goal.THROUGHPUT:
             return self.ratio >= self.goal
-        measured = {Goal.OVER: self.over_ms, Goal.MEMORY: self.ours.rss_mb}
+        measured = {
+            Goal.OVER: self.over_ms,
+            Goal.MEMORY: self.ours.rss_mb,
+            Goal.P95: self.ours.p95_ms,
+        }
         return measured.get(self.bounds, self.ratio) <= self.goal
 
     def _of(self, ours: float, floor: float) -> float:
@@ -76,6 +81,7 @@ _GOALS = {
     Goal.THROUGHPUT: "≥ {:g}",
     Goal.OVER: "≤ +{:g} ms",
     Goal.MEMORY: "≤ {:g} MB",
+    Goal.P95: "p95 ≤ {:g}",
 }
 
 

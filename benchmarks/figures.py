@@ -30,7 +30,9 @@ FIGURES: dict[str, str] = {
     "verdicts": "benchmarks.verdicts",
     "judging": "benchmarks.judging",
     "viewers": "benchmarks.viewers",
+    "feed": "benchmarks.feed",
     "wire": "benchmarks.wire",
+    "widgets": "benchmarks.widgets",
 }
 
 

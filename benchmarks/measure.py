@@ -39,6 +39,12 @@ class Timing(NamedTuple):
         return min(sample.wall_ms for sample in self.samples)
 
     @property
+    def p95_ms(self) -> float:
+        """What 95 of 100 runs do not exceed."""
+        times = sorted(sample.wall_ms for sample in self.samples)
+        return times[min(len(times) - 1, len(times) * 95 // 100)]
+
+    @property
     def cpu_ms(self) -> float:
         """The median of the processor time."""
         return median(sample.cpu_ms for sample in self.samples)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from agents.conftest import AgentAtWork
 from sandbox import SIDING
+from siding.agents.start_questions import start_questions
 from siding.ground.process.command import WindowSize
 from siding.ground.process.emulator import TextScreen
 from terminal import Terminal
@@ -20,8 +21,11 @@ class AtTerminal(Terminal):
     """Reads the screen of an agent, and types."""
 
     def __init__(self, agent: AgentAtWork, *, options: Sequence[str] = ()) -> None:
+        words = agent.interactive()
+        # It asks nothing, or no turn of it would be recorded; and that is known before.
+        assert not start_questions(agent.name, words, agent.task.workspace(), agent.task.env)
         super().__init__(
-            [*SIDING, "run", *options, "--", *agent.interactive()],
+            [*SIDING, "run", *options, "--", *words],
             cwd=agent.task.repo,
             env=agent.task.env,
             rows=SIZE.rows,

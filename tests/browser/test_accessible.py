@@ -145,7 +145,7 @@ def test_no_page_has_a_violation(lived_in: Dashboard, visit: Open) -> None:
     (session,) = dashboard.json("/api/v1/sessions")["sessions"]
     pages = [
         *(path for path in PAGES if "{" not in path),
-        "/?closed=20",
+        "/?done=20",
         f"/tasks/{first}",
         f"/tasks/{first}/steps/1",
         f"/tasks/{first}/steps/2",

@@ -201,7 +201,7 @@ def test_a_question_of_no_task_comes_to_the_board_and_is_cancelled_with_a_code(
 ) -> None:
     page = visit(dashboard)
     with asking(sandbox, {**QUESTION, "items": QUESTION["items"][:1]}) as command:
-        expect(page.locator("#group-waiting .number")).to_have_text("1")  # without a reload
+        expect(page.locator("#group-waits .number")).to_have_text("1")  # without a reload
         open_question(page)
         page.get_by_text("Cancel instead of answering?").click()
         page.get_by_role("button", name="Cancel the question").click()
@@ -213,4 +213,4 @@ def test_a_question_of_no_task_comes_to_the_board_and_is_cancelled_with_a_code(
         command.communicate(timeout=60)
     page.goto(dashboard.url())
     settled(page)
-    expect(page.locator("#group-waiting")).to_have_count(0)
+    expect(page.locator("#group-waits")).to_have_count(0)

@@ -45,7 +45,14 @@ def writes(line: str, *more: str) -> Row:
 
 ROWS: dict[str, tuple[Row, ...]] = {
     "run": (writes("run -- sh -c", "echo never >>hello.txt"),),
-    "status": (reads("status"), reads("status --format json"), reads("status --short")),
+    "status": (
+        reads("status"),
+        reads("status --format json"),
+        reads("status --short"),
+        reads("status --all"),
+        reads("status --all --json"),
+        reads("status --all --json --since 1:1"),
+    ),
     "today": (reads("today"), reads("today --format json")),
     "runs": (reads("runs"), reads("runs --all"), reads("runs --format json")),
     "output": (reads("output"),),
@@ -104,12 +111,13 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "comments add": (writes("comments add hello.txt:1 never"),),
     "comments resolve": (writes("comments resolve c1"),),
     "comments send": (writes("comments send"),),
+    "viewed": (reads("viewed --json"), writes("viewed hello.txt"), writes("viewed --all")),
     "undo": (writes("undo"),),
     "redo": (writes("redo -t redoable"),),
     "checkpoint": (writes("checkpoint"),),
     "cd": (reads("path new"),),
     "path": (reads("path"),),
-    "open": (reads("open --with true new"),),
+    "open": (reads("open --with true new"), reads("open siding://repo/new")),
     "verify": (reads("verify"), reads("verify old")),
     "ui": (),  # it stays: see `test_the_dashboard_of_a_home_without_room`
     "gc": (reads("gc --dry-run"), Row(words=("gc",), does=FREES)),
@@ -125,6 +133,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "__complete": (reads("__complete task"),),
     # No such task: hosts alone call it.
     "__workflow": (reads("__workflow wnothing1", status=1),),  # there is no such run
+    "__hub": (reads("__hub", status=1),),
     "__broker": (reads("__broker --task x --run r1 --listening 0 --lifeline 0", status=1),),
     "__effect": (reads("__effect --task x DECISION", status=1),),  # it is told nothing
     "__report": (reads("__report claude", status=1),),  # it is told nothing

@@ -3,8 +3,10 @@
 It has no hooks until it has an answer, so it cannot report that it waits.
 """
 
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +27,48 @@ def until(is_so: Callable[[], bool], seconds: float = 60) -> None:
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.1)
+
+
+def test_the_files_of_an_agent_that_reports_say_it(sandbox: Sandbox) -> None:
+    """No screen is read: this one shows nothing."""
+    programs = sandbox.directory / "programs"
+    programs.mkdir()
+    agent = programs / "claude"
+    agent.write_text("#!/bin/sh\nread end\n")
+    agent.chmod(0o755)
+    login = {"ANTHROPIC_AUTH_TOKEN": "x", "CLAUDE_CONFIG_DIR": str(sandbox.directory / "else")}
+    sandbox.env |= {"PATH": f"{programs}:{sandbox.env['PATH']}", **login}
+    settings = Path(login["CLAUDE_CONFIG_DIR"], ".claude.json")
+    settings.parent.mkdir()
+    known = {"hasCompletedOnboarding": True, "projects": {}}
+
+    def trust(*trusted: Path) -> None:
+        projects = {str(each): {"hasTrustDialogAccepted": True} for each in trusted}
+        settings.write_text(json.dumps({**known, "projects": projects}))
+
+    def waits() -> list[str]:
+        # Whoever looks may have other variables than the run has.
+        runs = sandbox.siding("runs", "--format", "json", env={"CLAUDE_CONFIG_DIR": ""})
+        return [run["waits"] for run in json.loads(runs.stdout)]
+
+    trust()
+    done = sandbox.siding("run", "--detach", "--tty", "--no-sandbox", "--", "claude")
+    assert f"before it begins: {QUESTION}\n" in done.stderr.decode()
+    assert waits() == [QUESTION]
+    trust(sandbox.repo)
+    assert waits() == [""]
+    settings.write_text("{")  # nobody can tell, and nothing is on the screen
+    assert waits() == [""]
+    trust()
+    assert waits() == [QUESTION]
+    sandbox.siding("send", "r1", "end")
+    until(lambda: waits() == [])
+    trust(sandbox.repo)
+    done = sandbox.siding("run", "--detach", "--tty", "--no-sandbox", "--", "claude")
+    assert b"before it begins" not in done.stderr
+    trust()  # taken back: it does not ask any more
+    assert waits() == [""]
+    sandbox.siding("send", "r2", "end")
 
 
 @pytest.mark.parametrize("name", SCREENS)

@@ -11,6 +11,7 @@ Each facet is declared beside its port, which says what its value has to be:
     home                    where it keeps its conversations (`transcripts.homes`)
     lines                   what their lines say (`transcripts.summaries`)
     interchange             how they are taken over and given out (`transcripts.interchange`)
+    start_questions         what it asks before it can report (`agents.start_questions`)
     counting                what they have used (`transcripts.counting`)
 
 A module is loaded when its facet is asked for, and no sooner: to load all of them takes more time

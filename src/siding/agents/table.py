@@ -63,7 +63,7 @@ AGENTS = (
         programs=("claude",),
         folder="claude",
         facets=(
-            *("places", "hooks", "settings", "headless"),
+            *("places", "hooks", "settings", "headless", "start_questions"),
             *("home", "lines", "interchange", "counting"),
         ),
         obeys=(".claude/", "CLAUDE.md"),
@@ -86,7 +86,7 @@ AGENTS = (
         programs=("codex",),
         folder="codex",
         facets=(
-            *("places", "hooks", "settings", "headless", "wire"),
+            *("places", "hooks", "settings", "headless", "wire", "start_questions"),
             *("home", "lines", "interchange", "counting"),
         ),
         obeys=(".codex/",),
@@ -108,7 +108,7 @@ AGENTS = (
         programs=("gemini",),
         folder="gemini",
         facets=(
-            *("places", "hooks", "settings", "headless", "wire"),
+            *("places", "hooks", "settings", "headless", "wire", "start_questions"),
             *("home", "lines", "interchange", "counting"),
         ),
         obeys=(".gemini/", "GEMINI.md"),

@@ -29,7 +29,7 @@ from siding.record.snapshots.patches import diff_trees
 if TYPE_CHECKING:
     from siding.record.recording.last_state import LastState
 
-_MARKERS = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
+MARKERS = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)  # of a conflict
 
 
 class Departure(NamedTuple):
@@ -136,7 +136,7 @@ def _with_markers(sources: Sources, tree: Sha, paths: Sequence[bytes]) -> list[s
         entry = known.get((tree, directory), {}).get(name)
         if entry is not None and entry.mode.startswith(b"100"):
             (body,) = sources.bench.read([entry.sha], kind=b"blob")
-            if _MARKERS.search(body):
+            if MARKERS.search(body):
                 open_.append(quote_path(path))
     return open_
 

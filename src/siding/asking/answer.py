@@ -19,7 +19,8 @@ from siding.asking.decisions.store import DecisionStore
 from siding.asking.kinds import GateKeys, is_over
 from siding.asking.lookup import decision_store, view
 from siding.asking.origin import holding_decisions
-from siding.asking.views import DecisionView
+from siding.asking.told import Told
+from siding.asking.views import DecisionView, decision_entry, identity
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import make_dirs
 from siding.ground.namedtuples import NamedTuple
@@ -178,7 +179,10 @@ def _code_hint(session_id: str, act: str) -> str:
 def _close(project: Project, store: DecisionStore, closed: Decision, how: str) -> DecisionView:
     recorded = store.close(closed)
     project.events.emit(DecisionChanged(recorded, how))
-    return view(project, recorded)
+    found = view(project, recorded)
+    told = Told(project.app.home, project.app.env)
+    told.clear(identity(decision_entry(project, found)))
+    return found
 
 
 def _now(project: Project) -> str:

@@ -31,6 +31,7 @@ from siding.record.place.project import Project
 from siding.record.runs.store import Runs
 
 if TYPE_CHECKING:
+    from siding.asking.views import DecisionView
     from siding.record.phases.store import FlowStatus
 
 _PREFIX = "gate:"
@@ -124,7 +125,11 @@ def key_of_limit(run_id: str, name: str, granted: str) -> str:
 
 def waiting_run(decision: Decision) -> str:
     """Return the run that ends this question when it ends; "" for other questions."""
-    origin = decision.origin
+    return run_of_approval(decision.origin)
+
+
+def run_of_approval(origin: "Origin | DecisionView") -> str:
+    """Return the run whose agent may do something or go on by the answer; "" for none."""
     kind, _, rest = origin.key.partition(" ")
     is_approval = origin.key_named and origin.task_id and kind in (_CALL, _LIMIT)
     run = rest.partition(" ")[0]

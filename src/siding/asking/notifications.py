@@ -16,33 +16,27 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from siding.asking.decisions.record import DecisionChanged
-from siding.asking.views import InboxEntry, decision_entry, step_entry, view_of
+from siding.asking.views import InboxEntry
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import run_captured
 from siding.ground.process.lookup import Program, find_program
-from siding.guard.enforcement import run_judged_hook
-from siding.guard.hooks import HookResult, hooks_for
-from siding.record.place.event_log import StepRecorded
+from siding.guard.hooks import HookResult
 from siding.record.place.project import Project
+from siding.record.place.quantities import seconds_in
 from siding.record.place.settings import parse_settings
 from siding.record.place.settings_sections import Layer, Section
-
-if TYPE_CHECKING:
-    from siding.record.place.wiring import Event
 
 DESKTOP = ("auto", "on", "off")
 TERMINAL = ("off", "bell", "osc9", "osc777")
 _NEVER = ""
 _PATIENCE_S = 5.0
+_LONGEST_AFTER_S = 3600.0
 _MAC_SCRIPT = (
     "on run argv\n  display notification (item 2 of argv) with title (item 1 of argv)\nend run"
 )
-NOTIFY_TIMEOUT_S = 10.0
 
 
 class QuietHours(NamedTuple):
@@ -65,6 +59,7 @@ class CallSettings(NamedTuple):
     terminal: str = "bell"  # on the terminal that the command was started in
     webhook: str = ""  # an address that gets a POST; "" for none
     quiet: QuietHours | None = None
+    after_s: float = 20.0  # what has ended is told after so many seconds
 
 
 def call_settings(*paths: Path) -> CallSettings:
@@ -91,7 +86,22 @@ def _replaced(found: CallSettings, section: Section, path: Path) -> CallSettings
         terminal=section.one_of("terminal", TERMINAL, found.terminal),
         webhook=_address(section.text("webhook", found.webhook), path),
         quiet=found.quiet if quiet == "unsaid" else _hours(quiet, path),
+        after_s=_after(section.text("after", ""), found.after_s, path),
     )
+
+
+def _after(text: str, known: float, path: Path) -> float:
+    if not text:
+        return known
+    if text in ("0", "0s", "now"):
+        return 0.0
+    seconds = seconds_in(text)
+    if seconds is None or seconds > _LONGEST_AFTER_S:
+        raise UsageError(
+            f"call.after in {str(path)!r} should be a time such as 20s, an hour at most, and is "
+            f"{text!r}"
+        )
+    return seconds
 
 
 def _address(text: str, path: Path) -> str:
@@ -145,39 +155,73 @@ def call_of(entry: InboxEntry, *, url: str | None, plain_title: str) -> Call:
     return Call(_line(title), plain_title or _line(entry.command), record)
 
 
-def call_person(project: Project, call: Call) -> list[HookResult]:
-    """Call the person in all ways that are set, unless it is a quiet hour; return what failed."""
-    try:
-        wanted = call_settings(project.app.home.config_path, project.layout.config_yaml)
-    except SidingError as error:
-        return [_failed("call", error.message)]
-    if _is_quiet(project, wanted):
-        return []
-    if wanted.terminal != "off":
-        ring(wanted.terminal, call)
-    failed = [_desktop(project.app.env, wanted, call), _post(wanted.webhook, call)]
-    return [each for each in failed if each is not None]
+class Ways(NamedTuple):
+    """The ways in which a person wants to be called."""
+
+    settings: CallSettings
+
+    @property
+    def after_s(self) -> float:
+        return self.settings.after_s
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a way at all."""
+        wanted = self.settings
+        return wanted.desktop != "off" or wanted.terminal != "off" or bool(wanted.webhook)
+
+    def is_quiet(self, project: Project) -> bool:
+        """Tell whether nobody wants to be called now."""
+        now = project.app.clock.now().astimezone().time()
+        return self.settings.quiet is not None and self.settings.quiet.has(now)
 
 
-def is_quiet(project: Project) -> bool:
-    """Tell whether nobody wants to be called now."""
+def ways_of(project: Project) -> Ways:
+    """Return the ways in which the person wants to be called. Raises UsageError."""
+    wanted = call_settings(project.app.home.config_path, project.layout.config_yaml)
+    return Ways(wanted)
+
+
+class Called(NamedTuple):
+    """The ways that failed, whether another one said it, and the number that the desktop gave it.
+
+    A bell says nothing. The number is 0 where there is none.
+    """
+
+    failed: list[HookResult]
+    is_said: bool
+    number: int = 0
+
+
+def call_by(project: Project, ways: Ways, call: Call) -> Called:
+    """Call the person in all ways that are set."""
+    wanted = ways.settings
+    rang = wanted.terminal != "off" and ring(wanted.terminal, call)
+    shown = _desktop(project.app.env, wanted, call)
+    failed = [shown] if isinstance(shown, HookResult) else []
+    posted = False
+    if wanted.webhook:
+        refused = _post(wanted.webhook, call)
+        failed += [] if refused is None else [refused]
+        posted = refused is None
+    is_said = posted or isinstance(shown, int) or (rang and wanted.terminal != "bell")
+    return Called(failed, is_said, shown if isinstance(shown, int) else 0)
+
+
+def wishes(project: Project) -> tuple[bool, float]:
+    """Tell whether nobody wants to be called now, and after how many seconds of what has ended."""
     try:
-        wanted = call_settings(project.app.home.config_path, project.layout.config_yaml)
+        ways = ways_of(project)
     except SidingError:
-        return False
-    return _is_quiet(project, wanted)
-
-
-def _is_quiet(project: Project, wanted: CallSettings) -> bool:
-    now = project.app.clock.now().astimezone().time()
-    return wanted.quiet is not None and wanted.quiet.has(now)
+        return False, CallSettings().after_s
+    return ways.is_quiet(project), ways.after_s
 
 
 def desktop_command(platform: str, call: Call) -> tuple[str, ...]:
     """Return the command that shows a notification on this system."""
     if platform == "darwin":
         return ("osascript", "-e", _MAC_SCRIPT, call.title, call.text)
-    return ("notify-send", "--app-name=Siding", "--", call.title, call.text)
+    return ("notify-send", "--app-name=Siding", "--print-id", "--", call.title, call.text)
 
 
 def sequence(way: str, call: Call) -> bytes:
@@ -190,27 +234,34 @@ def sequence(way: str, call: Call) -> bytes:
     return b"\x07"
 
 
-def ring(way: str, call: Call) -> None:
-    """Call on the terminal of this session, if it has one. Nobody waits for it."""
+def ring(way: str, call: Call) -> bool:
+    """Call on the terminal of this session; tell whether it has one. Nobody waits for it."""
     with suppress(OSError):
         terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             os.write(terminal, sequence(way, call))
         finally:
             os.close(terminal)
+        return True
+    return False
 
 
-def _desktop(env: Mapping[str, str], wanted: CallSettings, call: Call) -> HookResult | None:
+def _desktop(env: Mapping[str, str], wanted: CallSettings, call: Call) -> HookResult | int | None:
+    """Show it on the desktop; return the notification's number, 0 without one, None if unwanted."""
     argv = desktop_command(sys.platform, call)
     if wanted.desktop == "off" or (wanted.desktop == "auto" and not _has_desktop(env, argv[0])):
         return None
     try:
         done = run_captured(argv, env=env, timeout_s=_PATIENCE_S)
+        if done.returncode != 0 and "--print-id" in argv:  # older than libnotify 0.8
+            plain = tuple(each for each in argv if each != "--print-id")
+            done = run_captured(plain, env=env, timeout_s=_PATIENCE_S)
     except SidingError as error:
         return _failed("call.desktop", error.message)
-    if done.returncode == 0:
-        return None
-    return _failed("call.desktop", done.stderr.decode("utf-8", "replace").strip())
+    if done.returncode != 0:
+        return _failed("call.desktop", done.stderr.decode("utf-8", "replace").strip())
+    said = done.stdout.strip()
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 12 else 0
 
 
 def _has_desktop(env: Mapping[str, str], program: str) -> bool:
@@ -219,8 +270,6 @@ def _has_desktop(env: Mapping[str, str], program: str) -> bool:
 
 
 def _post(address: str, call: Call) -> HookResult | None:
-    if not address:
-        return None
     import urllib.request
 
     asked = urllib.request.Request(
@@ -242,53 +291,3 @@ def _failed(way: str, said: str) -> HookResult:
 
 def _line(text: str) -> str:
     return " ".join("".join(each if each.isprintable() else " " for each in text).split())
-
-
-def notify_event(project: Project, event: "Event", *, url: str | None) -> list[HookResult]:
-    """Run the hooks for an event; return those that failed."""
-    entry = None
-    match event:
-        case StepRecorded(task=task, step=step):
-            entry = step_entry(project, task.id, task.name, step)
-        case DecisionChanged(decision=decision):
-            entry = decision_entry(project, view_of(decision, gate=""))
-    return [] if entry is None else notify(project, entry, url=url)
-
-
-def notify(project: Project, entry: InboxEntry, *, url: str | None = None) -> list[HookResult]:
-    """Run the hooks for an entry of the inbox; return those that failed.
-
-    Each hook may take `NOTIFY_TIMEOUT_S` seconds. `url` is the page of the entry, if one is known.
-    """
-    try:
-        hooks, _untrusted = hooks_for(project, "notify")
-    except SidingError as error:
-        return [HookResult("notify", "", "project", 1, error.message)]
-    env = {
-        **project.app.env,
-        "SIDING_WAITS": entry.kind,
-        "SIDING_WAITS_TITLE": _plain(entry.title),
-        "SIDING_WAITS_PROJECT": _plain(entry.repo_root),
-        "SIDING_WAITS_TASK": _plain(entry.task_name or entry.task_id),
-        "SIDING_WAITS_SESSION": entry.session_id,
-        "SIDING_WAITS_COMMAND": entry.command,
-        "SIDING_WAITS_URL": url or "",
-    }
-    failed = []
-    for hook in hooks:
-        try:
-            done = run_judged_hook(
-                project, hook, root=project.paths.root, env=env, timeout_s=NOTIFY_TIMEOUT_S
-            )
-        except SidingError as error:  # it hung, or could not be started
-            done = HookResult(hook.moment, hook.command, hook.source, 1, error.message)
-        if done.exit_code != 0:
-            failed.append(done)
-    call = call_of(entry, url=url, plain_title=_plain(entry.title))
-    return [*failed, *call_person(project, call)]
-
-
-def _plain(text: str) -> str:
-    """Return one line of at most 300 characters, without control characters."""
-    kept = "".join(each if each.isprintable() else " " for each in text)
-    return " ".join(kept.split())[:300]

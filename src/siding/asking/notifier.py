@@ -39,7 +39,7 @@ class Notifier:
         if not heard:
             return []
         # Imported here because most acts end well, and this loads the inbox and the hooks.
-        from siding.asking.notifications import notify_event
+        from siding.asking.notices import notify_event
 
         return [failed for event in heard for failed in notify_event(self._project, event, url=url)]
 

@@ -180,6 +180,7 @@ class Waits(StrEnum):
     HOOKS = "hooks"
     AGENT = "agent"
     WORKFLOW = "workflow"
+    CUT_OFF = "cut off"  # an act began, and its process died before it was recorded
     DONE = "done"  # nothing waits: a person is told of it, and it is not in the inbox
 
 
@@ -280,6 +281,7 @@ def agent_entry(
         page=f"/tasks/{task_id}",
         task_id=task_id,
         task_name=task_name,
+        step_id=run.id,
     )
 
 
@@ -291,6 +293,19 @@ def entry(project: Project, *, kind: Waits, **more: Any) -> InboxEntry:
         project_dir=str(project.layout.root),
         **more,
     )
+
+
+def identity(found: InboxEntry) -> str:
+    """Return the id of what waits: the same as long as it waits, for every screen and notice.
+
+    ``PROJECT/KIND/TASK/WHICH``; which one it is says the decision, the step, or the run of an agent
+    or of a workflow with the moment since when it waits.
+    """
+    which = found.session_id or found.step_id or found.page.rpartition("/")[2]
+    if found.kind in (Waits.AGENT, Waits.WORKFLOW, Waits.DONE):
+        which = f"{which}@{found.since}"
+    project = found.project_dir.rpartition("/")[2]
+    return "/".join((project, found.kind, found.task_id or "-", which or "-"))
 
 
 def moment_iso(milliseconds: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from siding.agents.transcripts.kinds import moment
 from siding.asking.kinds import key_of_limit
-from siding.asking.notifications import notify
+from siding.asking.notices import notify
 from siding.asking.question import Cancelled
 from siding.asking.views import agent_entry
 from siding.broker.desk import REPORTING, Desk

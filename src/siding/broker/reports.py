@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 from siding.agents.hooks import Adapter, Answer, Moment, Report, adapter_of
-from siding.asking.notifications import notify
-from siding.asking.views import agent_entry
+from siding.asking.notices import notify
+from siding.asking.told import Told
+from siding.asking.views import agent_entry, identity
 from siding.broker.desk import REPORTING, Desk
 from siding.broker.judge import Judged, judged
 from siding.broker.messages import ReportRequest, cannot_report
@@ -85,9 +86,13 @@ def _noted(desk: Desk, adapter: Adapter, said: Report, take: _Take) -> Noted:
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     if said.moment in (Moment.STOPPED, Moment.FAILED):
         noticed(desk)
-    if now.waits and now.waits != before.waits:
+    if now.waits != before.waits:
         task = desk.task
-        notify(desk.project, agent_entry(desk.project, task.id, task.name, desk.run, now))
+        if before.waits:
+            over = agent_entry(desk.project, task.id, task.name, desk.run, before)
+            Told(desk.app.home, desk.app.env).clear(identity(over))
+        if now.waits:
+            notify(desk.project, agent_entry(desk.project, task.id, task.name, desk.run, now))
     answer = _told(desk, adapter, said, told.text, is_first=now.prompts == 1)
     return Noted(answer, {"moment": said.moment.value, "prompts": now.prompts})
 

@@ -67,11 +67,7 @@ def place_of(text: str, *, side: Side) -> Wanted:
 def add(project: Project, named: str | None, wanted: Wanted, said: str) -> tuple[Task, Placed]:
     """Write a comment. Raises UsageError, NotFound, NotText; then nothing is kept."""
     task = select(project, named)
-    said = said.strip()
-    if not said:
-        raise UsageError("a comment says something", hint="siding comments add PATH:LINE 'TEXT'")
-    if len(said) > _LONGEST:
-        raise UsageError(f"a comment has at most {counted(_LONGEST, 'character')}")
+    said = _said(said)
     workspace = require_workspace(project, task)
     path = os.fsdecode(below_workspace(project, workspace, wanted.path))
     raw = _present_text(project, task, path, wanted.side)
@@ -97,6 +93,31 @@ def add(project: Project, named: str | None, wanted: Wanted, said: str) -> tuple
         )
         comments.put([comment])
     return task, Placed(comment, lines)
+
+
+def reword(project: Project, named: str | None, wanted: str, said: str) -> tuple[Task, Comment]:
+    """Let a draft say something else. Raises NotFound, and UsageError once an agent was told."""
+    task = select(project, named)
+    said = _said(said)
+    with Comments.changing(project.task_layout(task.id)) as comments:
+        (chosen,) = _chosen(comments, [wanted])
+        if chosen.state is not State.DRAFT:
+            raise UsageError(
+                f"comment {wanted} is {chosen.state.value}, and its agent has read it as it is",
+                hint="write another one",
+            )
+        changed = chosen._replace(said=project.redaction.text(said))
+        comments.put([changed])
+    return task, changed
+
+
+def delete(project: Project, named: str | None, ids: Sequence[str]) -> tuple[Task, list[Comment]]:
+    """Take comments away; return them. Raises NotFound; then none is taken away."""
+    task = select(project, named)
+    with Comments.changing(project.task_layout(task.id)) as comments:
+        gone = _chosen(comments, ids)
+        comments.take_away(each.id for each in gone)
+    return task, gone
 
 
 def listed(project: Project, named: str | None) -> tuple[Task, list[Placed]]:
@@ -163,6 +184,15 @@ def send_to_agent(
         ]
         comments.put(told)
     return Sent(task, prompt, tuple(told), to)
+
+
+def _said(text: str) -> str:
+    said = text.strip()
+    if not said:
+        raise UsageError("a comment says something", hint="siding comments add PATH:LINE 'TEXT'")
+    if len(said) > _LONGEST:
+        raise UsageError(f"a comment has at most {counted(_LONGEST, 'character')}")
+    return said
 
 
 def _chosen(comments: Comments, ids: Sequence[str]) -> list[Comment]:

@@ -76,6 +76,10 @@ class Comments:
         by_id = {comment.id: comment for comment in changed}
         self.all = [by_id.pop(comment.id, comment) for comment in self.all] + [*by_id.values()]
 
+    def take_away(self, ids: Iterable[str]) -> None:
+        gone = set(ids)
+        self.all = [comment for comment in self.all if comment.id not in gone]
+
     def _write(self) -> None:
         wanted = {comment.text_sha256 for comment in self.all}
         for digest in wanted & self._texts.keys():

@@ -104,7 +104,8 @@ def forget_removed(project: Project) -> None:
         store = DecisionStore(project.layout.decisions_dir)
         known = {*store.open_ids(), *store.closed_ids()}
         for path in project.layout.effects_dir.iterdir():
-            if path.name.rpartition(".")[0] not in known:
+            # What begins with a dot is being written by somebody just now.
+            if not path.name.startswith(".") and path.name.rpartition(".")[0] not in known:
                 path.unlink(missing_ok=True)
 
 

@@ -3,13 +3,13 @@
 The cost of a list grows with the number of tasks that changed since last time. A row is made from
 the task's document and its newest ledger line. Rows are kept in ``cache/board.json`` with the size,
 modification time and inode of these two files; a row whose files are the same is not read again.
-The cache can be deleted at any time.
+An entry may have ``more``, which the fold of the feed reads (`task_work.py`). The cache can be
+deleted at any time.
 """
 
 import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import make_dirs
@@ -22,7 +22,14 @@ from siding.record.place.selection import current_task_id, select
 from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task, TaskState
 
+if TYPE_CHECKING:
+    from siding.record.ledger.store import Ledger
+
+    More = Callable[[Task, Ledger], dict[str, Any]]
+
 CACHE_VERSION = 2
+_CACHE = "cache/board.json"
+_TUPLES = ("tags", "blocked_by")
 
 
 class TaskRow(NamedTuple):
@@ -67,27 +74,69 @@ def rows(project: Project, *, include_closed: bool) -> list[TaskRow]:
 def look(project: Project, *, include_closed: bool) -> Board:
     """Return the tasks, oldest first, and the ids of those that could not be read."""
     try:
-        return _board(project, _cached(project), include_closed=include_closed)
+        return _board(project, TaskCache(project), include_closed=include_closed)
     except (LookupError, TypeError):  # the cache is damaged: read everything again
-        return _board(project, {}, include_closed=include_closed)
+        return _board(project, TaskCache(project, known={}), include_closed=include_closed)
 
 
-def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) -> Board:
+class TaskCache:
+    """What the documents and ledgers of a project's tasks say, read again only if they changed.
+
+    `more` returns from a task and its ledger what the cache is to hold besides the row. An entry
+    that lacks it is read again.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        *,
+        known: Mapping[str, Any] | None = None,
+        more: "More | None" = None,
+    ) -> None:
+        self.project, self._more = project, more
+        self._known = _cached(project) if known is None else known
+        self._fresh: dict[str, Any] = {}
+        # With thousands of tasks, joining strings is ten times as fast as making Path objects.
+        self._tasks = os.fspath(project.layout.tasks_dir)
+
+    def entry(self, task_id: TaskId) -> dict[str, Any] | None:
+        """Return the entry of a task, or None if its document cannot be read."""
+        task = f"{self._tasks}/{task_id}"
+        signature = [*stamp(f"{task}/task.json"), *stamp(f"{task}/ledger.jsonl")]
+        entry = self._fresh.get(task_id) or self._known.get(task_id)
+        if (
+            not isinstance(entry, dict)
+            or entry.get("signature") != signature
+            or (self._more is not None and "more" not in entry)
+        ):
+            entry = read_entry(self.project, task_id, signature, self._more)
+        if entry is not None:
+            self._fresh[task_id] = entry
+        return entry
+
+    def keep(self, *, others: bool = False) -> None:
+        """Write the tasks that were asked for, if the cache on the disk says anything else.
+
+        With `others` those stay in it that nobody asked for.
+        """
+        if others:
+            self._fresh = {**self._known, **self._fresh}
+        if self._fresh != self._known:
+            _remember(self.project, self._fresh)
+            self._known = dict(self._fresh)
+
+
+def _board(project: Project, cache: TaskCache, *, include_closed: bool) -> Board:
     fresh: dict[str, Any] = {}
     unreadable = []
-    # With thousands of tasks, joining strings is ten times as fast as making Path objects.
     tasks = os.fspath(project.layout.tasks_dir)
     for task_id in project.tasks.ids():
-        signature = _signature(f"{tasks}/{task_id}")
-        entry = known.get(task_id)
-        if not isinstance(entry, dict) or entry.get("signature") != signature:
-            entry = _entry(project, task_id, signature)
+        entry = cache.entry(task_id)
         if entry is not None:
             fresh[task_id] = entry
         elif os.path.lexists(project.task_layout(task_id).task_json):
             unreadable.append(task_id)
-    if fresh != known:
-        _remember(project, fresh)
+    cache.keep()
     active = project.active_task_id()
     states = project.workspaces.states()
     open_ids = {
@@ -97,13 +146,13 @@ def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) 
     }
     open_ids.update(unreadable)
     found = [
-        _row(
-            task_id,
-            entry["row"],
-            active=active,
+        TaskRow(
+            id=task_id,
+            active=task_id == active,
             workspace=states.get(task_id, "absent"),
             running=has_intents(f"{tasks}/{task_id}"),
             blocked=not open_ids.isdisjoint(entry["row"]["blocked_by"]),
+            **{**entry["row"], **{name: tuple(entry["row"][name]) for name in _TUPLES}},
         )
         for task_id, entry in fresh.items()
         if include_closed or entry["row"]["status"] != TaskState.CLOSED.value
@@ -112,34 +161,19 @@ def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) 
     return Board(rows=ordered, unreadable=unreadable)
 
 
-def _row(
-    task_id: str,
-    row: Mapping[str, Any],
-    *,
-    active: str | None,
-    workspace: str,
-    running: bool,
-    blocked: bool,
-) -> TaskRow:
-    return TaskRow(
-        id=task_id,
-        active=task_id == active,
-        workspace=workspace,
-        running=running,
-        blocked=blocked,
-        **{**row, "tags": tuple(row["tags"]), "blocked_by": tuple(row["blocked_by"])},
-    )
-
-
-def _entry(project: Project, task_id: TaskId, signature: list[int]) -> dict[str, Any] | None:
+def read_entry(
+    project: Project, task_id: TaskId, signature: list[int], more: "More | None"
+) -> dict[str, Any] | None:
     """Return the cache entry of a task, or None if its document cannot be read."""
     try:
         task = project.tasks.load(task_id)
     except SidingError:
         return None
-    last = project.ledger(task_id).last()
+    ledger = project.ledger(task_id)
+    last = ledger.last()
     return {
         "signature": signature,
+        **({} if more is None else {"more": more(task, ledger)}),
         "row": {
             "name": task.name,
             "status": task.status.value,
@@ -162,11 +196,8 @@ def _entry(project: Project, task_id: TaskId, signature: list[int]) -> dict[str,
     }
 
 
-def _signature(directory: str) -> list[int]:
-    return [*_stamp(f"{directory}/task.json"), *_stamp(f"{directory}/ledger.jsonl")]
-
-
-def _stamp(path: str) -> tuple[int, int, int]:
+def stamp(path: str) -> tuple[int, int, int]:
+    """Return a value that changes when a file does; zeros for one that is not there."""
     try:
         found = os.stat(path, follow_symlinks=False)
     except OSError:
@@ -174,14 +205,10 @@ def _stamp(path: str) -> tuple[int, int, int]:
     return (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
-def _cache_path(project: Project) -> Path:
-    return project.layout.root / "cache" / "board.json"
-
-
 def _cached(project: Project) -> dict[str, Any]:
     try:
         document = read_document_or_none(
-            _cache_path(project), what="board cache", version=CACHE_VERSION
+            project.layout.root / _CACHE, what="board cache", version=CACHE_VERSION
         )
     except (SidingError, OSError):
         return {}
@@ -191,7 +218,7 @@ def _cached(project: Project) -> dict[str, Any]:
 
 def _remember(project: Project, entries: dict[str, Any]) -> None:
     """Write the cache, and ignore failures: listing must work on a full or read-only disk."""
-    path = _cache_path(project)
+    path = project.layout.root / _CACHE
     try:
         make_dirs(path.parent)
         write_document(path, {"version": CACHE_VERSION, "tasks": entries})

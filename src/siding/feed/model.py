@@ -101,6 +101,7 @@ class Row(NamedTuple):
     snapshot: str = ""  # the newest; what "since my last look" is counted to
     asks: tuple[str, ...] = ()  # the ids of its asks, longest waiting first
     mark: str = ""  # changes with everything that a person would want to see; `seen.py` keeps it
+    unapplied: int = 0  # steps that an apply would bring
 
     def as_record(self) -> dict[str, Any]:
         """Return the row as a JSON object."""
@@ -109,7 +110,7 @@ class Row(NamedTuple):
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Row":
         """Return a row from its JSON object. Raises ValueError for an unknown kind or state."""
-        numbers = ("steps", "files", "additions", "deletions")
+        numbers = ("steps", "unapplied", "files", "additions", "deletions")
         texts: dict[str, Any] = {
             name: text(record.get(name))
             for name in cls._fields

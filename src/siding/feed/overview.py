@@ -1,52 +1,19 @@
-"""The data of the board page: each task with its running step and what waits for a person."""
+"""The data of the board page: each task in its state, and what waits for a person."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Iterable, Sequence
 
+from siding.asking.views import Waits
 from siding.feed.board import TaskRow, look
+from siding.feed.model import Ask, Feed, Row, RowKind, State
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.intents import Intent, Intents
 from siding.record.place.project import Project
 from siding.record.recording.line_base import line_base
 from siding.record.recording.snapshots import TaskSnapshots
 from siding.record.tasks.task import TaskState
 
-__all__ = [
-    "BoardGroup",
-    "Card",
-    "Overview",
-    "TaskRow",
-    "Total",
-    "Waiting",
-    "overview",
-    "total_change",
-]
-
-
-class BoardGroup(StrEnum):
-    """The columns of the board."""
-
-    WAITING = "waiting"  # for a person
-    RUNNING = "running"
-    OPEN = "open"
-    PLANNED = "planned"
-    CLOSED = "closed"
-
-
-class Waiting(NamedTuple):
-    """Something that waits for a person.
-
-    `task` is "" for a question that was asked outside of any task. `path` is its page on the
-    dashboard, "" if it has none. `about` and `since` are a detail and an ISO 8601 time.
-    """
-
-    task: str
-    what: str
-    path: str
-    about: str = ""
-    since: str = ""
+__all__ = ["Card", "Overview", "TaskRow", "Total", "overview", "total_change"]
 
 
 class Total(NamedTuple):
@@ -58,16 +25,32 @@ class Total(NamedTuple):
 
 
 class Card(NamedTuple):
-    """One task on the board.
-
-    `running` is the step in progress. If `cut_off` is set, its process has died.
-    """
+    """One task on the board. `shown` is its row of the feed; None for one closed long ago."""
 
     row: TaskRow
-    group: BoardGroup
-    running: Intent | None
-    cut_off: bool
-    waiting: tuple[Waiting, ...]
+    state: State
+    shown: Row | None
+    asks: tuple[Ask, ...]
+
+    @property
+    def doing(self) -> str:
+        """What runs in it; "" for nothing."""
+        return self.shown.what if self.shown is not None and self.state is State.RUNS else ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether a run of it lives, also one that waits for a person."""
+        return self.shown is not None and bool(self.shown.run)
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether nothing was begun in it yet."""
+        return self.state is State.RESTS and self.row.status == TaskState.PENDING.value
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether an act of it began whose process has died."""
+        return any(ask.entry.kind == Waits.CUT_OFF for ask in self.asks)
 
 
 class Overview(NamedTuple):
@@ -79,24 +62,37 @@ class Overview(NamedTuple):
 
     cards: list[Card]
     unreadable: list[TaskId]
-    loose: list[Waiting]
+    loose: list[Ask]
 
-    def group(self, group: BoardGroup) -> list[Card]:
-        """Return the tasks of a group, those with the newest step first."""
-        found = [card for card in self.cards if card.group is group]
+    def group(self, state: State) -> list[Card]:
+        """Return the tasks in a state, those with the newest step first."""
+        found = [card for card in self.cards if card.state is state]
         return sorted(found, key=lambda card: card.row.last_at or card.row.created_at, reverse=True)
 
 
-def overview(project: Project, waiting: Sequence[Waiting] = ()) -> Overview:
-    """Return the board. Only the cache of the board is written."""
+def overview(project: Project, feed: Feed) -> Overview:
+    """Return the board of a project. Only the cache of the board is written."""
     board = look(project, include_closed=True)
-    by_task: dict[str, list[Waiting]] = {}
-    for each in waiting:
-        by_task.setdefault(each.task, []).append(each)
-    cards = [_card(project, row, by_task) for row in board.rows]
-    on_cards = {card.row.id for card in cards if card.group is not BoardGroup.CLOSED}
-    loose = [each for each in waiting if each.task not in on_cards]
+    name = project.layout.root.name
+    rows = {row.id: row for row in feed.rows if row.project == name and row.kind is RowKind.TASK}
+    asks: dict[str, list[Ask]] = {}
+    for ask in asks_of(project, feed):
+        asks.setdefault(ask.entry.task_id, []).append(ask)
+    cards = [_card(row, rows.get(row.id), asks.get(row.id, ())) for row in board.rows]
+    on_cards = {card.row.id for card in cards if card.state is not State.DONE}
+    loose = [
+        ask
+        for found in asks.values()
+        for ask in found
+        if ask.entry.task_id not in on_cards and (ask.entry.task_id or ask.entry.session_id)
+    ]
     return Overview(cards=cards, unreadable=board.unreadable, loose=loose)
+
+
+def asks_of(project: Project, feed: Feed) -> list[Ask]:
+    """Return what waits in a project, longest waiting first."""
+    here = str(project.layout.root)
+    return [ask for ask in feed.asks if ask.entry.project_dir == here]
 
 
 def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:
@@ -120,29 +116,9 @@ def chosen(cards: Iterable[Card], ids: Sequence[str]) -> list[Card]:
     return [card for card in cards if card.row.id in ids]
 
 
-def _card(project: Project, row: TaskRow, waiting: Mapping[str, list[Waiting]]) -> Card:
-    running, cut_off = None, False
-    if row.running:
-        intents = Intents(project.task_layout(TaskId(row.id)))
-        try:
-            running = intents.newest()
-        except SidingError:
-            running = None
-        cut_off = running is not None and intents.is_cut_off(running)
-    return Card(
-        row=row,
-        group=_group(row, bool(waiting.get(row.id)), runs=running is not None and not cut_off),
-        running=running,
-        cut_off=cut_off,
-        waiting=tuple(waiting.get(row.id, ())),
-    )
-
-
-def _group(row: TaskRow, waits: bool, *, runs: bool) -> BoardGroup:
-    if row.status == TaskState.CLOSED.value:
-        return BoardGroup.CLOSED
-    if waits:
-        return BoardGroup.WAITING
-    if runs:
-        return BoardGroup.RUNNING
-    return BoardGroup.PLANNED if row.status == TaskState.PENDING.value else BoardGroup.OPEN
+def _card(row: TaskRow, shown: Row | None, asks: Sequence[Ask]) -> Card:
+    if shown is not None:
+        return Card(row=row, state=shown.state, shown=shown, asks=tuple(asks))
+    is_closed = row.status == TaskState.CLOSED.value
+    # A task that came a moment after the feed was looked at.
+    return Card(row, State.DONE if is_closed else State.RESTS, None, tuple(asks))

@@ -1,37 +1,27 @@
 """The day over all projects: what waits for a person, what runs, what broke, what can be applied.
 
-Nothing is stored; it is read each time. Each line has the command to type, which works from
-wherever the caller stands.
+It is the feed in four sections. Each line has the command to type, which works from wherever the
+caller stands.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from heapq import nlargest
-from shlex import quote
 
-from siding.asking.views import InboxEntry, Waits, moment_iso
-from siding.feed.board import TaskRow, rows
-from siding.feed.inbox import waiting_in
+from siding.asking.views import Waits
+from siding.feed.fold import HomeFold
+from siding.feed.model import Ask, Row
 from siding.feed.moments import moment_of
-from siding.feed.running import A_SCREEN, LeftRow, RunningRow, left_running, running
+from siding.feed.places import Place, places_of
+from siding.feed.rows import task_key, workflow_key
+from siding.feed.running import A_SCREEN, LeftRow, RunningRow, running
+from siding.feed.seen import Seen
+from siding.feed.task_facts import TaskFacts
+from siding.feed.task_work import Figures
+from siding.feed.workflow_facts import WorkflowFacts
 from siding.ground.errors import SidingError
-from siding.ground.git.discovery import find_repository
-from siding.ground.git.errors import NotARepository
-from siding.ground.ids import TaskId
+from siding.ground.ids import TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
-from siding.record.ledger.intents import Intents
-from siding.record.ledger.step import Step
-from siding.record.ledger.unapplied import Unapplied, unapplied
-from siding.record.place.lost_projects import all_places
-from siding.record.place.project import Project
-from siding.record.place.projects import known_projects
 from siding.record.place.wiring import App
-from siding.record.recording.line_base import line_base
-from siding.record.recording.snapshots import TaskSnapshots
-from siding.record.snapshots.patches import DiffStat
-
-MOST_READY = 50  # tasks that are looked at for changes to apply: the newest ones
 
 
 class Section(StrEnum):
@@ -56,10 +46,15 @@ class Line(NamedTuple):
     files: int = 0  # what an apply would bring, as far as it is known
     additions: int = 0
     deletions: int = 0
+    id: str = ""  # of the ask; "" for what asks nothing
+    row: str = ""  # the key of its row in the feed; "" for none
+    state: str = ""  # of that row
+    unseen: bool = False  # it says something that the person has not looked at
+    address: str = ""
 
 
 class Today(NamedTuple):
-    """The lines, and sentences about projects that cannot be read. `projects` counts all."""
+    """The lines, and sentences about what cannot be read. `projects` counts all."""
 
     lines: tuple[Line, ...]
     problems: tuple[str, ...]
@@ -71,27 +66,36 @@ class Today(NamedTuple):
 
 
 def today(app: App) -> Today:
-    """Return the day over all projects of the home; only the caches of the boards are written.
+    """Return the day over all projects of the home; only caches are written.
 
     Raises HomeHidden in a sandbox.
     """
-    found = list(known_projects(app))
-    problems = [each.problem for each in found if each.project is None]
-    lines: list[Line] = []
-    ready: list[_Ready] = []
-    for place in _places(app, [each.project for each in found if each.project is not None]):
-        try:
-            tasks, live = rows(place.project, include_closed=False), running(place.project)
-            lines += _waits_and_broke(place, tasks, problems)
-            lines += [_run(place, row) for row in live]
-            lines += [_left(place, row) for row in left_running(place.project)]
-            lines += _workflows(place, tasks)
-            ready += _candidates(place, tasks, {row.task for row in live})
-        except (SidingError, OSError) as error:
-            reason = error.message if isinstance(error, SidingError) else str(error)
-            problems.append(f"project {place.project.layout.root.name}: {reason}")
+    fold = HomeFold(app)
+    feed = fold.look()
+    folds = {each.project.layout.root.name: each for each in fold.projects}
+    places = {
+        each.project.layout.root.name: each
+        for each in places_of(app, [each.project for each in folds.values()])
+    }
+    problems = list(feed.problems)
+    lines = [_ask(places[ask.entry.project_dir.rpartition("/")[2]], ask) for ask in feed.asks]
+    ready: list[Line] = []
+    for name, place in places.items():
+        tasks, flows = folds[name].tasks, folds[name].flows
+        for task in tasks.values():
+            try:
+                lines += _runs(place, task)
+            except (SidingError, OSError) as error:
+                reason = error.message if isinstance(error, SidingError) else str(error)
+                problems.append(f"project {name}: {reason}")
+        lines += [_workflow(place, flow, tasks) for flow in flows if flow.is_live]
+        ready += [_ready(place, task) for task in tasks.values() if _is_ready(task)]
     lines.sort(key=lambda line: (not line.since, _order(line)))
-    return Today((*lines, *_ready_lines(ready)), tuple(problems), len(found))
+    ready.sort(key=lambda line: moment_of(line.since), reverse=True)
+    rows = {row.key: row for row in feed.rows}
+    seen = Seen(app.home)
+    found = tuple(_with_row(line, rows, seen) for line in (*lines, *ready))
+    return Today(found, tuple(problems), feed.projects)
 
 
 def _order(line: Line) -> float:
@@ -100,79 +104,21 @@ def _order(line: Line) -> float:
     return -at if line.section == Section.BROKE else at
 
 
-class FoundRun(NamedTuple):
-    """A run that lives or left something running, and the name of its project."""
-
-    project: str
-    row: RunningRow | LeftRow
-
-
-def all_running(app: App) -> tuple[list[FoundRun], list[str]]:
-    """Return the runs of all projects, oldest first, and sentences about what cannot be read."""
-    found = list(known_projects(app))
-    problems = [each.problem for each in found if each.project is None]
-    runs: list[FoundRun] = []
-    for place in _places(app, [each.project for each in found if each.project is not None]):
-        try:
-            runs += [FoundRun(place.name, row) for row in running(place.project)]
-            runs += [FoundRun(place.name, row) for row in left_running(place.project)]
-        except SidingError as error:
-            problems.append(f"project {place.project.layout.root.name}: {error.message}")
-    return sorted(runs, key=lambda each: each.row.started_at), problems
+def _with_row(line: Line, rows: Mapping[str, Row], seen: Seen) -> Line:
+    """Return the line with what the feed says of its row."""
+    row = rows.get(line.row)
+    if row is None:
+        return line
+    return line._replace(
+        state=row.state.value,
+        unseen=seen.is_unseen(row),
+        address=line.address or row.address,
+    )
 
 
-class _Place(NamedTuple):
-    """A project, its name here, and what a command needs to be about it."""
-
-    project: Project
-    name: str
-    option: str
-
-    def command(self, words: str) -> str:
-        return words.replace("siding", f"siding{self.option}", 1)
-
-
-class _Ready(NamedTuple):
-    place: _Place
-    row: TaskRow
-
-
-def _places(app: App, projects: list[Project]) -> Iterator[_Place]:
-    # Of all projects: also one that cannot be opened makes a name ambiguous for `--project`.
-    short = Counter(_short(place.name) for place in all_places(app))
-    here = _here(app, projects)
-    for project in projects:
-        full = project.layout.root.name
-        name = full if short[_short(full)] > 1 else _short(full)
-        yield _Place(project, name, "" if project is here else f" --project {quote(name)}")
-
-
-def _short(name: str) -> str:
-    return name.rpartition("-")[0]
-
-
-def _here(app: App, projects: list[Project]) -> Project | None:
-    try:
-        root = find_repository(app.cwd).common_dir
-    except (NotARepository, OSError):
-        return None
-    return next((each for each in projects if each.paths.common_dir == root), None)
-
-
-def _waits_and_broke(
-    place: _Place, tasks: Iterable[TaskRow], problems: list[str]
-) -> Iterator[Line]:
-    inbox = waiting_in(place.project)
-    problems += inbox.problems
-    for entry in inbox.entries:
-        yield _entry(place, entry)
-    for row in tasks:
-        if row.running:
-            yield from _cut_off(place, row)
-
-
-def _entry(place: _Place, entry: InboxEntry) -> Line:
-    broke = entry.kind in (Waits.FAILED, Waits.WORKFLOW)
+def _ask(place: Place, ask: Ask) -> Line:
+    entry = ask.entry
+    broke = entry.kind in (Waits.FAILED, Waits.WORKFLOW, Waits.CUT_OFF)
     return Line(
         section=Section.BROKE.value if broke else Section.WAITS.value,
         mark=entry.kind,
@@ -181,26 +127,23 @@ def _entry(place: _Place, entry: InboxEntry) -> Line:
         what=entry.title,
         since=entry.since,
         command=place.command(entry.command),
+        id=ask.id,
+        row=ask.row,
+        address=ask.address,
     )
 
 
-def _cut_off(place: _Place, row: TaskRow) -> Iterator[Line]:
-    """Yield the acts of a task whose process died before they were recorded."""
-    intents = Intents(place.project.task_layout(TaskId(row.id)))
-    for intent in intents.all():
-        if intents.is_cut_off(intent):
-            yield Line(
-                section=Section.BROKE.value,
-                mark="cut off",
-                project=place.name,
-                task=row.name,
-                what=f"{intent.kind} {intent.title}".strip(),
-                since=intent.started_at,
-                command=place.command(f"siding checkpoint -t {row.id}"),  # it settles them first
-            )
+def _runs(place: Place, task: TaskFacts) -> Iterator[Line]:
+    """Yield the runs of a task that live, and those that left something running."""
+    key = task_key(place.project.layout.root.name, task.id)
+    if task.live:
+        for row in running(place.project, task.id):
+            yield _run(place, row)._replace(row=key)
+    for left in task.left:
+        yield _left(place, left)._replace(row=key)
 
 
-def _run(place: _Place, row: RunningRow) -> Line:
+def _run(place: Place, row: RunningRow) -> Line:
     draws = row.last_line == A_SCREEN
     look = f"siding attach {row.run}" if draws else f"siding output {row.run} --follow"
     return Line(
@@ -214,27 +157,21 @@ def _run(place: _Place, row: RunningRow) -> Line:
     )
 
 
-def _workflows(place: _Place, tasks: Iterable[TaskRow]) -> Iterator[Line]:
-    """Yield the runs of workflows that are at work."""
-    if not place.project.layout.workflow_runs_dir.is_dir():
-        return
-    # Imported here because most projects have no workflows.
-    from siding.feed.workflow_runs import live_runs
-
-    names = {row.id: row.name for row in tasks}
-    for run in live_runs(place.project):
-        yield Line(
-            section=Section.RUNS.value,
-            mark=run.run_id,
-            project=place.name,
-            task=names.get(run.task, ""),
-            what=f"{run.name} · {'waits for you' if run.waits else run.progress}",
-            since=moment_iso(run.started_at),
-            command=place.command(f"siding workflow watch {run.run_id}"),
-        )
+def _workflow(place: Place, flow: WorkflowFacts, tasks: Mapping[TaskId, TaskFacts]) -> Line:
+    task = tasks.get(TaskId(flow.task))
+    return Line(
+        section=Section.RUNS.value,
+        mark=flow.id,
+        project=place.name,
+        task=task.name if task is not None and task.is_open else "",
+        what=f"{flow.name} · {'waits for you' if flow.waits else flow.progress}",
+        since=flow.started_at,
+        command=place.command(f"siding workflow watch {flow.id}"),
+        row=workflow_key(place.project.layout.root.name, flow.id),
+    )
 
 
-def _left(place: _Place, row: LeftRow) -> Line:
+def _left(place: Place, row: LeftRow) -> Line:
     return Line(
         section=Section.RUNS.value,
         mark=row.run,
@@ -246,50 +183,24 @@ def _left(place: _Place, row: LeftRow) -> Line:
     )
 
 
-def _candidates(place: _Place, tasks: Iterable[TaskRow], busy: Collection[str]) -> list[_Ready]:
-    return [
-        _Ready(place, row)
-        for row in tasks
-        if row.steps and row.id not in busy and not row.running and row.workspace != "removed"
-    ]
+def _is_ready(task: TaskFacts) -> bool:
+    """Tell whether a task at rest has something to apply, also if its last step failed."""
+    rests = not (task.live or task.cut_off or task.acting)
+    return task.is_open and rests and task.unapplied > 0 and not is_fork(task.id)
 
 
-def _ready_lines(candidates: list[_Ready]) -> Iterator[Line]:
-    """Yield the tasks with changes that are not applied, those with the newest step first."""
-    for place, row in nlargest(MOST_READY, candidates, key=lambda each: each.row.last_at):
-        found = unapplied(place.project.ledger(TaskId(row.id)))
-        if not found.steps or _is_in_conflict(found.last):
-            continue
-        stat = _change(place.project, TaskId(row.id), found)
-        if stat is not None and not stat.files:
-            continue  # what the steps changed they have changed back
-        yield Line(
-            section=Section.READY.value,
-            mark=f"+{found.steps}",
-            project=place.name,
-            task=row.name,
-            what=row.last_command,
-            since=row.last_at,
-            command=place.command(f"siding apply -t {row.id}"),
-            files=0 if stat is None else stat.files,
-            additions=0 if stat is None else stat.additions,
-            deletions=0 if stat is None else stat.deletions,
-        )
-
-
-def _is_in_conflict(last: Step | None) -> bool:
-    """Tell whether the newest step left conflicts in the workspace: an apply would be refused."""
-    return last is not None and last.merged is not None and bool(last.merged.conflicts)
-
-
-def _change(project: Project, task_id: TaskId, found: Unapplied) -> DiffStat | None:
-    """Return the figures of what is not applied; None if they are not known. Starts git once."""
-    workspace = project.workspaces.of_task(task_id)
-    tip = found.last.snapshot if found.last is not None else None
-    if workspace is None or not workspace.base_snapshot or not tip:
-        return None
-    try:
-        since = found.since or line_base(project, workspace).snapshot
-        return TaskSnapshots(project, workspace).diff_stat(since, tip)
-    except SidingError:  # the snapshots are gone; `siding verify` reports that
-        return None
+def _ready(place: Place, task: TaskFacts) -> Line:
+    figures = task.figures or Figures(0, 0, 0)
+    return Line(
+        section=Section.READY.value,
+        mark=f"+{task.unapplied}",
+        project=place.name,
+        task=task.name,
+        what=str(task.row["last_command"]),
+        since=str(task.row["last_at"]),
+        command=place.command(f"siding apply -t {task.id}"),
+        files=figures.files,
+        additions=figures.additions,
+        deletions=figures.deletions,
+        row=task_key(place.project.layout.root.name, task.id),
+    )

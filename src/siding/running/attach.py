@@ -81,10 +81,11 @@ def attach(
     read_only: bool,
     stdin: int = 0,
     stdout: int = 1,
+    leaves_at_once: bool = False,
 ) -> Watching:
     """Connect with the host of a run that lives; `watch` then shows it.
 
-    Raises NotFound, UsageError, CannotAttach.
+    With `leaves_at_once` the prefix alone leaves it. Raises NotFound, UsageError, CannotAttach.
     """
     if not terminal.is_ours(stdin) or terminal.attributes(stdout) is None:
         raise UsageError(
@@ -94,7 +95,14 @@ def attach(
     task, run = _one_run(project, named, wanted)
     size = terminal.window_size(stdout)
     connection = _connect(project, task, run, mode="attach", size=size, read_only=read_only)
-    viewer = Viewer(connection, prefix=prefix, read_only=read_only, stdin=stdin, stdout=stdout)
+    viewer = Viewer(
+        connection,
+        prefix=prefix,
+        read_only=read_only,
+        stdin=stdin,
+        stdout=stdout,
+        leaves_at_once=leaves_at_once,
+    )
     return Watching(task, run, connection.welcome.terminal, viewer, connection)
 
 

@@ -230,7 +230,9 @@ def begin_run(
         is_recorded=request.record,
         in_program=terminal.requests is not None,
         broker=plan.broker,
-        **terms_of(work.project, request, plan.reports)._asdict(),
+        **terms_of(
+            work.project, request, plan.reports, plan.command, has_screen=terminal.pty
+        )._asdict(),
     )
     holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
     live = RunRecords(recorder.layout).begin(run, holder, highest=lambda: _highest(recorder.ledger))

@@ -71,9 +71,22 @@ def _may_hold(work: Work, request: RunRequest) -> bool:
     return limits.is_set and limits.at_limit != "warn"
 
 
-def terms_of(project: Project, request: RunRequest, reports: Reporting | None) -> AgentTerms:
-    """Return what holds for the agent of a run."""
+def terms_of(
+    project: Project,
+    request: RunRequest,
+    reports: Reporting | None,
+    command: Command,
+    *,
+    has_screen: bool,
+) -> AgentTerms:
+    """Return what holds for the agent of a run; say what it asks before it can report."""
     terms = AgentTerms(over_limit=request.over_limit)
+    agent = BY_PROGRAM.get(os.path.basename(request.argv[0]))
+    if agent is not None and has_screen and "start_questions" in agent.facets:
+        from siding.running.first_questions import first_questions
+
+        is_told = reports is not None and not reports.why_not
+        terms = terms._replace(asks=first_questions(project.app, agent, command, reports=is_told))
     if reports is not None:
         judge = "require" if reports.judge == "require" else ""
         return terms._replace(judge=judge, ask_s=reports.ask_s)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Outcome, StdinPlan
@@ -72,6 +72,7 @@ class AgentTerms(NamedTuple):
     over_limit: bool = False
     judge: str = ""
     ask_s: float | None = None
+    asks: Mapping[str, Any] = {}
 
 
 NO_TERMS = AgentTerms()

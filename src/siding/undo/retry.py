@@ -65,7 +65,7 @@ from siding.record.tasks.task import Task
 from siding.running.attach import NotTaken, require_terminal, send
 from siding.running.held import AskSeen
 from siding.running.request import Retried, RunRequest, RunResult, Terminal
-from siding.running.run import run
+from siding.running.run import OnRunning, run
 from siding.sandbox.request import SandboxRequest
 from siding.secretmask.face import is_marked
 
@@ -155,10 +155,12 @@ def retry(
     ask: Asker | None = None,
     ask_seen: AskSeen | None = None,
     on_back: Callable[[Restored], None] | None = None,
+    on_running: OnRunning | None = None,
 ) -> RunResult:
     """Go back and run. Raises the errors of a rollback; then nothing was changed.
 
-    `on_back` is called when the workspace is back, unless it was there already.
+    `on_back` is called when the workspace is back, unless it was there already; `on_running` when
+    the command runs.
     """
     act = BackToBefore(planned, force=force, wait=planned.run.wait)
     restored = perform(project, planned.task.id, act)
@@ -168,7 +170,7 @@ def retry(
         if on_back is not None:
             on_back(restored)
     again = planned.run._replace(retries=Retried(planned.step.id, before))
-    return run(project, again, terminal, ask=ask, ask_seen=ask_seen)
+    return run(project, again, terminal, on_running=on_running, ask=ask, ask_seen=ask_seen)
 
 
 def send_again(

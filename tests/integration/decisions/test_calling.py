@@ -2,10 +2,12 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import time, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 from hypothesis import given
@@ -13,14 +15,17 @@ from hypothesis import strategies as st
 
 from sandbox import SIDING, Sandbox
 from siding.asking.notifications import Call, QuietHours, call_settings, desktop_command, sequence
+from siding.asking.screens import OpenScreen, somebody_looks
 from siding.ground.clock import SystemClock
 from siding.ground.errors import UsageError
+from siding.ground.storage.layout import Home
 from terminal import Terminal
 
 HOSTILE = "`id`; $(id)\x1b]0;x\x07 --urgency=critical"
 QUESTION = json.dumps(
     {"task": "t", "source": "s", "items": [{"id": 1, "title": HOSTILE, "kind": "text"}]}
 )
+SAID = ("--app-name=Siding", "--print-id", "--")
 CALM = "`id`; $(id) ]0;x --urgency=critical"  # without what a terminal would obey
 
 
@@ -49,7 +54,65 @@ def shown(sandbox: Sandbox) -> list[str]:
 def test_the_desktop_shows_a_question_once(asker: Sandbox) -> None:
     for _ in range(2):
         asker.siding("decide", QUESTION, "--no-wait")
-    assert shown(asker) == ["--app-name=Siding", "--", "Siding: repo asks you", CALM]
+    assert shown(asker) == [*SAID, "Siding: repo asks you", CALM]
+
+
+def test_what_has_ended_is_told_after_a_while_if_it_waits_still(asker: Sandbox) -> None:
+    """Called at once it would be called twice: whoever stands beside it goes on by themselves."""
+    wishes(asker, after="1s")
+    for mended in (True, False):
+        asker.siding("run", "--", "sh", "-c", "exit 3", status=3)
+        assert shown(asker) == []
+        if mended:
+            asker.siding("run", "--", "true")
+        until(lambda: not notices(asker))
+    assert shown(asker) == [*SAID, "Siding: sh: exit 3 failed", "exit 3: sh -c 'exit 3'"]
+
+
+def test_nobody_is_told_what_a_screen_shows(asker: Sandbox) -> None:
+    home = Home(asker.directory / "siding")
+    for eyes, told in ((True, 0), (False, 1), (None, 2)):
+        with OpenScreen(home) as screen:
+            screen.has_eyes(eyes)
+            asker.siding("decide", QUESTION, "--key", f"k{told}", "--no-wait")
+        assert shown(asker).count(CALM) == told
+    (home.screens_dir / "dead").write_bytes(b"here\n")  # of a screen that was killed
+    assert not somebody_looks(home)
+    with OpenScreen(home):
+        assert len(list(home.screens_dir.iterdir())) == 1
+
+
+def test_what_is_answered_goes_from_the_desktop(asker: Sandbox) -> None:
+    tools = asker.directory / "tools"
+    notify = tools / "notify-send"
+    notify.write_text(f"{notify.read_text()}echo 77\n")
+    (tools / "gdbus").write_text(f'#!/bin/sh\necho "$@" >>{asker.directory}/closed\n')
+    (tools / "gdbus").chmod(0o755)
+    asker.siding("decide", QUESTION, "--no-wait")
+    assert len(list((asker.directory / "siding" / "told").iterdir())) == 1
+    (session,) = [each["session_id"] for each in asker.json("decide", "list", "--json")]
+    asker.siding("decide", "cancel", session)
+    assert (asker.directory / "closed").read_text().strip().endswith("CloseNotification 77")
+    assert list((asker.directory / "siding" / "told").iterdir()) == []
+
+
+def until(is_so: Callable[[], bool], seconds: float = 60) -> None:
+    end = monotonic() + seconds
+    while not is_so():
+        assert monotonic() < end, "it did not come to pass"
+        sleep(0.05)
+
+
+def notices(sandbox: Sandbox) -> list[str]:
+    """Return the processes that wait to tell something of this home."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if b"__notice" in (each / "cmdline").read_bytes():
+                environment = (each / "environ").read_bytes()
+                if bytes(sandbox.directory) in environment:
+                    found.append(each.name)
+    return found
 
 
 @pytest.mark.parametrize("words", [("decide", QUESTION, "--no-wait")])

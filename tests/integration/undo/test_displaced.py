@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.faces.web.acts import carry_out, plan
-from siding.faces.web.plan import ActRequest
+from siding.faces.plans.acts import carry_out, plan
+from siding.faces.plans.plan import ActRequest
 from siding.ground.files import exchange
 from siding.ground.files.exchange import Entry
 from siding.record.ledger.move_details import RollbackDetail

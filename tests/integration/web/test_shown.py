@@ -54,7 +54,7 @@ def view(dashboard: Dashboard, path: str) -> str:
 
 
 def waiting(page: str) -> int:
-    found = re.search(r'id="group-waiting">[^<]*<span class="number">(\d+)', page)
+    found = re.search(r'id="group-waits">[^<]*<span class="number">(\d+)', page)
     return int(found.group(1)) if found else 0
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from integration.usage import homes
 from integration.workflows.conftest import AtWork
+from siding.feed.fold import feed_of
 from siding.feed.inbox import waiting_in
+from siding.feed.model import RowKind, State
 from siding.feed.today import Section, today
 from siding.workflows.acts.background import tell_ended
 from siding.workflows.acts.from_dashboard import NothingToDo, RunAct, refuse_senseless
@@ -37,8 +39,15 @@ def test_a_run_that_failed_waits_until_somebody_goes_on(work: AtWork) -> None:
     assert (entry.page, entry.task_name) == (f"/workflows/{run_id}", "flows")
     (line,) = today(work.project().app).section(Section.BROKE)
     assert (line.mark, line.command) == ("workflow", command)
+    task, run = feed_of(work.project().app).rows
+    assert (task.kind, task.state, task.asks) == (RowKind.TASK, State.BROKE, run.asks)
+    assert (run.kind, run.state, run.parent) == (RowKind.WORKFLOW, State.BROKE, task.key)
+    assert (line.row, line.state, line.id) == (run.key, "broke", run.asks[0])
     work.run("return 1", OK)  # a newer run of the same workflow
     assert entries(work) == []
+    task, *done = feed_of(work.project().app).rows
+    assert [task.state, *(row.state for row in done)] == [State.RESTS, State.DONE, State.DONE]
+    assert not any(row.asks for row in (task, *done))
 
 
 def test_a_resume_is_named_only_where_it_helps(work: AtWork) -> None:
@@ -108,10 +117,14 @@ def test_a_run_at_work_is_in_the_day_and_on_the_card_of_its_task(work: AtWork) -
         if state.agents and not seen:
             prepared.folder.write_state(state)
             seen.append(today(work.project().app).section(Section.RUNS))
+            seen.append(feed_of(work.project().app).rows)
             seen.append(work.sandbox.siding("task", "show", "flows").stdout.decode())
 
     work.carry_out(prepared, OK, look)
-    lines, card = seen
+    lines, (task, run, agent), card = seen
+    assert [row.state for row in (task, run, agent)] == [State.RUNS] * 3
+    assert (run.parent, agent.parent, agent.kind) == (task.key, run.key, RowKind.AGENT)
+    assert (task.what, run.what) == ("workflow · 0/1 agent · Look", "0/1 agent · Look")
     command = f"siding workflow watch {prepared.folder.run_id}"
     assert [(line.what, line.command) for line in lines] == [
         ("workflow · 0/1 agent · Look", command)

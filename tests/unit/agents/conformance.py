@@ -13,6 +13,8 @@ from siding.agents.headless.port import AGAIN, HEADLESS, Ask, Level, PromptAgain
 from siding.agents.hooks import ADAPTER, Moment, Reach, Report
 from siding.agents.places import GIT_SETTINGS, HOSTS, PLACES, TOOLS
 from siding.agents.settings import SETTINGS
+from siding.agents.start_questions import SAYS
+from siding.agents.start_questions import start_questions as asks_first
 from siding.agents.table import Agent
 from siding.agents.transcripts.counting import COUNTING, Counted, alone, read_file
 from siding.agents.transcripts.homes import HOME, found, subagents_of
@@ -73,6 +75,18 @@ def hooks(agent: Agent, _samples: Path, scratch: Path) -> None:
     assert adapter.continues(argv) is None
     meanwhile = adapter.typed_in(ODD_LINES)
     assert meanwhile is None or not any(meanwhile)
+
+
+def start_questions(agent: Agent, _samples: Path, scratch: Path) -> None:
+    """Of a home in which it never was it asks something, and nothing where it draws no screen."""
+    env = {"HOME": str(scratch)}
+    argv = (agent.programs[0], "fix the parser")
+    asked = asks_first(agent.name, argv, scratch, env)
+    assert asked
+    assert all(each in SAYS for each in asked)
+    assert [*scratch.iterdir()] == []
+    for word in agent.no_screen:
+        assert asks_first(agent.name, (argv[0], word, argv[1]), scratch, env) == ()
 
 
 def settings(agent: Agent, _samples: Path, scratch: Path) -> None:
@@ -208,6 +222,6 @@ CHECKS: Mapping[str, Callable[[Agent, Path, Path], None]] = {
     each.__name__: each
     for each in (
         *(places, hooks, settings, headless),
-        *(wire, home, lines, interchange, counting),
+        *(wire, start_questions, home, lines, interchange, counting),
     )
 }

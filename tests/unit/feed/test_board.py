@@ -1,11 +1,20 @@
 """Rows of the board, groups of the overview, and entries of the inbox."""
 
 from integration.undo.desk import Desk
+from siding.asking.question import ask
 from siding.feed.board import look, rows
+from siding.feed.fold import feed_of
 from siding.feed.inbox import waiting, waiting_in
-from siding.feed.overview import BoardGroup, Waiting, overview, total_change
+from siding.feed.model import State
+from siding.feed.overview import overview, total_change
 from siding.tasks.changes import TaskUpdate, update
 from unit.faces.cli.in_process import cut_off
+
+QUESTION = {
+    "task": "t",
+    "source": "s",
+    "items": [{"id": 1, "title": "Which?", "kind": "text"}],
+}
 
 
 def test_a_row_follows_the_last_step(desk: Desk) -> None:
@@ -49,21 +58,29 @@ def test_a_damaged_cache_changes_nothing(desk: Desk) -> None:
 
 def test_groups_of_the_overview(desk: Desk) -> None:
     planned = desk.plan("later").id
-    question = Waiting(task=planned, what="which one?", path="/decisions/x")
-    loose = Waiting(task="", what="who?", path="")
-    assert [card.row.id for card in overview(desk.project).group(BoardGroup.PLANNED)] == [planned]
-    asked = overview(desk.project, [question, loose])
-    assert [card.row.id for card in asked.group(BoardGroup.WAITING)] == [planned]
-    assert [card.row.id for card in asked.group(BoardGroup.OPEN)] == [desk.task.id]
-    assert asked.loose == [loose]
+    assert states(desk) == {"work": State.RESTS, "later": State.RESTS}
+    ask(desk.project, QUESTION, key="which", task_id=planned)
+    ask(desk.project, QUESTION, key="who")
+    found = overview(desk.project, feed_of(desk.project.app))
+    assert [card.row.id for card in found.group(State.WAITS)] == [planned]
+    assert [each.entry.task_id for each in found.loose] == [""]
+    desk.shell("echo more >>hello.txt")
+    assert states(desk) == {"work": State.READY, "later": State.WAITS}
+    desk.shell("exit 3")
+    assert states(desk)["work"] is State.BROKE
     desk.close()
-    assert [card.row.name for card in overview(desk.project).group(BoardGroup.CLOSED)] == ["work"]
+    assert states(desk)["work"] is State.DONE
+
+
+def states(desk: Desk) -> dict[str, State]:
+    found = overview(desk.project, feed_of(desk.project.app))
+    return {card.row.name: card.state for card in found.cards}
 
 
 def test_an_act_that_was_cut_off_does_not_run(desk: Desk) -> None:
-    intent = cut_off(desk, "sleep", "60")
-    (card,) = overview(desk.project).cards
-    assert (card.running, card.cut_off, card.group) == (intent, True, BoardGroup.OPEN)
+    cut_off(desk, "sleep", "60")
+    (card,) = overview(desk.project, feed_of(desk.project.app)).cards
+    assert (card.doing, card.is_cut_off, card.state) == ("", True, State.BROKE)
 
 
 def test_what_a_task_changed_since_its_base(desk: Desk) -> None:

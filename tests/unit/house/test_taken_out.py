@@ -19,6 +19,7 @@ KNOWN_BY: dict[str, dict[str, str]] = {
     "workflows": {
         "broker/tools.py": "the guide, as a tool",
         "broker/workflows.py": "runs that an agent begins",
+        "faces/tui/acts/workflows.py": "what may be done to a run, from the terminal",
         "faces/web/openapi.py": "what may be done to a run",
         "faces/web/rendering.py": "dollars and tokens in words",
         "feed/workflow_runs.py": "the runs that are at work",

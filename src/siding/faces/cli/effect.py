@@ -75,7 +75,7 @@ def _present(context: Context, project: Project, decision: DecisionView) -> Effe
     from siding.effect.ask import pending_of
     from siding.effect.count import Asked, count, workspace_of
     from siding.effect.effect import EffectState
-    from siding.effect.store import CUT_OFF, effect_of, keep
+    from siding.effect.store import CUT_OFF, effect_of
     from siding.record.recording.calling_step import refuse_inside_step
 
     found = effect_of(project, decision.session_id)
@@ -93,8 +93,6 @@ def _present(context: Context, project: Project, decision: DecisionView) -> Effe
     pending = pending_of(project, asked)
     context.app.tell("trying the command in a copy of the workspace")
     try:
-        if is_old:
-            keep(project, decision.session_id, pending)
         return count(project, asked, workspace, pending)
     finally:
         context.app.tell("")

@@ -18,7 +18,9 @@ from siding.ground.errors import SidingError, UsageError, counted
 
 if TYPE_CHECKING:
     from siding.asking.views import InboxEntry
-    from siding.feed.inbox import Inbox
+    from siding.effect.effect import Effect
+    from siding.feed.inbox import Inbox, InboxReader
+    from siding.feed.model import Ask
     from siding.feed.projects import ProjectRow
     from siding.feed.today import Line, Today
     from siding.record.place.wiring import App
@@ -45,18 +47,19 @@ def _inbox_options(parser: ArgumentParser) -> None:
 def _inbox(arguments: Namespace, context: Context) -> int:
     if arguments.watch and arguments.json:
         raise UsageError("--watch prints lines for a person; leave out --json")
-    inbox = _look(arguments, context)
+    reader = _reader(arguments, context)
+    inbox = reader.look()
     for sentence in inbox.problems:
         context.screen.warn(inert(sentence))
     if arguments.json:
-        print_json(context.screen, [_entry_record(context.app, each) for each in inbox.entries])
+        print_json(context.screen, [_ask_record(context.app, each) for each in inbox.asks])
         return 0
     if inbox.entries:
         _print_inbox(context, inbox.entries)
     else:
         context.screen.note("nothing waits for you")
     if arguments.watch:
-        _watch_inbox(arguments, context, inbox)
+        _watch_inbox(reader, context, inbox)
     return 0
 
 
@@ -72,21 +75,25 @@ run when something starts to wait.
 )
 
 
-def _look(arguments: Namespace, context: Context) -> Inbox:
-    from siding.feed.inbox import waiting, waiting_in
+def _reader(arguments: Namespace, context: Context) -> InboxReader:
+    from siding.feed.inbox import InboxReader
     from siding.record.place.project import require_project
 
-    if arguments.here:
-        return waiting_in(require_project(context.app))
-    return waiting(context.app)
+    return InboxReader(context.app, require_project(context.app) if arguments.here else None)
 
 
-def _entry_record(app: App, entry: InboxEntry) -> dict[str, Any]:
-    """Return an entry as JSON, with what the command that it asks about would change."""
+def _ask_record(app: App, ask: Ask) -> dict[str, Any]:
+    """Return what waits as JSON, with what the command that it is about would change."""
+    effect = _effect_of(app, ask.entry)
+    return {**ask.as_record(), "effect": None if effect is None else effect.as_record()}
+
+
+def _effect_of(app: App, entry: InboxEntry) -> Effect | None:
+    if not entry.session_id:
+        return None
     from siding.effect.store import effect_of_entry
 
-    effect = effect_of_entry(app, entry) if entry.session_id else None
-    return {**entry._asdict(), "effect": None if effect is None else effect.as_record()}
+    return effect_of_entry(app, entry)
 
 
 def _print_inbox(context: Context, entries: tuple[InboxEntry, ...]) -> None:
@@ -110,36 +117,30 @@ def _print_inbox(context: Context, entries: tuple[InboxEntry, ...]) -> None:
 
 def _print_effects(context: Context, entries: tuple[InboxEntry, ...]) -> None:
     """Print what the commands that are asked about would change, a line each."""
-    from siding.effect.store import effect_of_entry
-
     for each in entries:
-        effect = effect_of_entry(context.app, each) if each.session_id else None
+        effect = _effect_of(context.app, each)
         if effect is not None:
-            said = f"{each.session_id}: {effect.state.value}: {effect.summary}"
-            if effect.summary.startswith(effect.state.value):
-                said = f"{each.session_id}: {effect.summary}"
-            context.screen.print(inert(f"  effect of {said}"))
+            old = " (stale)" if effect.state == "stale" else ""
+            said = f"effect of {each.session_id}{old}: {effect.summary}"
+            context.screen.print(f"  {inert(said)}")
 
 
-def _watch_inbox(arguments: Namespace, context: Context, inbox: Inbox) -> None:
+def _watch_inbox(reader: InboxReader, context: Context, inbox: Inbox) -> None:
     """Print each entry that is new, until Ctrl-C."""
-    known = {_identity(each) for each in inbox.entries}
+    known = {each.id for each in inbox.asks}
     while True:
         context.screen.out.flush()
         time.sleep(LOOK_EVERY_S)
-        entries = _look(arguments, context).entries
-        for each in entries:
-            if _identity(each) not in known:
+        asks = reader.look().asks
+        for ask in asks:
+            each = ask.entry
+            if ask.id not in known:
                 task = f" · {inert(each.task_name)}" if each.task_name else ""
                 context.screen.print(
                     f"{each.kind} · {inert(each.project)}{task} · {inert(each.title)}"
                     f"\n  {inert(each.command)}"
                 )
-        known = {_identity(each) for each in entries}
-
-
-def _identity(entry: InboxEntry) -> tuple[str, ...]:
-    return (entry.kind, entry.project_dir, entry.task_id, entry.session_id, entry.step_id)
+        known = {ask.id for ask in asks}
 
 
 def _today_options(parser: ArgumentParser) -> None:
@@ -384,4 +385,22 @@ Running it again changes nothing.
 """,
     _init_options,
     _init,
+)
+
+
+def _hub_options(parser: ArgumentParser) -> None:
+    del parser
+
+
+def _hub(arguments: Namespace, context: Context) -> int:
+    from siding.feed.hub_process import be_hub
+
+    del arguments
+    return be_hub(context.app)
+
+
+HUB = Verb(
+    """Fold the feed for the screens that are open. The first of them calls this, nobody else.""",
+    _hub_options,
+    _hub,
 )

@@ -113,6 +113,18 @@ def _dispatch(words: list[str]) -> int:
     if rest[:1] in (["--version"], ["-V"]) and not split_globals(rest[1:])[1]:
         print(f"siding {__version__}")
         return 0
+    if rest in ([], ["--plain"]):
+        import os
+
+        # Descriptors, and not `sys.stdin`, which may be closed. A pipe loads nothing more.
+        if rest or (os.isatty(0) and os.isatty(1)):
+            from siding.faces.cli.table import TERMINAL, load
+
+            status = load(TERMINAL).opened(flags, plain=bool(rest))
+            assert status is None or isinstance(status, int)
+            if status is not None:
+                return status
+        rest = []
     if not rest or rest[0].startswith("-"):
         return _run_verb("siding", VERBS[ALONE], rest, flags)
     verb, *arguments = rest

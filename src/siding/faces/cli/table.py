@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "undo": ("undo.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("undo.undo:REDO", "do again what an undo took back"),
     "rewind": ("undo.rewind", "go back to before a prompt, with the agent's conversation"),
+    "viewed": ("looks", "what you have read of a task's change: mark it, and list it"),
     "bisect": ("bisect", "which step or prompt broke it: a check in the states of a task"),
     "checkpoint": ("running.checkpoint", "record the workspace as it stands"),
     "integrate": ("integrating:INTEGRATE", "have an agent report wherever you start it"),
@@ -207,7 +208,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "runs": ("runs", "output", "attach", "send", "stop", "agent", "session", "usage", "checkpoint"),
     "going back": ("redo", "rollback", "rewind", "bisect"),
     "many agents": ("workflow", "race"),
-    "questions": ("today", "inbox", "decide", "comments", "devices"),
+    "questions": ("today", "inbox", "decide", "comments", "viewed", "devices"),
     "limits": ("guard", "policy", "trust"),
     "upkeep": (
         "ui",
@@ -275,13 +276,16 @@ BARE: dict[str, str] = {"devices": "list", "session": "open", "comments": "list"
 # the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.
 UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
 
-ALONE = "today"  # what `siding` without a verb is
+ALONE = "today"  # what `siding` without a verb is, in a pipe
+TERMINAL = "siding.faces.tui.command"  # and at a terminal
 
 HIDDEN: dict[str, tuple[str, str]] = {
+    "__hub": ("feed:HUB", "folds the feed for the screens that are open"),
     "__broker": ("broker:BROKER", "answers what a run asks"),
     "__effect": ("effect:COUNT", "tries a command that a person is asked about"),
     "__workflow": ("workflows.run:WORK", "works on a run of a workflow"),
     "__report": ("integrating:REPORT", "records what an integrated agent reports"),
+    "__notice": ("asking.notice:NOTICE", "tells a person what has ended, after a while"),
     "__complete": ("completion:COMPLETE", "values for shell completion"),
 }
 

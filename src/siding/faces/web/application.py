@@ -123,7 +123,7 @@ def _view(site: Site, handler: Callable[[Ask], Page | str], *, shared: bool) -> 
             )
 
         if shared:
-            signature = (site.stamps(), int(time.monotonic() * 2))
+            signature = (site.stamps(), site.hub.differed, int(time.monotonic() * 2))
             html = await site.views.get(str(request.url), signature, make)
         else:
             html = await asyncio.to_thread(make)

@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from siding.faces.web.feed_watch import FeedWatch
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.place.wiring import Heard, Listeners
@@ -51,18 +52,24 @@ class TopicKind(NamedTuple):
 
 
 class Hub:
-    """All topics that somebody follows."""
+    """All topics that somebody follows. `seen` is told whether any page is visible."""
 
     def __init__(
         self,
         project: Callable[[], Project],
         listeners: Listeners,
         kinds: Mapping[str, TopicKind],
+        seen: Callable[[bool], None] = lambda _is_seen: None,
+        feed: Callable[[Callable[[frozenset[str]], None]], FeedWatch] | None = None,
     ) -> None:
         self._project = project
         self._kinds = kinds
         self._topics: dict[str, Topic] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._seen = seen
+        self._streams = 0
+        self.differed = 0  # how often the feed said that something looks different
+        self._feed = None if feed is None else feed(self._differ)
         listeners.subscribe(self._hear)
 
     async def stream(self, names: Sequence[str]) -> AsyncIterator[bytes]:
@@ -70,6 +77,7 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=QUEUE)
         joined: list[Topic] = []
+        self._come_and_go(1)  # a page closes its stream while it is hidden
         try:
             for name in names:
                 topic = self._topics.get(name) or Topic(name, self._follower(name))
@@ -83,10 +91,31 @@ class Hub:
                 except TimeoutError:
                     yield b": still here\n\n"
         finally:
+            self._come_and_go(-1)
             for topic in joined:
                 topic.leave(queue)
                 if not topic.count:
                     self._topics.pop(topic.name, None)
+
+    def _come_and_go(self, pages: int) -> None:
+        """Count the pages that are visible; as long as there is one, the feed is followed."""
+        self._streams += pages
+        self._seen(self._streams > 0)
+        if self._feed is not None:
+            (self._feed.begin if self._streams else self._feed.end)()
+
+    def _differ(self, tasks: frozenset[str]) -> None:
+        """Tell the pages which tasks look different. Called in the thread of the feed."""
+        self.differed += 1
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # the dashboard ends
+                loop.call_soon_threadsafe(self._say_changed, sorted(tasks))
+
+    def _say_changed(self, tasks: list[str]) -> None:
+        topic = self._topics.get("project")
+        if topic is not None:
+            topic.say({"changed": {"tasks": tasks, "events": []}})
 
     def _hear(self, _heard: Heard) -> None:
         """Have the topics look now. Called in the thread of the act."""
@@ -133,6 +162,10 @@ class Topic:
             self._queues.add(queue)
         if self._looking is None:
             self._looking = asyncio.create_task(self._look())
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Send a message that no follower has found."""
+        self._send(self._encoded(message))
 
     def wake(self) -> None:
         """Look at once, instead of in a moment."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from siding import __version__
-from siding.faces.web.acts import ACTS
+from siding.faces.plans.acts import ACTS
 from siding.faces.web.asking.devices import DeviceMay
 from siding.faces.web.request import Ask, Fields
 from siding.ground.namedtuples import NamedTuple

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import time
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -11,11 +11,15 @@ from starlette.requests import Request
 
 from siding.asking.devices.desk import DeviceDesk
 from siding.asking.devices.device import Device
+from siding.asking.screens import OpenScreen
+from siding.faces.web.feed_watch import FeedWatch
 from siding.faces.web.live import Hub, Stamps, TopicKind, stamps_of
 from siding.faces.web.nonces import Nonces
 from siding.faces.web.text import inert
-from siding.feed.inbox import waiting_in
-from siding.feed.overview import Total, Waiting, total_change
+from siding.feed.fold import HomeFold
+from siding.feed.model import Ask as FeedAsk
+from siding.feed.model import Feed
+from siding.feed.overview import Total, asks_of, total_change
 from siding.feed.workflow_runs import RunSummaries
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.ids import TaskId
@@ -28,7 +32,6 @@ from siding.record.recording.steps import step as find_step
 
 _VIEWS_KEPT = 16
 _TOTALS_KEPT = 4096
-_WAITING_KEPT_S = 5
 
 
 class Site:
@@ -48,10 +51,20 @@ class Site:
         self.tickets = Tickets(self.project(), key)
         self._watched = self.project()
         self.desk = DeviceDesk(app, self._watched.layout.root.name)
-        self.hub = Hub(self.project, app.listeners, topics)
+        self.screen = OpenScreen(app.home)
+        here = self._watched.layout.root.name
+        self.hub = Hub(
+            self.project,
+            app.listeners,
+            topics,
+            self.screen.has_eyes,
+            lambda tell: FeedWatch(app, here, lambda: self._feed, tell),
+        )
         self.views = Views()
         self.workflow_runs = RunSummaries()
-        self._waiting: tuple[Any, list[Waiting]] | None = None
+        self._fold = HomeFold(app)
+        self._folding = threading.Lock()
+        self._feed: Feed | None = None
         self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()
 
     def say(self, text: str) -> None:
@@ -66,15 +79,16 @@ class Site:
         """Return a value that changes when any file of the project's state changes."""
         return stamps_of(self._watched)
 
-    def waiting(self, project: Project) -> list[Waiting]:
-        """Return what waits for a person in the project.
+    def feed(self) -> Feed:
+        """Return everything as it is now: what this process did a moment ago is in it."""
+        with self._folding:
+            self._fold.touched(())
+            self._feed = self._fold.look()
+            return self._feed
 
-        The answer is cached until the project changes, and for `_WAITING_KEPT_S` seconds at most.
-        """
-        signature = (self.stamps(), int(time.monotonic() / _WAITING_KEPT_S))
-        if self._waiting is None or self._waiting[0] != signature:
-            self._waiting = (signature, waiting_of(project))
-        return self._waiting[1]
+    def asks_of_task(self, project: Project, task_id: str) -> list[FeedAsk]:
+        """Return what waits for a person in a task, longest waiting first."""
+        return [each for each in asks_of(project, self.feed()) if each.entry.task_id == task_id]
 
     def task_id(self, project: Project, named: str) -> TaskId:
         """Return the id if a task has it; raise NotFound, so no address becomes part of a path."""
@@ -126,21 +140,6 @@ class Views:
     def _forget(self, key: Hashable) -> None:
         self._kept.pop(key, None)
         self._making.pop(key, None)
-
-
-def waiting_of(project: Project) -> list[Waiting]:
-    """Return what waits in tasks of this project, and questions without a task."""
-    return [
-        Waiting(
-            task=each.task_id,
-            what=each.title,
-            path=each.page,
-            about=each.detail,
-            since=each.since,
-        )
-        for each in waiting_in(project).entries
-        if each.task_id or each.session_id
-    ]
 
 
 class Ask(NamedTuple):

@@ -129,7 +129,8 @@ def serve(
     if not announce(project, dashboard):
         show("the home cannot be written: other commands do not find this dashboard")
     server.when_ready = lambda: ready(dashboard)
-    asyncio.run(server.serve(sockets=bound))
+    with site.screen:
+        asyncio.run(server.serve(sockets=bound))
 
 
 def _host(app: App, port: int) -> str:

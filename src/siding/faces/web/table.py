@@ -249,8 +249,17 @@ OPERATIONS: tuple[Operation, ...] = (
         "GET",
         "/inbox",
         "What waits for a person, in every project",
-        obj(entries=array(obj(title="string")), quiet="boolean"),
+        obj(entries=array(obj(title="string")), quiet="boolean", after_s="number"),
         feed.inbox_json,
+    ),
+    Operation(
+        "POST",
+        "/inbox/told",
+        "Take it on to tell the person of something that waits, which nobody tells twice",
+        obj(first="boolean"),
+        write=feed.told,
+        body=obj(id="string"),
+        device=DeviceMay.READ,
     ),
     Operation(
         "GET",

@@ -1,22 +1,18 @@
-"""Tasks on the page: one, a new one, what all use on disk; and closing one."""
+"""Tasks on the page: one, a new one, what all use on disk."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from siding.faces.web.plan import ActDone, ActPlan, ActRequest, listed, planned
 from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask, Fields, newest
 from siding.faces.web.text import tone_of
 from siding.feed.board import show
 from siding.feed.running import running
-from siding.ground.ids import TaskId
-from siding.record.place.project import Project
 from siding.record.recording.freed import freed_record, freed_words
 from siding.record.recording.logged import present_line
 from siding.record.recording.status import status
-from siding.record.recording.steps import Step, log
+from siding.record.recording.steps import Step
 from siding.tasks.changes import switch as switch_task
-from siding.tasks.close import Fate, close_task
 from siding.tasks.gc import TaskUse, gc
 from siding.tasks.start import StartRequest, default_base
 from siding.tasks.start import start as start_task
@@ -47,7 +43,7 @@ def task(ask: Ask) -> Page:
         "running": [_in_progress(each) for each in reversed(found.in_progress)],
         "live": {each.run for each in running(ask.project, task_id)},
         "total": ask.site.total(task_id, last.snapshot) if last and last.snapshot else None,
-        "waiting": [each for each in ask.site.waiting(ask.project) if each.task == task_id],
+        "waiting": [each.entry for each in ask.site.asks_of_task(ask.project, task_id)],
         "card": dict(found.task.start),
         "workflows": [
             run
@@ -161,38 +157,3 @@ def disk_json(ask: Ask) -> dict[str, Any]:
         "store": report.store,
         "unmeasured": [each._asdict() for each in report.unmeasured],
     }
-
-
-def plan_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
-    task, steps = log(project, task_id, limit=1)
-    workspace = project.registry.of_task(task_id)
-    stays = wish.keep or (workspace is not None and workspace.adopted)
-    last = steps[-1] if steps else None
-    applied = last is not None and last.as_apply is not None
-    concerns: tuple[str, ...] = ()
-    if not (applied or stays or wish.force or last is None or last.snapshot is None):
-        concerns = ("the workspace holds work that was not applied; it is put away too",)
-    fate = "stays where it is" if stays else "is moved into the trash, whole"
-    return planned(
-        "close",
-        f"Close {task.name}",
-        f"the workspace {fate}; undo opens the task again",
-        [],
-        concerns=concerns,
-    )
-
-
-def do_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
-    task = project.tasks.load(task_id)
-    fate = Fate.KEEP if wish.keep else Fate.USUAL
-    branch = close_task(project, task, fate=fate, force=wish.force).branch
-    more = "" if branch is None else f"; {branch.sentence}"
-    return ActDone(f"closed {task.name}{more}", None)
-
-
-def told_close(named: str, wish: ActRequest, _shown: ActPlan) -> str:
-    return listed(
-        f"close {named}",
-        "keeping its workspace" if wish.keep else "its workspace into the trash",
-        "with work that was not applied" if wish.force else "",
-    )

@@ -130,6 +130,12 @@ class LinkedProgram:
         os.close(self._errors)
         return status
 
+    def kill(self) -> None:
+        """Kill the program and all of its process group, from any thread; `end` is still due."""
+        if self._program.returncode is None:  # else its number may be another's by now
+            with suppress(ProcessLookupError):
+                os.killpg(self._program.pid, signal.SIGKILL)
+
     def status(self) -> int | None:
         """Return how the program ended; None while it lives."""
         return self._program.poll()

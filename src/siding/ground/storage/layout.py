@@ -68,6 +68,7 @@ class TaskLayout(_Layout):
     bisect_json = Below("bisect.json")
     bisect_lock = Below("bisect.lock")
     comments_dir = Below("comments")  # on lines of the task's change, with the texts they were in
+    looks_dir = Below("looks")  # what a person has read of the task's change, and when last
 
     def artifact(self, step: int | str, suffix: str) -> Path:
         """Return ``artifacts/0001.patch`` for step 1 and ``patch`` (or ``.patch``).
@@ -164,6 +165,10 @@ class Home(_Layout):
     projects_dir = Below("projects")
     # The paired devices, and the certificate of a dashboard that is served to them.
     devices_dir = Below("devices")
+    feed_dir = Below("feed")  # the lock and the socket of the feed's hub; what a person has seen
+    screens_dir = Below("screens")  # the screens that are open, and whether somebody looks at them
+    terminal_dir = Below("terminal")  # the last frame of the screen, and what it has asked once
+    told_dir = Below("told")  # of what a person was told that waits still
     ports_dir = Below("ports")  # which task has which block of ports, in all projects
     # Caches of what is found in the homes of agents; they can be deleted at any time.
     session_caches_dir = Below("cache/sessions")

@@ -1,4 +1,6 @@
-"""Parse durations such as ``1h30m`` and sizes such as ``100MiB``. Pure."""
+"""Durations, sizes and moments: read from what people write, and put into words."""
+
+from datetime import UTC, datetime
 
 
 def seconds_in(text: str) -> float | None:
@@ -56,3 +58,45 @@ def bytes_in(text: str) -> int | None:
         return None if factor is None else int(float(number) * factor)
     except (ValueError, OverflowError):
         return None
+
+
+def parsed(moment: str) -> datetime | None:
+    """Return an ISO 8601 moment; None for any other text. Without an offset it is in UTC."""
+    try:
+        then = datetime.fromisoformat(moment)
+    except ValueError:
+        return None
+    return then if then.tzinfo else then.replace(tzinfo=UTC)
+
+
+def duration(milliseconds: int) -> str:
+    """Return ``0.4s``, ``12s``, ``3m 05s``, ``2h 10m`` or ``1d 04h``."""
+    seconds = milliseconds / 1000
+    if seconds < 10:
+        return f"{seconds:.1f}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60:02d}s"
+    if whole < 86400:
+        return f"{whole // 3600}h {whole % 3600 // 60:02d}m"
+    return f"{whole // 86400}d {whole % 86400 // 3600:02d}h"
+
+
+def ago(moment: str, now: datetime | None = None) -> str:
+    """Return how long ago an ISO 8601 moment was: ``just now``, ``5m ago``, ``3d ago``."""
+    then = parsed(moment)
+    if then is None:
+        return "-"
+    return seconds_ago(int(((now or datetime.now(UTC)) - then).total_seconds()))
+
+
+def seconds_ago(seconds: int) -> str:
+    """Return how long ago something was that is so many seconds old, as `ago` does."""
+    if seconds < 45:
+        return "just now"
+    for limit, size, unit in ((3600, 60, "m"), (86400, 3600, "h"), (10**10, 86400, "d")):
+        if seconds < limit:
+            return f"{max(1, seconds // size)}{unit} ago"
+    return "-"

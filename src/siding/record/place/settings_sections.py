@@ -32,6 +32,7 @@ _ELSEWHERE = (
     "phases",
     "redaction",
     "sandbox",
+    "terminal",
     "traps",
     "usage",
     "workflows",

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from siding.ground.errors import NotFound, SidingError, UsageError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Difference",
+    "KeptState",
     "ShownChange",
     "difference",
     "shown_changes",
@@ -67,6 +69,16 @@ def shown_modes(changes: list[ModeChange]) -> list[str]:
 def _shown_link(path: bytes, group: tuple[bytes, ...]) -> str:
     others = ", ".join(quote_path(each) for each in group if each != path)
     return f"{quote_path(path)} ({'with ' + others if others else 'alone'})"
+
+
+class KeptState(NamedTuple):
+    """A state that is no step's: a snapshot's commit, and the directory of its objects, if the
+    store does not have them.
+    """
+
+    snapshot: str
+    objects: Path | None
+    title: str
 
 
 class Difference(NamedTuple):
@@ -120,18 +132,24 @@ class Difference(NamedTuple):
 
 @contextmanager
 def difference(
-    project: Project, named: str | None, *, at: str | None, start: str | None, end: str | None
+    project: Project,
+    named: str | None,
+    *,
+    at: str | None,
+    start: str | KeptState | None,
+    end: str | None,
 ) -> "Iterator[Difference | RecordedPatch]":
     """Yield the difference of a step (`at`), of a range, or of the whole task up to now.
 
-    `start` and `end` are step numbers, ``base``, ``last`` or ``now``. Raises NotFound and
-    UsageError for points that do not exist.
+    `start` and `end` are step numbers, ``base``, ``last`` or ``now``; `start` may also be a state
+    that was kept. Raises NotFound and UsageError for points that do not exist.
     """
     task = select(project, named)
     workspace = workspace_of(project, task)
     if workspace is None:
         raise SidingError(f"task {task.name!r} never had a workspace, so nothing was changed")
-    snapshots = TaskSnapshots(project, workspace)
+    kept = start if isinstance(start, KeptState) else None
+    snapshots = TaskSnapshots(project, workspace, beside=kept.objects if kept else None)
 
     def of(before: str, after: str, title: str, view: TaskSnapshots) -> Difference:
         return Difference(
@@ -171,11 +189,12 @@ def difference(
         return
     if not workspace.base_snapshot:
         raise no_base(task)
-    title = f"{start or 'base'}..{end or 'now'}"
-    before = _recorded(project, task, workspace, start or "base")
+    title = f"{kept.title if kept else start or 'base'}..{end or 'now'}"
+    named_start = start if isinstance(start, str) and start else "base"
+    before = kept.snapshot if kept else _recorded(project, task, workspace, named_start)
     tip = snapshots.tip() if workspace.status is WorkspaceState.REMOVED else None
     if end in (None, "now") and tip is not None:  # its last state stands for a workspace that left
-        yield of(before, tip, f"{start or 'base'}..last", snapshots)
+        yield of(before, tip, title.removesuffix("now") + "last", snapshots)
         return
     if end in (None, "now"):
         with snapshots.peek() as (seen, view):

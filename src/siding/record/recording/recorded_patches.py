@@ -14,6 +14,7 @@ from typing import Any
 
 from siding.ground.errors import UsageError
 from siding.ground.files.durable import make_dirs, write_all
+from siding.ground.git.paths import unquote_path
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.output.reading import Span
 from siding.record.ledger.figures import DiffFigures
@@ -156,6 +157,14 @@ class FilePart(NamedTuple):
     old_blob: str = ""
     new_blob: str = ""
 
+    @property
+    def path(self) -> str:
+        """Its name without quotes; bytes that are no UTF-8 are surrogates."""
+        try:
+            return os.fsdecode(unquote_path(self.name))
+        except ValueError:  # no name that git wrote
+            return self.name
+
 
 class Row(NamedTuple):
     """One row of a file in a patch.
@@ -190,20 +199,24 @@ def only_patch(project: Project, task: Task, found: Step) -> Span | None:
 
 
 def whole_patch(project: Project, task: Task) -> Span | None:
-    """Return the patch from a task's base to its last step; None if there is none.
-
-    The two snapshots never change, so the patch is made once and kept in the project's cache.
-    """
+    """Return the patch from a task's base to its last step; None if there is none."""
     workspace = workspace_of(project, task)
     last = project.ledger(task.id).last()
     if workspace is None or last is None or not workspace.base_snapshot or not last.snapshot:
         return None
-    before, after = line_base(project, workspace).snapshot, last.snapshot
+    before, snapshots = line_base(project, workspace).snapshot, TaskSnapshots(project, workspace)
+    return kept_patch(project, snapshots, before, last.snapshot)
+
+
+def kept_patch(project: Project, snapshots: TaskSnapshots, before: str, after: str) -> Span | None:
+    """Return the patch between two snapshots, or trees; None if they do not differ.
+
+    They never change, so the patch is made once and kept in the project's cache.
+    """
     directory = project.layout.root / "cache" / "patches"
     path = directory / f"{before}-{after}.patch"
     if not path.exists():
         make_dirs(directory)
-        snapshots = TaskSnapshots(project, workspace)
         with NamedTemporaryFile(dir=directory, delete=False) as patch:
             snapshots.write_patch(before, after, patch.fileno())
         os.replace(patch.name, path)
@@ -220,11 +233,11 @@ def _keep_newest(directory: Path) -> None:
 
 def parts_of(span: Span) -> list[FilePart]:
     """Return the files of a patch."""
-    parts: list[_Building] = []
+    parts: list[PartReader] = []
     offset = 0
     for line in _lines(span.chunks(_BLOCK)):
         if line.startswith(b"diff --git ") and (not parts or not parts[-1].owes):
-            parts.append(_Building(line))
+            parts.append(PartReader(line))
         elif parts:
             parts[-1].take(line, offset)
         offset += len(line)
@@ -250,7 +263,7 @@ def rows_of(span: Span, part: FilePart, start: int, count: int) -> list[Row]:
     rows: list[Row] = []
     reading = _Reading(mark)
     last = min(part.rows, start + count)
-    for line in _lines(_from(span, mark.offset)):
+    for line in lines_from(span, mark.offset):
         number = reading.number
         row = reading.take(line)
         if number >= start and row is not None:
@@ -258,6 +271,11 @@ def rows_of(span: Span, part: FilePart, start: int, count: int) -> list[Row]:
         if reading.number >= last:
             break
     return rows
+
+
+def lines_from(span: Span, offset: int) -> Iterator[bytes]:
+    """Yield the lines of a patch from an offset on, with their line ends."""
+    return _lines(_from(span, offset))
 
 
 def _from(span: Span, offset: int) -> Iterator[bytes]:
@@ -280,8 +298,8 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-class _Building:
-    """A `FilePart` that is being built while the patch is read."""
+class PartReader:
+    """A `FilePart` that is being built while the patch is read, line by line."""
 
     def __init__(self, first: bytes) -> None:
         self._old_name, self._name = _names(first)
@@ -295,6 +313,11 @@ class _Building:
         self._old_owed = self._new_owed = 0  # lines of the current hunk that are still to come
 
     @property
+    def rows(self) -> int:
+        """How many rows were read so far: hunk headers and lines."""
+        return self._rows
+
+    @property
     def owes(self) -> bool:
         """Whether the current hunk is incomplete: then every line is content, not a header."""
         return self._old_owed > 0 or self._new_owed > 0
@@ -305,7 +328,7 @@ class _Building:
         elif line.startswith(b"@@ "):
             self._mark(offset)
             self._rows += 1
-            self._old, self._old_owed, self._new, self._new_owed = _hunk(line)
+            self._old, self._old_owed, self._new, self._new_owed = hunk_numbers(line)
         else:
             self._take_header(line)
 
@@ -388,7 +411,7 @@ class _Reading:
         text = body[: LONGEST_ROW + 1].decode("utf-8", "backslashreplace")
         kind = text[:1]
         if kind == "@":
-            self._old, _, self._new, _ = _hunk(line)
+            self._old, _, self._new, _ = hunk_numbers(line)
             return Row("hunk", None, None, text, more)
         if kind == "\\":
             return Row("note", None, None, text[2:], more)
@@ -399,7 +422,7 @@ class _Reading:
         return Row({"+": "add", "-": "delete"}.get(kind, "same"), old, new, text[1:], more)
 
 
-def _hunk(line: bytes) -> tuple[int, int, int, int]:
+def hunk_numbers(line: bytes) -> tuple[int, int, int, int]:
     """Return (old start, old count, new start, new count) of a line like ``@@ -1,2 +3,4 @@``."""
     numbers = []
     for word in line.split(b" ")[1:3]:

@@ -41,16 +41,26 @@ class TaskSnapshots:
     """The snapshots of one task, and its workspace.
 
     `hold` is the task's lock, if the caller holds it. Git processes that write inherit the lock, so
-    that the task stays locked while they live, even if this process is killed.
+    that the task stays locked while they live, even if this process is killed. `beside` has the
+    objects of a kept look (`kept_look`); with it, states are only compared.
     """
 
     def __init__(
-        self, project: "Project", workspace: Workspace, *, hold: "Hold | None" = None
+        self,
+        project: "Project",
+        workspace: Workspace,
+        *,
+        hold: "Hold | None" = None,
+        beside: Path | None = None,
     ) -> None:
         self._project = project
         self._workspace = workspace
         self._hold = hold
         self._store: SnapshotStore = project.snapshots
+        if beside is not None:
+            from siding.record.snapshots.peek import PeekStore
+
+            self._store = PeekStore(self._store, beside)
         self.expected: ExpectedTree | None = None  # what the next capture finds, most likely
 
     @property

@@ -52,6 +52,9 @@ class Run(NamedTuple):
     # How long a question whether its agent may do something waits for a person, in seconds; None:
     # as long as it takes; 0: nobody is asked.
     ask_s: float | None = None
+    # What its agent asks before it can report: `first` (`agents.start_questions`), `env`, the
+    # variables with which its files are found, and whether it `reports`. {}: that is not known.
+    asks: Mapping[str, Any] = {}
     rest: Mapping[str, Any] = {}  # the fields that this version does not know
 
     @property
@@ -86,6 +89,7 @@ class Run(NamedTuple):
             over_limit=record.get("over_limit") is True,
             judge=text(record.get("judge")),
             ask_s=_seconds(record.get("ask_s")),
+            asks=mapping(record.get("asks")),
             rest={name: value for name, value in record.items() if name not in known},
         )
 
@@ -108,6 +112,7 @@ class Run(NamedTuple):
             **({"over_limit": True} if self.over_limit else {}),
             **said(judge=self.judge),
             **({} if self.ask_s is None else {"ask_s": self.ask_s}),
+            **said(asks=self.asks),
         }
 
 

@@ -50,11 +50,12 @@ class PeekStore(SnapshotStore):
 
     def __init__(self, store: SnapshotStore, incoming: Path) -> None:
         super().__init__(store.git, store.root, store.repository)
-        self._incoming = incoming
+        self._store = store  # which may have others beside its own
+        self.incoming = incoming
 
     def place(self, task: TaskDirectory | None = None, **more: object) -> Place:
-        place = super().place(task, **more)
-        return place._replace(alternates=(*place.alternates, self._incoming))
+        place = self._store.place(task, **more)
+        return place._replace(alternates=(*place.alternates, self.incoming))
 
 
 @contextmanager

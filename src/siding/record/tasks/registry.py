@@ -108,8 +108,18 @@ class Workspaces:
             for entry in self._entries()[0]
             if isinstance(entry, dict) and entry.get("status") in _STATES
         }
-        lost = {str(each.task_id): each.status.value for each in self._elsewhere().all(known)}
-        return {**known, **lost}
+        for lost in self._elsewhere().all(known):
+            known[str(lost.task_id)] = lost.status.value
+        return known
+
+    def entered(self) -> dict[TaskId, Workspace]:
+        """Return the newest workspace of each task, as far as the file has a readable entry."""
+        found: dict[TaskId, Workspace] = {}
+        for entry in self._entries()[0]:
+            read = self._read(entry)
+            if isinstance(read, Workspace):
+                found[read.task_id] = read
+        return found
 
     def around(self, place: str) -> Workspace | None:
         """Return the active or kept workspace that is this directory or holds it; None if none is.

@@ -5,7 +5,7 @@ The process goes on when the command line has ended.
 
 from collections.abc import Callable
 
-from siding.asking.notifications import notify
+from siding.asking.notices import notify
 from siding.asking.views import Waits
 from siding.ground.errors import SidingError
 from siding.ground.process.detach import Background, Begun, in_background

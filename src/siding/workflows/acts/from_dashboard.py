@@ -1,15 +1,12 @@
 """What the dashboard does to a run of a workflow: end it, control an agent of it, go on with it."""
 
-import sys
 from enum import StrEnum
 
 from siding.ground.errors import SidingError
-from siding.ground.process.capture import run_captured
 from siding.record.place.project import Project
+from siding.running.apart import NotStarted, resume_workflow
 from siding.workflows.acts.control import request
 from siding.workflows.acts.views import RunStatus, RunView, way_on
-
-_RESUMED_WITHIN_S = 60.0  # to check the script and to start it; the run itself goes on
 
 
 class RunAct(StrEnum):
@@ -57,16 +54,8 @@ def do_act(project: Project, view: RunView, act: RunAct, agent: int | None) -> N
 
 def _resume_detached(project: Project, run_id: str) -> None:
     """Go on with a run in a process of its own, which does not end with this one."""
-    app = project.app
-    # With -m, Python looks for the package in the directory first: one of ours.
-    words = ("-C", str(project.paths.root), "-q", "workflow", "resume", run_id, "--detach")
-    done = run_captured(
-        [sys.executable, "-m", "siding", *words],
-        env={**app.env, "SIDING_HOME": str(app.home.root)},
-        cwd=project.layout.root,
-        timeout_s=_RESUMED_WITHIN_S,
-    )
-    if done.returncode != 0:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        reason = said[0].removeprefix("siding: error: ") if said else f"exit {done.returncode}"
-        raise SidingError(reason, hint=f"`siding workflow resume {run_id}` says more")
+    try:
+        resume_workflow(project.app, project.paths.root, run_id)
+    except NotStarted as refused:
+        hint = f"`siding workflow resume {run_id}` says more"
+        raise SidingError(refused.message, hint=hint) from refused

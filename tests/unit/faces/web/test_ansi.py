@@ -7,7 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.faces.web.ansi import LONGEST_LINE, Converter, Style, palette, styled
+from siding.faces.web.ansi import LONGEST_LINE, Converter, palette
+from siding.ground.sgr import Style, styled
 
 TAGS = re.compile(r'<span class="[a-z0-9 -]+"(?: title="written over [a-z0-9 ]+")?>|</span>')
 

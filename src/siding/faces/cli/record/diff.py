@@ -1,8 +1,8 @@
 """Show what changed: the whole task by default, one step with N, a range with --from/--to.
 
 --between A B compares two attempts: the state after step A with that after step B. Points are step
-numbers, `base`, `last` or `now`. PATHs are relative to where you stand. The patch is byte-exact:
-`git apply` takes it.
+numbers, `base`, `last` or `now`; --from `look` is what `siding viewed --all` kept. PATHs are
+relative to where you stand. The patch is byte-exact: `git apply` takes it.
 
   siding diff                       all that the task changed
   siding diff 3 --stat              the files that step 3 changed
@@ -25,7 +25,7 @@ from siding.faces.cli.screen.words import changes, task_name
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
-    from siding.record.recording.difference import Difference
+    from siding.record.recording.difference import Difference, KeptState
     from siding.record.recording.recorded_patches import RecordedPatch
 
 
@@ -53,7 +53,12 @@ def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     screen.use_colour(project.settings.color)
     at, start, end, names = _points(arguments)
-    with difference(project, arguments.task, at=at, start=start, end=end) as found:
+    point: str | KeptState | None = start
+    if start == "look":
+        from siding.looks.since import last_look
+
+        point = last_look(project, arguments.task)
+    with difference(project, arguments.task, at=at, start=point, end=end) as found:
         paths = found.paths(names)
         if arguments.format == "json":
             stat = found.stat_record(paths)

@@ -5,8 +5,12 @@ is not 0: runs that live (r), questions that wait for you (?), what broke (!: th
 or an act was cut off), and steps with changes that are not applied yet (+). Outside of a project,
 or without a task, it prints nothing. It starts no other program.
 
+--all shows every task and workflow of every project. With --json --follow it prints the whole feed
+and then each change, a line each; --since goes on after a cursor (docs/reference/feed-events.md).
+
   siding status
   siding status --short             in the prompt of a shell
+  siding status --all --json --follow
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from typing import TYPE_CHECKING
 from siding.faces.cli.globals import Context, add_format
 from siding.faces.cli.screen.screen import Screen, inert, shorten
 from siding.faces.cli.screen.words import ago, changes_with_turns, duration, port_range, task_name
-from siding.ground.errors import NoActiveTask, SidingError, counted
+from siding.ground.errors import NoActiveTask, SidingError, UsageError, counted
 
 if TYPE_CHECKING:
     from siding.broker.inside import Inside
@@ -31,6 +35,13 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("-s", "--short", action="store_true", help="one line, for a prompt")
+    parser.add_argument("-a", "--all", action="store_true", help="every task of every project")
+    parser.add_argument("--follow", action="store_true", help="with --all --json: each change, too")
+    parser.add_argument(
+        "--since",
+        metavar="EPOCH:SEQ",
+        help="with --all --json: only the changes after this cursor, if they are still known",
+    )
     add_format(parser, "text", "json")
 
 
@@ -39,6 +50,10 @@ def run(arguments: Namespace, context: Context) -> int:
     from siding.record.place.wiring import home_is_hidden
 
     as_json = arguments.format == "json"
+    if arguments.all:
+        return _print_all(context, arguments)
+    if arguments.follow or arguments.since is not None:
+        raise UsageError("--follow and --since are about the whole feed", hint="add --all --json")
     if home_is_hidden(context.app) and _told_inside(context, arguments, as_json=as_json):
         return 0
     if arguments.short:
@@ -53,6 +68,12 @@ def run(arguments: Namespace, context: Context) -> int:
 
     project = require_project(context.app)
     return _print_whole(project, context.screen, arguments.task, as_json=as_json)
+
+
+def _print_all(context: Context, arguments: Namespace) -> int:
+    from siding.faces.cli.telling.whole_feed import print_feed
+
+    return print_feed(context, arguments)
 
 
 def _told_inside(context: Context, arguments: Namespace, *, as_json: bool) -> bool:
@@ -123,7 +144,9 @@ def _print_whole(project: Project, screen: Screen, named: str | None, *, as_json
             screen.print(f"task        {inert(f'{what}; {ways_on(project)}')}")
         return 0
     if as_json:
-        record = _record(found, _root(project))
+        from siding.feed.task_rows import task_record
+
+        record = {**_record(found, _root(project)), **task_record(project, found.task)}
         live = [each._asdict() for each in live_workflows(project, found.task.id)]
         from siding.faces.cli.formats import print_json
 

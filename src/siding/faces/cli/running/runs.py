@@ -81,7 +81,7 @@ agent, a development server, the tests. A run that has ended is a step: `siding 
 
 
 def _all(arguments: Namespace, context: Context) -> int:
-    from siding.feed.today import all_running
+    from siding.feed.all_running import all_running
 
     if arguments.task is not None:
         raise UsageError("--all is of all projects; leave out --task, or --all")

@@ -1,10 +1,14 @@
-"""Put times, sizes and counts into words. Only `ago` reads the clock, unless `now` is given."""
+"""Put times, sizes and counts into words."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.ground.errors import counted
+from siding.record.place.quantities import ago as ago
+from siding.record.place.quantities import duration as duration
+from siding.record.place.quantities import parsed
+from siding.record.place.quantities import seconds_ago as seconds_ago
 from siding.record.place.quantities import seconds_in as seconds_in
 
 if TYPE_CHECKING:
@@ -14,42 +18,9 @@ NAME_COLUMNS = 32  # of a task's name at the beginning of a line
 TITLE_COLUMNS = 60  # of a run's title within a line
 
 
-def duration(milliseconds: int) -> str:
-    """Return ``0.4s``, ``12s``, ``3m 05s``, ``2h 10m`` or ``1d 04h``."""
-    seconds = milliseconds / 1000
-    if seconds < 10:
-        return f"{seconds:.1f}s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m {whole % 60:02d}s"
-    if whole < 86400:
-        return f"{whole // 3600}h {whole % 3600 // 60:02d}m"
-    return f"{whole // 86400}d {whole % 86400 // 3600:02d}h"
-
-
-def ago(moment: str, now: datetime | None = None) -> str:
-    """Return how long ago an ISO 8601 moment was: ``just now``, ``5m ago``, ``3d ago``."""
-    then = _parsed(moment)
-    if then is None:
-        return "-"
-    return seconds_ago(int(((now or datetime.now(UTC)) - then).total_seconds()))
-
-
-def seconds_ago(seconds: int) -> str:
-    """Return how long ago something was that is so many seconds old, as `ago` does."""
-    if seconds < 45:
-        return "just now"
-    for limit, size, unit in ((3600, 60, "m"), (86400, 3600, "h"), (10**10, 86400, "d")):
-        if seconds < limit:
-            return f"{max(1, seconds // size)}{unit} ago"
-    return "-"
-
-
 def local_time(moment: str, *, before_ms: int = 0) -> str:
     """Return an ISO 8601 moment, or so many milliseconds before it, in local time."""
-    then = _parsed(moment)
+    then = parsed(moment)
     if then is None:
         return moment
     then -= timedelta(milliseconds=before_ms)
@@ -110,14 +81,6 @@ def task_name(name: str) -> str:
 def task_step(name: str, step_id: str) -> str:
     """Return ``fix the parser · step 0003``."""
     return f"{task_name(name)} · step {step_id}"
-
-
-def _parsed(moment: str) -> datetime | None:
-    try:
-        then = datetime.fromisoformat(moment)
-    except ValueError:
-        return None
-    return then if then.tzinfo else then.replace(tzinfo=UTC)
 
 
 def port_range(ports: range) -> str:

@@ -40,8 +40,9 @@ def run(arguments: Namespace, context: Context) -> int:
         )
     if arguments.format == "json":
         from siding.faces.cli.formats import print_json
+        from siding.feed.task_rows import task_records
 
-        print_json(context.screen, [row._asdict() for row in found])
+        print_json(context.screen, task_records(project, found))
         return 0
     if not found:
         context.screen.note("no open task; `siding task start NAME` makes one")

@@ -13,6 +13,8 @@ from siding.faces.cli.screen.words import ago
 from siding.faces.cli.verb import Verb
 from siding.ground.errors import NoActiveTask, SidingError, UsageError, counted
 
+_SCHEME = "siding://"
+
 if TYPE_CHECKING:
     from siding.feed.board import TaskRow
     from siding.record.place.project import Project
@@ -70,7 +72,7 @@ def _switch_line(row: TaskRow) -> str:
 
 
 def _open_options(parser: ArgumentParser) -> None:
-    add_task_word(parser)
+    add_task_word(parser, f"{TASK_WORD}, or an address as siding://PROJECT/TASK/STEP")
     parser.add_argument("--with", dest="editor", metavar="COMMAND", help="the editor to use")
 
 
@@ -78,6 +80,12 @@ def _open(arguments: Namespace, context: Context) -> int:
     from siding.record.place.project import require_project
     from siding.tasks.whereabouts import open_in, workspace_path
 
+    if arguments.task is not None and arguments.task.startswith(_SCHEME):
+        if arguments.editor is not None:
+            raise UsageError(
+                "an address is no directory to edit in", hint="name the task: siding open TASK"
+            )
+        return _go_to(arguments.task, context)
     place = workspace_path(require_project(context.app), arguments.task)
     command = _command(arguments.editor, context.app.env)
     context.screen.out.flush()
@@ -88,12 +96,40 @@ OPEN = Verb(
     """\
 Open a task's workspace in your editor: --with, $SIDING_EDITOR, $VISUAL or $EDITOR.
 
+Of an address, as screens and `siding status --all` show it, the page is opened in the browser if
+the dashboard of its project runs (`siding ui`). Without one, the command that shows it is printed.
+
   siding open                       the workspace of this terminal's task
   siding open parser --with 'code -n'
+  siding open siding://shop/parser/3
 """,
     _open_options,
     _open,
 )
+
+
+def _go_to(text: str, context: Context) -> int:
+    """Open the page of an address, or print the command that shows what it names."""
+    from siding.faces.cli.screen.screen import inert
+    from siding.feed.destination import destination
+    from siding.record.place.dashboard import page_url
+
+    found = destination(context.app, text)
+    context.screen.note(inert(str(found.address)))
+    shown = page_url(found.project, found.address.page)
+    # A browser that is started now shows a ticket behind the `#`, in the place of the hunk.
+    opened = page_url(found.project, found.address._replace(hunk="").page, with_key=True)
+    if shown is None or opened is None:
+        context.screen.print(inert(found.command))
+        context.screen.note("no dashboard of this project runs; `siding ui` starts one")
+        return 0
+    import webbrowser
+
+    context.screen.print(inert(shown))
+    context.screen.out.flush()
+    if not webbrowser.open(opened):
+        context.screen.warn("no browser could be started; open the address above")
+    return 0
 
 
 def _command(wanted: str | None, env: Mapping[str, str]) -> list[str]:

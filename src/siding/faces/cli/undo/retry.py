@@ -16,14 +16,17 @@ import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from siding.faces.cli.edge import guarded
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_beside_arguments, add_terminal_arguments
 from siding.faces.cli.screen.screen import Screen, inert, shorten
+from siding.faces.cli.screen.words import task_name
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
     from siding.record.restoring.act import Restored
+    from siding.running.run import OnRunning, Terminal
     from siding.undo.retry import PlannedRetry, RetryRequest
 
 
@@ -41,25 +44,67 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument(
+        "-d", "--detach", action="store_true", help="go on in the background (`siding output`)"
+    )
+    parser.add_argument(
         "words", nargs=REMAINDER, metavar="N -- COMMAND", help="default: the newest run or prompt"
     )
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.faces.cli.telling.beside import stop_first
-    from siding.faces.cli.telling.restorations import tell_paused, tell_restored, with_consent
-    from siding.faces.cli.telling.runs import ask_seen, asker, say_run, terminal_of
+    from siding.faces.cli.telling.runs import terminal_of
     from siding.record.place.project import require_project
-    from siding.undo.retry import plan_retry, retry, send_again
+    from siding.undo.retry import plan_retry
 
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
     terminal, _withheld = terminal_of(arguments)
+    if arguments.detach:
+        from siding.running.detached import terminal_for
+
+        terminal = terminal_for((), wanted=arguments.tty is True, at_terminal=False)
     planned = plan_retry(project, _request(arguments, at_terminal=terminal.pty))
     _say_plan(screen, planned)
     if arguments.dry_run:
         return 0
+    if arguments.detach and not planned.sends_to:
+        return _detached(arguments, context, planned, terminal)
+    return _retried(arguments, context, planned, terminal)
+
+
+def _detached(
+    arguments: Namespace, context: Context, planned: PlannedRetry, terminal: Terminal
+) -> int:
+    from siding.running.detached import detached
+
+    begun = detached(
+        context.app,
+        lambda app, on_running: guarded(
+            lambda: _retried(arguments, context._replace(app=app), planned, terminal, on_running)
+        ),
+    )
+    if isinstance(begun, int):
+        return begun
+    context.screen.note(f"{task_name(begun.task_name)} · {begun.run_id} runs in the background")
+    return 0
+
+
+def _retried(
+    arguments: Namespace,
+    context: Context,
+    planned: PlannedRetry,
+    terminal: Terminal,
+    on_running: OnRunning | None = None,
+) -> int:
+    from siding.faces.cli.telling.beside import stop_first
+    from siding.faces.cli.telling.restorations import tell_paused, tell_restored, with_consent
+    from siding.faces.cli.telling.runs import ask_seen, asker, say_run
+    from siding.record.place.project import require_project
+    from siding.undo.retry import retry, send_again
+
+    project = require_project(context.app)
+    screen = context.screen
     if arguments.stop:
         stop_first(screen, project, planned.task.id)
     sys.stdout.flush()
@@ -91,6 +136,7 @@ def run(arguments: Namespace, context: Context) -> int:
             ask=asker(screen),
             ask_seen=ask_seen(screen),
             on_back=say_back,
+            on_running=on_running,
         ),
         force=arguments.force,
     )

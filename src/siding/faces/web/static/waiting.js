@@ -1,11 +1,10 @@
 // What waits for the person: its number in the title, on the icon and beside the inbox, and a
-// notification of the browser for each new entry, where the person allowed that. The page may be
-// hidden then, and its stream closed: it asks from time to time.
+// notification of the browser for each new entry, where the person allowed that and sees no page.
+// The page is hidden then, and its stream closed: it asks from time to time. The server knows what
+// was told: by another tab, on the desktop, by a webhook. What has ended is told after a while.
 
-import { ask, inert } from "./door.js";
+import { ask, inert, post } from "./door.js";
 
-const KEPT = "siding-told"; // what was told already, by any tab
-const MOST_KEPT = 300;
 const HIDDEN_MS = 15000;
 const SOON_MS = 400;
 
@@ -13,6 +12,8 @@ let base = "Siding"; // the title of the page without the number
 let number = 0;
 let known = null; // the entries that were there before; null until the first look
 let soon = 0;
+let due = 0;
+const shown = new Map(); // the notifications of this tab, by what waits
 
 /** Give the document the title of its page. */
 export function titled(text) {
@@ -34,17 +35,28 @@ export function offer(main) {
 
 async function read() {
   const answer = await ask("/api/v1/inbox");
-  const { entries, quiet } = await answer.json();
+  const { entries, quiet, after_s: afterS } = await answer.json();
   number = entries.length;
   titled(base);
   badge(number);
-  const names = entries.map(named);
-  if (known) entries.filter((each) => !known.has(named(each))).forEach((each) => quiet || call(each));
-  known = new Set(names);
+  const ids = new Set(entries.map((each) => each.id));
+  for (const [id, each] of shown) if (!ids.has(id)) close(id, each);
+  const early = new Set(known ? entries.filter((each) => tooEarly(each, afterS)).map((each) => each.id) : []);
+  if (known) {
+    entries.filter((each) => !known.has(each.id) && !early.has(each.id)).forEach((each) => quiet || call(each));
+  }
+  known = new Set([...ids].filter((id) => known?.has(id) || !early.has(id)));
+  clearTimeout(due);
+  if (early.size) due = setTimeout(look, 1000);
 }
 
-function named(entry) {
-  return [entry.kind, entry.task_id, entry.session_id, entry.step_id, entry.project_dir].join(" ");
+function tooEarly(entry, afterS) {
+  return entry.ended && Date.now() - Date.parse(entry.since) < afterS * 1000;
+}
+
+function close(id, notification) {
+  notification.close();
+  shown.delete(id);
 }
 
 function badge(count) {
@@ -56,20 +68,20 @@ function badge(count) {
   icon.href = count ? icon.dataset.waiting : icon.dataset.calm;
 }
 
-function call(entry) {
+async function call(entry) {
   if (!("Notification" in window) || Notification.permission !== "granted") return;
-  if (document.hasFocus() && !document.hidden) return; // they see it
-  const told = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
-  if (told.includes(named(entry))) return;
-  localStorage.setItem(KEPT, JSON.stringify([...told, named(entry)].slice(-MOST_KEPT)));
+  if (!document.hidden) return; // they see it
+  const { first } = await post("/api/v1/inbox/told", { id: entry.id });
+  if (!first) return;
   const words = { decision: "asks you", policy: "was blocked", failed: "failed" };
   const about = inert(entry.task_name || entry.project);
   const title = `${about} ${words[entry.kind] ?? "waits for you"}`;
-  const shown = new Notification(title, { body: inert(entry.title), tag: named(entry) });
-  shown.onclick = () => {
+  const notification = new Notification(title, { body: inert(entry.title), tag: entry.id });
+  shown.set(entry.id, notification);
+  notification.onclick = () => {
     focus();
     if (entry.page) location.assign(entry.page);
-    shown.close();
+    close(entry.id, notification);
   };
 }
 

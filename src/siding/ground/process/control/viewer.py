@@ -107,9 +107,10 @@ class Prefix:
     """The prefix is one control character. With `d` behind it the viewer is left; twice, it goes to
     the program once; anything else behind it goes there with it."""
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, *, leaves_at_once: bool = False) -> None:
         assert len(key) == 1
         self._key = key
+        self._leaves_at_once = leaves_at_once  # with nothing behind it
         code = key[0] | 0x40
         codes = sorted({code, code | 0x20})
         other = b"|".join(_ENCODED % (each, each) for each in codes)
@@ -134,6 +135,8 @@ class Prefix:
             if found is None:
                 return Keys(typed + data, leaves=False)
             typed += data[: found.start()]
+            if self._leaves_at_once:
+                return Keys(typed, leaves=True)
             self._held, data = found[0], data[found.end() :]
         return Keys(typed, leaves=False)
 
@@ -158,12 +161,19 @@ class Viewer:
     """Shows a run on the terminal `stdout` and passes on what is typed at the terminal `stdin`."""
 
     def __init__(
-        self, connection: Connection, *, prefix: bytes, read_only: bool, stdin: int, stdout: int
+        self,
+        connection: Connection,
+        *,
+        prefix: bytes,
+        read_only: bool,
+        stdin: int,
+        stdout: int,
+        leaves_at_once: bool = False,
     ) -> None:
         self._connection = connection
         self._has_terminal = connection.welcome.terminal
         self._types = self._has_terminal and not read_only
-        self._prefix = Prefix(prefix)
+        self._prefix = Prefix(prefix, leaves_at_once=leaves_at_once)
         self._modes = ScreenModes()
         self._stdin = stdin
         self._stdout = stdout

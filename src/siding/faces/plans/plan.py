@@ -1,4 +1,4 @@
-"""The plan of an act on a task, as the page shows it, with a digest of all of it.
+"""The plan of an act on a task, as a screen shows it, with a digest of all of it.
 
 Making a plan takes no lock and changes nothing.
 """
@@ -19,7 +19,10 @@ SHOWN = 400  # paths of a kind that a plan lists; its digest is of all of them
 
 
 class ActRequest(NamedTuple):
-    """A request for an act on a task. `step` is a step's number, or ``base``."""
+    """A request for an act on a task. `step` is a step's number, or ``base``.
+
+    `argv` is the command that a retry runs instead.
+    """
 
     act: str
     step: str = ""
@@ -30,6 +33,7 @@ class ActRequest(NamedTuple):
     message: str = ""
     close: bool = True
     keep: bool = False
+    argv: tuple[str, ...] = ()
 
     def means(self) -> dict[str, Any]:
         """Return the parameters that a code is bound to."""

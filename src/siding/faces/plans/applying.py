@@ -1,9 +1,9 @@
-"""Applying a task on the page."""
+"""Applying a task: what that would do, and doing it."""
 
 from siding.applying.apply import ApplyRequest, Mode, WouldPublish
 from siding.applying.apply import apply as apply_task
 from siding.applying.apply import preview as apply_preview
-from siding.faces.web.plan import (
+from siding.faces.plans.plan import (
     SHOWN,
     ActDone,
     ActPlan,

@@ -1,8 +1,8 @@
-"""Going back on the page: rollback, undo and redo."""
+"""Going back: what a rollback, an undo and a redo would do, and doing them."""
 
 from collections.abc import Callable
 
-from siding.faces.web.plan import (
+from siding.faces.plans.plan import (
     GIT_SIDE,
     ActDone,
     ActPlan,
@@ -28,7 +28,7 @@ def plan_rollback(project: Project, task_id: TaskId, wish: ActRequest) -> ActPla
         raise UsageError("step is missing")
     with rolling.preview(project, _rollback_request(task_id, wish)) as survey:
         target = survey.destination.name
-        return _survey_plan("rollback", f"Go back to {target}", target, survey, wish)
+        return survey_plan("rollback", f"Go back to {target}", target, survey, wish)
 
 
 def _rollback_request(task_id: TaskId, wish: ActRequest) -> rolling.RollbackRequest:
@@ -36,7 +36,8 @@ def _rollback_request(task_id: TaskId, wish: ActRequest) -> rolling.RollbackRequ
     return rolling.RollbackRequest(step=step, task=task_id, hard=wish.hard, force=wish.force)
 
 
-def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: ActRequest) -> ActPlan:
+def survey_plan(act: str, title: str, target: str, survey: Survey, wish: ActRequest) -> ActPlan:
+    """Return what a restoration would do, as a plan."""
     blocked = [quote_path(path) for path in survey.blocked]
     concerns = list(survey.concerns)
     if blocked:
@@ -81,7 +82,7 @@ def plan_undo(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
         title = f"{wish.act.capitalize()}: {found.what}"
         if found.survey is None:
             return planned(wish.act, title, found.what, [])._replace(target=found.what)
-        return _survey_plan(wish.act, title, found.what, found.survey, wish._replace(force=True))
+        return survey_plan(wish.act, title, found.what, found.survey, wish._replace(force=True))
 
 
 def do_rollback(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:

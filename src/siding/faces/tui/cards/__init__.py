@@ -1,0 +1,1 @@
+"""Answer cards: what asks a person, what can be answered, and which keys a card may take."""

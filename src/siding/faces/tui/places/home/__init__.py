@@ -1,0 +1,1 @@
+"""Home: what waits, broke, is ready and runs in all projects, and what can be done about it."""

@@ -1,0 +1,458 @@
+"""Home on the screen: the list, the pane below it, the line that is typed, and the acts."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import ClassVar
+
+from textual.app import ComposeResult
+
+from siding.faces.plans.plan import ActPlan
+from siding.faces.tui.acts import answers, tasks
+from siding.faces.tui.acts.reading import Peek, next_command, peek_at
+from siding.faces.tui.acts.starting import as_line, start_task
+from siding.faces.tui.cards.answering import Answering
+from siding.faces.tui.cards.card import Wanted, wrapped
+from siding.faces.tui.keys import Key
+from siding.faces.tui.places.home.doing import Doing, named
+from siding.faces.tui.places.home.keys import KEYS, pin_of, slot_of
+from siding.faces.tui.places.home.model import HomeList
+from siding.faces.tui.places.home.peek import peek_rows, plan_rows
+from siding.faces.tui.places.home.prompt import LinePrompt
+from siding.faces.tui.places.home.rows import HomeRows
+from siding.faces.tui.places.home.slots import Slots
+from siding.faces.tui.places.home.top import TopLine
+from siding.faces.tui.places.home.words import counts_pieces, empty_lines
+from siding.faces.tui.rows.base import Rows
+from siding.faces.tui.rows.lines import Pieces
+from siding.faces.tui.rows.styles import Look
+from siding.feed.addresses import ASKS, WORKFLOWS, Address
+from siding.feed.model import Ask, Feed, Row, RowKind
+from siding.feed.seen import Seen
+from siding.feed.slots import keep_slots, kept_slots
+
+_PEEK_ROWS = 8
+_TICK_S = 5.0  # ages are drawn anew, and rows put in order when nobody works in the list
+_PEEK_AFTER_S = 0.15  # the cursor stays on a row for so long before it is read
+
+
+class HomePlace(Answering):
+    """What waits, broke, is ready and runs in all projects."""
+
+    NAME = "home"
+    KEYS: ClassVar[tuple[Key, ...]] = KEYS
+
+    def __init__(
+        self,
+        address: Address | None = None,
+        *,
+        now_s: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(address)
+        self._seen: Seen | None = None
+        self._now_s = now_s
+        self.home = HomeList(time.monotonic)
+        self.top = TopLine()
+        self.rows = HomeRows(self.home, now_s=now_s, is_unseen=self._is_unseen)
+        self.line = LinePrompt()
+        self.doing = Doing()
+        self._peek: Peek | None = None
+        self._told: list[Pieces] | None = None  # a plan, or what happened, until the cursor moves
+        self._undoable: Row | None = None  # the task that was applied last, here
+
+    def body(self) -> ComposeResult:
+        """Yield the counts, the list, the pane, and the line that is typed."""
+        yield self.top
+        yield self.rows
+        yield self.pane
+        yield self.line
+
+    def on_mount(self) -> None:
+        """Look at the clock now and then."""
+        self.set_interval(_TICK_S, self._tick)
+
+    def use(self, look: Look) -> None:
+        """Draw with other colours, or other marks."""
+        self.rows.use(look)
+        for each in (self.top, self.pane, self.line):
+            each.look = look
+            each.refresh()
+
+    # The feed.
+
+    def take_feed(self, feed: Feed) -> None:
+        """Show the feed."""
+        home = self.port.siding.home
+        if self._seen is None:
+            self._seen = Seen(home)
+            self.home.slots = Slots(kept_slots(home))
+        if feed.epoch and feed.epoch != self.home.feed.epoch:
+            self._seen.keep(feed.rows)
+        self._seen.refresh()
+        self.home.take(feed)
+        self._show()
+
+    def _show(self) -> None:
+        """Draw the list, the counts and the pane as they are now."""
+        self.rows.show()
+        home, width = self.home, self.size.width or 100
+        self.top.show(counts_pieces(home.counts(), width, words=home.words, moved=home.moved))
+        self._show_pane()
+
+    def _tick(self) -> None:
+        if self.home.idle():
+            self._show()
+        elif self.is_current:
+            self.rows.forget()
+
+    def _is_unseen(self, row: Row) -> bool:
+        return self._seen is not None and self._seen.is_unseen(row)
+
+    # The pane.
+
+    def _show_pane(self) -> None:
+        """Show the card of the row under the cursor, or what it is at, or how to begin."""
+        width = max(20, self.size.width or 100)
+        row = self.home.row
+        if self._told is not None:
+            self.withdraw()
+            self.pane.show_rows(self._told)
+            return
+        empty = empty_lines(self.home.feed, self.home.words)
+        ask = None if row is None else self._ask_of(row)
+        if ask is None:
+            ask = self._ask_of_no_row()
+        if ask is not None:
+            self.offer(ask)
+            return
+        self.withdraw()
+        if empty or row is None:
+            self.pane.show_rows([each for line in empty for each in wrapped(line, width, "text")])
+            return
+        if self._peek is None or self._peek.key != row.key:
+            self.set_timer(_PEEK_AFTER_S, partial(self._read_peek, row))
+        self.pane.show_rows(peek_rows(row, self._peek, width, _PEEK_ROWS))
+
+    def _ask_of(self, row: Row) -> Ask | None:
+        return next((self.home.asks[each] for each in row.asks if each in self.home.asks), None)
+
+    def _ask_of_no_row(self) -> Ask | None:
+        """Return the ask of a project, such as about its hooks, where the cursor is on no row."""
+        if self.home.row is not None:
+            return None
+        return next((ask for ask in self.home.feed.asks if not ask.row), None)
+
+    def _read_peek(self, row: Row) -> None:
+        if self.home.cursor != row.key or not self.is_attached:
+            return
+        app = self.port.siding
+        self.port.work(lambda: peek_at(app, row), then=self._take_peek)
+
+    def _take_peek(self, peek: Peek) -> None:
+        self._peek = peek
+        if self.home.cursor == peek.key:
+            self._show_pane()
+
+    def on_scrolled_moved(self, event: Rows.Moved) -> None:
+        """Show what the row is at on which the cursor stands now."""
+        event.stop()
+        self.doing.forget()
+        self._told = None
+        self._show_pane()
+
+    # Keys.
+
+    def run_key(self, key: Key) -> None:
+        """Run an act. Each key but the second of the same takes back what waits for a second."""
+        self.home.keyed()
+        pending = self.doing.pending
+        if pending is not None and pending.act != key.act:
+            self.doing.forget()
+            if self._told is not None:
+                self._told = None
+                self._show_pane()
+        if slot := slot_of(key.act):
+            self._go(self.home.slots.row_of(slot), f"no row has the number {slot}")
+        elif pin := pin_of(key.act):
+            self._pin(pin)
+        else:
+            super().run_key(key)
+
+    def may_leave(self) -> bool:
+        """Take the filter away, or what is selected, before home is left."""
+        if self.home.words:
+            self._filter("")
+            return False
+        if self.home.selected:
+            self.home.selected.clear()
+            self._show()
+            return False
+        return True
+
+    def _go(self, key: str, otherwise: str) -> None:
+        if not key or not self.home.stand_on(key):
+            self.port.say(otherwise)
+            return
+        self._told = None
+        self._show()
+        self.rows.stand()
+
+    def act_next(self) -> None:
+        """Go to the next row that waits."""
+        self._go(self.home.next_waiting(1), "nothing waits for you")
+
+    def act_previous(self) -> None:
+        """Go to the row before that waits."""
+        self._go(self.home.next_waiting(-1), "nothing waits for you")
+
+    def act_up(self) -> None:
+        """Go to the row above."""
+        self.rows.move(-1)
+
+    def act_down(self) -> None:
+        """Go to the row below."""
+        self.rows.move(1)
+
+    def act_page_up(self) -> None:
+        """Go a screen up."""
+        self.rows.page(-1)
+
+    def act_page_down(self) -> None:
+        """Go a screen down."""
+        self.rows.page(1)
+
+    def act_first(self) -> None:
+        """Go to the first row."""
+        self.rows.move(-len(self.home.lines))
+
+    def act_last(self) -> None:
+        """Go to the last row."""
+        self.rows.move(len(self.home.lines))
+
+    def act_fold(self) -> None:
+        """List what rests and is done, or not."""
+        self.home.fold()
+        self._show()
+
+    def act_sort(self) -> None:
+        """Put the rows in order."""
+        self.home.sort()
+        self._show()
+
+    def act_select(self) -> None:
+        """Select the row under the cursor."""
+        self.home.select()
+        self._show()
+        self.rows.stand()
+
+    def act_filter(self) -> None:
+        """Let a filter be typed; the list follows each key."""
+        self.line.ask("filter", self._filter, text=self.home.words, changed=self._filter)
+
+    def _filter(self, words: str) -> None:
+        self.home.filter(words)
+        self._show()
+
+    def _pin(self, number: int) -> None:
+        row = self.home.row
+        if row is None:
+            return
+        has = self.home.slots.pin(number, row.key)
+        pinned = self.home.slots.pinned
+        home = self.port.siding.home
+        said = f"{row.name} has the number {number}" + ("" if has else " as long as it is here")
+        self.port.work(lambda: keep_slots(home, pinned), then=lambda _: self.port.say(said))
+        self._show()
+
+    # Acts.
+
+    def act_open(self) -> None:
+        """Open the row under the cursor."""
+        row = self.home.row
+        if row is not None:
+            if self._seen is not None:
+                self._seen.look_at(row)
+            self.port.open_address(row.address)
+
+    def act_unseen(self) -> None:
+        """Mark the rows as not seen, or as seen."""
+        if self._seen is None:
+            return
+        for row in self.home.chosen():
+            (self._seen.look_at if self._seen.is_unseen(row) else self._seen.put_back)(row)
+        self._show()
+
+    def act_address(self) -> None:
+        """Copy the address of the row."""
+        row = self.home.row
+        if row is not None:
+            self.port.copy(row.address)
+
+    def act_stop(self) -> None:
+        """Say what a second press ends; end it."""
+        self._twice("stop", "ends what runs in", tasks.stop)
+
+    def act_apply(self) -> None:
+        """Show what an apply would do; do it."""
+        self._planned("apply")
+
+    def act_close(self) -> None:
+        """Show what closing would do; do it."""
+        self._planned("close")
+
+    def act_undo(self) -> None:
+        """Take back what was applied last here, or show what an undo does and do it."""
+        if self._undoable is not None and not self.home.selected:
+            self._twice("undo", "takes back the apply of", tasks.undo_apply, [self._undoable])
+        else:
+            self._planned("undo")
+
+    def act_new(self) -> None:
+        """Let the command of a new task be typed."""
+        row, app = self.home.row, self.port.siding
+        where = row.project_name if row is not None else str(app.cwd)
+
+        def start(line: str) -> str:
+            there = app.cwd if row is None else tasks.project_of_row(app, row).paths.root
+            return start_task(app, there, line)
+
+        self.line.ask(f"new task in {where}: command", self._take_line(start))
+
+    def act_follow_up(self) -> None:
+        """Let a prompt be typed for the agent that lives, else the command that runs next."""
+        row, app = self.home.row, self.port.siding
+        if row is None:
+            return
+        if row.kind is not RowKind.TASK:
+            self.port.say("a word goes to a task: choose its row", "warning")
+            return
+        take = self._take_line(partial(tasks.follow_up, app, row))
+        if row.run:
+            self.line.ask(f"to {row.agent or row.run} in {row.name}", take)
+            return
+        self.port.work(
+            lambda: as_line(next_command(app, row)),
+            then=lambda text: self.line.ask(f"next command in {row.name}", take, text=text),
+        )
+
+    def _take_line(self, act: Callable[[str], str]) -> Callable[[str], None]:
+        def take(text: str) -> None:
+            if text:
+                self.port.work(partial(act, text), then=self.port.say)
+
+        return take
+
+    def _twice(
+        self, act: str, does: str, do: Callable[..., str], rows: Sequence[Row] | None = None
+    ) -> None:
+        rows = self.home.chosen() if rows is None else rows
+        if not rows:
+            return
+        found = self.doing.press(act, rows)
+        if found is None:
+            key = self.key_table.key_of(act)
+            self.doing.shown(act, rows)
+            self.port.say(f"{key} again {does} {named(rows)}")
+            return
+        self._do(rows, partial(do, self.port.siding), "")
+
+    def _planned(self, act: str) -> None:
+        """Show a plan; at the second press carry out exactly what was shown."""
+        rows = self.home.chosen()
+        if not rows:
+            return
+        pending = self.doing.pending
+        found = self.doing.press(act, rows)
+        app = self.port.siding
+        if found is not None and len(rows) == 1:
+            digest = found.digest
+            self._do(rows, lambda row: tasks.carried_out(app, row, act, digest), act)
+        elif found is not None:
+            self._do(rows, lambda row: tasks.planned_and_done(app, row, act), act)
+        elif len(rows) > 1:
+            self.doing.shown(act, rows)
+            key = self.key_table.key_of(act)
+            self.port.say(f"{key} again: {act}, one after the other, {named(rows)}")
+        elif self.doing.pending is not pending:
+            show = partial(self._show_plan, act, rows[0])
+            self.port.work(lambda: tasks.planned(app, rows[0], act), then=show)
+
+    def _show_plan(self, act: str, row: Row, plan: ActPlan) -> None:
+        stays = plan.stops or plan.concerns or plan.nothing
+        if not self.doing.shown(act, [row], plan.digest):
+            return
+        key = self.key_table.key_of(act)
+        if stays:
+            self.doing.forget()
+        again = "" if stays else f"{key} again does it, any other key leaves it"
+        width = max(20, self.size.width or 100)
+        self._told = plan_rows(row, plan, again, width, self.size.height // 2)
+        self._show_pane()
+
+    def _do(self, rows: Sequence[Row], act: Callable[[Row], str], name: str) -> None:
+        """Do an act to each row, in a thread; then say what happened to each."""
+        app = self.port.siding
+        self._told = None
+        self._show_pane()
+        if len(rows) == 1:
+            row = rows[0]
+            self.port.work(partial(act, row), then=partial(self._done, row, name))
+            return
+        self.port.work(
+            lambda: tasks.one_after_the_other(rows, act, app.tell), then=self._several_done
+        )
+
+    def _done(self, row: Row, name: str, said: str) -> None:
+        self.home.selected.discard(row.key)
+        self._undoable = row if name == "apply" else None
+        undo = f" · {self.key_table.key_of('undo')} undoes it" if name == "apply" else ""
+        self.port.say(f"{row.name}: {said}{undo}")
+
+    def _several_done(self, happened: Sequence[tasks.Happened]) -> None:
+        width = max(20, self.size.width or 100)
+        self.home.selected = {each.row.key for each in happened if each.failed}
+        self._told = [
+            pieces
+            for each in happened
+            for pieces in wrapped(
+                f"{each.row.name}: {each.said}", width, "bad" if each.failed else "good"
+            )
+        ]
+        self._show()
+
+    # Answers.
+
+    def answer(self, ask: Ask, wanted: Wanted) -> str:
+        """Carry an answer out, in a thread."""
+        return answers.carry_out(self.port.siding, ask, wanted)
+
+    def attach(self, ask: Ask) -> None:
+        """Go to the screen of the agent that asks."""
+        row = next((each for each in self.home.feed.rows if each.key == ask.row), None)
+        if row is None or not row.run:
+            self.port.say("its run has ended", "warning")
+            return
+        self.port.hand_over(row.project, row.id, row.run)
+
+    # Where this place is.
+
+    def is_at(self, address: Address) -> bool:
+        """Home shows what is of no task."""
+        return address.place in ("", WORKFLOWS, ASKS)
+
+    def go_to(self, address: Address) -> None:
+        """Put the cursor on what an address names."""
+        self.address = None
+        wanted = str(address)
+        asked = next((ask.row for ask in self.home.feed.asks if ask.address == wanted), "")
+        key = asked or next((row.key for row in self.home.feed.rows if row.address == wanted), "")
+        if key:
+            self._go(key, "")
+
+    def addresses(self) -> Collection[str]:
+        """Return the addresses of the rows on the screen, and of what they ask."""
+        first = self.rows.top_row
+        shown = self.home.lines[first : first + max(1, self.rows.size.height)]
+        keys = {line.key for line in shown}
+        asked = [ask.address for ask in self.home.feed.asks if ask.row in keys]
+        return [*(row.address for row in self.home.feed.rows if row.key in keys), *asked]

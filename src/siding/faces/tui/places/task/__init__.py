@@ -1,0 +1,1 @@
+"""A task on the screen: its patch, its steps, the output of its runs, and what is done with it."""

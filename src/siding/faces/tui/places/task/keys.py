@@ -1,0 +1,82 @@
+"""The keys of a task's screen: those of each tab, and those that count in all of them. Pure."""
+
+from siding.faces.tui.keys import Key
+
+OF_TASK = (
+    Key("apply", ("A",), "apply the change: what it would do is shown first", "apply"),
+    Key("undo", ("U",), "take the newest act back", "undo"),
+    Key("redo", ("R",), "do again what was taken back"),
+    Key("sync", ("Y",), "bring the moved base branch in"),
+    Key("pull_request", ("P",), "push the work and open or update its pull request"),
+    Key("conflict", ("M",), "the conflict that is being resolved: files left, continue, give up"),
+    Key("attempts", ("C",), "compare with another attempt at the task"),
+    Key("bisect", ("B",), "find the step after which something fails"),
+    Key("patch", ("p",), "the patch"),
+    Key("steps", ("s",), "the steps"),
+    Key("output", ("o",), "the output of a run"),
+    Key("attach", ("a",), "attach to a run that lives: it gets the whole terminal"),
+    Key("again", ("r",), "read everything again"),
+    Key("search", ("/",), "search in what is shown; nothing typed ends it"),
+    Key("next_hit", ("n",), "the next place that was found"),
+    Key("previous_hit", ("N",), "the place before that was found"),
+)
+
+OF_PATCH = (
+    Key("down", ("j",), "a line down", "line"),
+    Key("up", ("k",), "a line up"),
+    Key("next_hunk", ("J",), "the next hunk", "hunk"),
+    Key("previous_hunk", ("K",), "the hunk before"),
+    Key("next_file", ("]",), "the next file", "file"),
+    Key("previous_file", ("[",), "the file before"),
+    Key("comment", ("c",), "comment on the line, or on the range", "comment"),
+    Key("range", ("v",), "begin a range, or end it", "range"),
+    Key("viewed", ("space",), "this hunk is viewed; on a title the whole file", "viewed"),
+    Key("send", ("S",), "send all comments that are drafts to the agent", "send"),
+    Key("edit", ("e",), "write the comment under the cursor anew"),
+    Key("delete", ("d",), "take the comment under the cursor away"),
+    Key("open", ("enter",), "show the lines of a fold; in the list, go there", "open"),
+    Key("fold", ("z",), "show a file by its title alone, or whole"),
+    Key("white", ("w",), "hide hunks in which only white space changed, or show them"),
+    Key("since", ("i",), "since when the patch is shown: last look, base, a turn", "since"),
+    Key("list", ("left", "h"), "to the list of files"),
+    Key("lines", ("right", "l"), "to the patch"),
+)
+
+OF_STEPS = (
+    Key("down", ("j",), "a step down", "step"),
+    Key("up", ("k",), "a step up"),
+    Key("open", ("enter",), "the patch of the step", "patch"),
+    Key("rollback", ("b",), "go back to the state after this step; its plan is shown", "back to"),
+    Key("rewind", ("w",), "go back to before this prompt", "rewind"),
+    Key("retry", ("t",), "do this step again: its command, or its prompt", "retry"),
+    Key("retry_other", ("T",), "go back to before it, and run another command"),
+    Key("compare", ("c",), "compare: mark a step, then again on another one", "compare"),
+    Key("fold", ("z",), "show the turns of a run, or hide them"),
+    Key("left", ("L",), "show what was left behind, or hide it"),
+    Key("since_here", ("i",), "the patch since this step"),
+)
+
+OF_OUTPUT = (
+    Key("down", ("j",), "a line down"),
+    Key("up", ("k",), "a line up"),
+    Key("next_error", ("J", "]"), "the next error", "error"),
+    Key("previous_error", ("K", "["), "the error before"),
+    Key("end", ("G",), "to the end, and follow it", "end"),
+    Key("begin", ("g g",), "to the beginning"),
+    Key("newer", ("l", "right"), "the output of the next newer run"),
+    Key("older", ("h", "left"), "the output of the run before", "older run"),
+)
+
+SHEET = (
+    Key("sheet_down", ("j",), "down"),
+    Key("sheet_up", ("k",), "up"),
+    Key("sheet_enter", ("enter",), "do it, or choose it"),
+    Key("sheet_force", ("f",), "go on all the same"),
+    Key("sheet_merge", ("m",), "bring the conflict into the workspace"),
+    Key("sheet_give_up", ("x",), "give the merge up"),
+    Key("sheet_yes", ("y",), "it holds"),
+    Key("sheet_no", ("n",), "it fails"),
+    Key("sheet_skip", ("s",), "it cannot be said"),
+    Key("sheet_again", ("r",), "look again"),
+    Key("sheet_close", ("escape", "q"), "leave it"),
+)

@@ -1,0 +1,87 @@
+"""What the tabs of the task's screen have in common, and what they ask of the screen."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Protocol
+
+from textual.containers import Container
+
+from siding.faces.plans.plan import ActRequest
+from siding.faces.tui.keys import Key
+from siding.faces.tui.places.task.changes import Since
+from siding.faces.tui.places.task.reading import Opened
+from siding.faces.tui.places.task.sheet import Choice
+from siding.faces.tui.ports import AppPort
+from siding.faces.tui.rows.base import Rows
+
+
+class TaskPage(Protocol):
+    """The screen around the tabs."""
+
+    @property
+    def port(self) -> AppPort:
+        """The app."""
+
+    @property
+    def opened(self) -> Opened:
+        """The task that is shown."""
+
+    def ask_text(self, title: str, then: Callable[[str], None], *, text: str = "") -> None:
+        """Have the person type a text."""
+
+    def choose(self, title: str, choices: Sequence[Choice], then: Callable[[str], None]) -> None:
+        """Have the person choose one of several lines."""
+
+    def plan(self, wish: ActRequest) -> None:
+        """Show what an act would do, and do it if the person says so."""
+
+    def show_patch(self, since: Since) -> None:
+        """Show a change in the tab of the patch."""
+
+    def show_output(self, step: str) -> None:
+        """Show the output of a step, or of a run that lives."""
+
+    def told(self) -> None:
+        """Draw the head anew: what it says of the tab has changed."""
+
+
+class Tab(Container):
+    """A tab: its keys with a method `act_NAME` each, and its main widget."""
+
+    NAME: ClassVar[str] = ""
+    KEYS: ClassVar[tuple[Key, ...]] = ()
+    DEFAULT_CSS = "Tab { height: 1fr; layout: horizontal; display: none; }"
+
+    def __init__(self, page: TaskPage) -> None:
+        super().__init__(id=f"tab-{self.NAME}")
+        self.page = page
+
+    @property
+    def rows(self) -> Rows:
+        """The widget that keys and searches are about."""
+        raise NotImplementedError
+
+    def read(self) -> None:
+        """Read what is shown, or read it again."""
+
+    def changed(self) -> None:
+        """Take in that something of the task has changed."""
+
+    def entered(self) -> None:
+        """Take in that the tab is shown now."""
+        self.rows.focus()
+
+    def left(self) -> None:
+        """Take in that another tab is shown, or none."""
+
+    def fit(self, columns: int) -> None:
+        """Take the present width of the screen."""
+
+    def status(self) -> str:
+        """Return what the head says of the tab."""
+        return ""
+
+    def act_down(self) -> None:
+        self.rows.move(1) if self.rows.cursor >= 0 else self.rows.scroll_rows(1)
+
+    def act_up(self) -> None:
+        self.rows.move(-1) if self.rows.cursor >= 0 else self.rows.scroll_rows(-1)

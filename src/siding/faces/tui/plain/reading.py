@@ -1,0 +1,138 @@
+"""What plain mode says. Each line begins with a word that says what the line is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from siding.asking.views import DecisionView, ItemView
+from siding.faces.plans.plan import ActPlan
+from siding.faces.tui.text import inert
+from siding.feed.model import Ask, Feed, Row, State
+from siding.feed.state import ordered
+from siding.ground.errors import counted
+from siding.record.place.project import Project
+from siding.record.recording.difference import difference
+from siding.record.recording.logged import Search, logged
+
+_FIRST = (State.WAITS, State.BROKE, State.READY, State.RUNS)
+_PATHS = 20  # of a group in a plan
+_WORDS = {State.WAITS: "wait", State.BROKE: "broke", State.READY: "ready", State.RUNS: "run"}
+_ALL_WORDS = {**_WORDS, State.RESTS: "rest", State.DONE: "done"}
+
+
+def shown_rows(feed: Feed, *, everything: bool) -> list[Row]:
+    """Return the rows in their order; only those that want somebody, unless all are asked for."""
+    return [row for row in ordered(feed.rows) if everything or row.state in _FIRST]
+
+
+def counts(feed: Feed, *, everything: bool) -> str:
+    """Return how many rows are in which state."""
+    words = _ALL_WORDS if everything else _WORDS
+    found = [(word, len(feed.in_state(state))) for state, word in words.items()]
+    said = ", ".join(f"{count} {word}" for word, count in found if count)
+    return said or "all quiet: nothing waits, broke, is ready or runs"
+
+
+def row_line(row: Row) -> str:
+    """Return a row as one line."""
+    change = f", {counted(row.files, 'file')} changed" if row.files else ""
+    agent = f", {row.agent}" if row.agent else ""
+    below = "part of it, " if row.parent else ""
+    what = f": {row.what}" if row.what else ""
+    return inert(f"{below}{row.state}: {row.project_name}, {row.name}{what}{agent}{change}")
+
+
+def ask_line(ask: Ask) -> str:
+    """Return what waits for a person as one line."""
+    return inert(f"{ask.kind}: {ask.entry.title}")
+
+
+def changes(before: Feed, after: Feed) -> list[str]:
+    """Return a line for each row that is new, in another state, or gone."""
+    old = {row.key: row for row in before.rows}
+    lines = [
+        row_line(row)
+        for row in ordered(after.rows)
+        if row.key not in old or (old[row.key].state, old[row.key].asks) != (row.state, row.asks)
+    ]
+    keys = {row.key for row in after.rows}
+    return lines + [
+        inert(f"gone: {row.project_name}, {row.name}") for row in before.rows if row.key not in keys
+    ]
+
+
+def step_lines(project: Project, task: str, limit: int) -> list[str]:
+    """Return the newest steps of a task, oldest first."""
+    found = logged(project, task, limit=limit, search=Search())
+    lines = []
+    for step in found.steps:
+        exit_status = f", exit status {step.exit_code}" if step.exit_code is not None else ""
+        files = f", {counted(step.files, 'file')} changed" if step.files else ""
+        lines.append(inert(f"step {step.id}: {step.kind} {step.title}{exit_status}{files}"))
+    return lines
+
+
+def patch_of(project: Project, task: str) -> Iterator[str]:
+    """Yield the lines of what a task changed."""
+    with difference(project, task, at=None, start=None, end=None) as found:
+        for line in found.patch_lines():
+            yield inert(line.rstrip("\n"))
+
+
+def plan_lines(plan: ActPlan) -> list[str]:
+    """Return what an act would do."""
+    lines = [f"plan: {plan.title}", plan.sentence]
+    for group in plan.groups:
+        lines.append(f"{counted(group.many, 'path')} {group.what}:")
+        lines += [f"  {path}" for path in group.paths[:_PATHS]]
+        if group.many > _PATHS:
+            lines.append(f"  and {group.many - _PATHS} more")
+    lines += [f"note: {each}" for each in plan.notes]
+    lines += [f"needs consent: {each}" for each in plan.concerns]
+    lines += [f"not possible: {each}" for each in plan.stops]
+    return [inert(line) for line in lines]
+
+
+def question_lines(decision: DecisionView) -> list[str]:
+    """Return what a question is about."""
+    lines = [f"question: {decision.task}"] if decision.task else []
+    if decision.gate:
+        lines.append(f"its answer lets the task leave the phase {decision.gate}")
+    return [inert(line) for line in lines]
+
+
+def item_lines(item: ItemView) -> list[str]:
+    """Return one item of a question, with its numbered choices."""
+    lines = [f"item {item.id}: {item.title}"]
+    lines += [f"  {line}" for line in item.context.splitlines() if line.strip()]
+    for number, option in enumerate(item.options, start=1):
+        advice = ", recommended" if option.recommended else ""
+        lines.append(f"{number}: {option.label}{advice}")
+        lines += [f"  for: {each}" for each in option.pros]
+        lines += [f"  against: {each}" for each in option.cons]
+    if item.kind == "text" and item.suggested:
+        lines.append(f"suggested: {item.suggested}")
+    return [inert(line) for line in lines]
+
+
+def chosen_of(item: ItemView, typed: str) -> str | list[str] | None:
+    """Return the answer that was typed to an item; None if it is none."""
+    text = typed.strip()
+    if item.kind == "text":
+        return text or item.suggested or None
+    numbers = text.replace(",", " ").split()
+    if not all(each.isdecimal() and 1 <= int(each) <= len(item.options) for each in numbers):
+        return None
+    values = [item.options[int(each) - 1].value for each in numbers]
+    if item.kind == "single":
+        return values[0] if len(values) == 1 else None
+    return values if item.least <= len(set(values)) <= item.most else None
+
+
+def asks_of(feed: Feed, row: Row) -> list[Ask]:
+    """Return the asks of a row, longest waiting first."""
+    by_id: Mapping[str, Ask] = {ask.id: ask for ask in feed.asks}
+    return [by_id[each] for each in row.asks if each in by_id]
+
+
+def loose_asks(feed: Feed) -> Sequence[Ask]:
+    """Return the asks that are of no row: of a project."""
+    return [ask for ask in feed.asks if not ask.row]

@@ -1,0 +1,226 @@
+"""`ListView`: a list of rows with columns and sections, which do not move under the cursor."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from siding.faces.tui.rows.base import Rows
+from siding.faces.tui.rows.lines import Pieces, fitted
+from siding.faces.tui.rows.order import Order, Pending
+from siding.faces.tui.rows.styles import PLAIN_LOOK, TEXT, Look
+from siding.ground.namedtuples import NamedTuple
+
+
+class Column(NamedTuple):
+    """One column. Columns with the highest `drop` go first when the screen is narrow."""
+
+    width: int  # cells; of a column that takes what is left, the least
+    takes_rest: bool = False
+    right: bool = False  # aligned to the right
+    drop: int = 0  # 0: never dropped
+
+
+class Entry(NamedTuple):
+    """A row of a list: its cells as pieces of inert text, one for each column."""
+
+    key: str
+    cells: Sequence[Pieces]
+    section: str = ""  # the title above the first row of the section
+
+
+def widths(columns: Sequence[Column], total: int) -> list[int]:
+    """Return the cells of each column in a row of `total` cells; 0 for a dropped one.
+
+    Between two columns are two cells.
+    """
+    shown = set(range(len(columns)))
+
+    def used() -> int:
+        return sum(columns[at].width for at in shown) + 2 * max(0, len(shown) - 1)
+
+    droppable = sorted((-each.drop, -at) for at, each in enumerate(columns) if each.drop)
+    for _, at in droppable:
+        if used() <= total:
+            break
+        shown.discard(-at)
+    found = [each.width if at in shown else 0 for at, each in enumerate(columns)]
+    rest = total - used()
+    takers = [at for at in sorted(shown) if columns[at].takes_rest]
+    for number, at in enumerate(takers):
+        found[at] = max(1, found[at] + rest // len(takers) + (number < rest % len(takers)))
+    return found
+
+
+class ListView(Rows):
+    """Entries by key, under the titles of their sections.
+
+    `show` takes entries in the order that is wanted. With the cursor on a row they keep their
+    places, and `pending` counts what `sort` would move.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        *,
+        look: Look = PLAIN_LOOK,
+        **words: Any,
+    ) -> None:
+        super().__init__(look=look, **words)
+        self.columns = tuple(columns)
+        self.chosen: set[str] = set()  # the keys of the rows that are marked for an act
+        self._order = Order()
+        self._entries: dict[str, Entry] = {}
+        self._lines: list[Entry | str] = []  # entries, and titles of sections
+        self._sections: dict[str, str] = {}  # of each key, the section that it is shown in
+
+    def show(self, entries: Sequence[Entry], *, hold: bool = True) -> None:
+        """Show these entries. Without `hold` their order is taken at once."""
+        entries_by_key = {each.key: each for each in entries}
+        assert len(entries_by_key) == len(entries), "a key is there twice"
+        cursor = self.key if hold else None
+        self._order.want(list(entries_by_key), cursor=cursor)
+        changed = {
+            key for key, each in entries_by_key.items() if self._entries.get(key, each) != each
+        }
+        self._entries = entries_by_key
+        self.chosen &= set(entries_by_key)
+        self._arrange(keep_sections=cursor is not None and cursor in entries_by_key)
+        for key in changed:
+            self._drawing.drop(key)
+
+    def sort(self) -> None:
+        """Take the order that is wanted; the cursor stays on its row."""
+        self._order.sort()
+        self._arrange(keep_sections=False)
+
+    @property
+    def pending(self) -> Pending:
+        """What `sort` would move."""
+        return self._order.pending
+
+    @property
+    def key(self) -> str | None:
+        """The key of the row with the cursor."""
+        found = self._lines[self.cursor] if 0 <= self.cursor < len(self._lines) else ""
+        return found.key if isinstance(found, Entry) else None
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all rows, as they are shown."""
+        return list(self._order.shown)
+
+    @property
+    def chosen_keys(self) -> list[str]:
+        """The keys that are marked, and those of the range; else that of the cursor."""
+        inside = set(self.chosen_range)
+        ranged = {
+            each.key
+            for at, each in enumerate(self._lines)
+            if isinstance(each, Entry) and at in inside
+        }
+        wanted = self.chosen | ranged if self.chosen and self._mark >= 0 else self.chosen or ranged
+        return [key for key in self._order.shown if key in wanted]
+
+    def stand_on_key(self, key: str) -> bool:
+        """Put the cursor on a row; False if it is not there."""
+        for item, each in enumerate(self._lines):
+            if isinstance(each, Entry) and each.key == key:
+                self.stand_on(item)
+                return True
+        return False
+
+    def choose(self, keys: Sequence[str] | None = None) -> None:
+        """Mark these rows (those of the range, or the one with the cursor), or take marks off."""
+        wanted = self._ranged() if keys is None else list(keys)
+        all_chosen = all(key in self.chosen for key in wanted)
+        for key in wanted:
+            (self.chosen.discard if all_chosen else self.chosen.add)(key)
+            self._drawing.drop(key)
+        self.end_range()
+
+    def _ranged(self) -> list[str]:
+        found = (self._lines[item] for item in self.chosen_range if item < len(self._lines))
+        return [each.key for each in found if isinstance(each, Entry)]
+
+    def _arrange(self, *, keep_sections: bool) -> None:
+        """Put titles between the entries; cursor and range stay on the keys they are on."""
+        cursor, mark, top = self.key, self._key_at(self._mark), self._key_at(self._spot.item)
+        sections = {
+            key: self._sections[key] if keep_sections and key in self._sections else each.section
+            for key, each in self._entries.items()
+        }
+        self._sections = sections
+        lines: list[Entry | str] = []
+        last = ""
+        for key in self._order.shown:
+            section = sections[key]
+            if section != last and section:
+                lines.append(section)
+            last = section
+            lines.append(self._entries[key])
+        self._lines = lines
+        places = {each.key: at for at, each in enumerate(lines) if isinstance(each, Entry)}
+        old_cursor, from_top = self.cursor, self.cursor - self._spot.item
+        self.replaced(len(lines))
+        if cursor is not None:
+            self.cursor = places.get(cursor, -1)
+            if self.cursor < 0:  # its row is gone: the one that took its place
+                self.cursor = self._nearest(old_cursor)
+        self._mark = places.get(mark, -1) if mark is not None else -1
+        if cursor is not None and cursor in places:
+            self._spot = type(self._spot)(max(0, places[cursor] - max(0, from_top)))
+        elif top is not None and top in places:
+            self._spot = type(self._spot)(places[top])
+        self._settle()
+
+    def _nearest(self, item: int) -> int:
+        stops = [at for at, each in enumerate(self._lines) if isinstance(each, Entry)]
+        return min(stops, key=lambda at: (abs(at - item), at), default=-1)
+
+    def _key_at(self, item: int) -> str | None:
+        found = self._lines[item] if 0 <= item < len(self._lines) else ""
+        return found.key if isinstance(found, Entry) else None
+
+    # As `Rows` asks
+
+    def paint(self, item: int, width: int) -> list[Pieces]:
+        """Return the one row of an entry, or of a title."""
+        found = self._lines[item]
+        end = self.look.mark("ellipsis")
+        if isinstance(found, str):
+            return [fitted([(found, "title")], width, end=end)]
+        chosen = self.look.mark("chosen") if found.key in self.chosen else " "
+        pieces: Pieces = [(chosen, "waits")]
+        sizes = widths(self.columns, width - 1)
+        is_first = True
+        for column, size, cell in zip(self.columns, sizes, found.cells, strict=True):
+            if size:
+                pieces += [("", TEXT)] if is_first else [("  ", TEXT)]
+                pieces += fitted(cell, size, right=column.right, end=end)
+                is_first = False
+        return [fitted(pieces, width, end=end)]
+
+    def measure(self, item: int, width: int) -> int:
+        """Return 1."""
+        del item, width
+        return 1
+
+    def text_of(self, item: int) -> str:
+        """Return the text of all cells of an entry."""
+        found = self._lines[item]
+        if isinstance(found, str):
+            return ""
+        return " ".join("".join(text for text, _ in cell) for cell in found.cells)
+
+    def key_of(self, item: int) -> Hashable:
+        """Return the key of an entry."""
+        found = self._lines[item]
+        return ("title", found) if isinstance(found, str) else found.key
+
+    def is_stop(self, item: int) -> bool:
+        """Tell whether it is an entry."""
+        return isinstance(self._lines[item], Entry)
+
+
+def plain(*texts: str) -> tuple[Pieces, ...]:
+    """Return cells of plain text."""
+    return tuple([(text, TEXT)] for text in texts)

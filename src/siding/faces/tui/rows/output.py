@@ -1,0 +1,195 @@
+"""Lines that a program printed, with its colours: from memory, or a window of a file at a time.
+
+A file may have a gigabyte. What is kept of it is one number for each 64 KiB, and a few windows.
+"""
+
+import re
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from siding.faces.tui.rows.lines import Line, line_of
+from siding.faces.tui.text import Span
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.sgr import Style, styled
+
+WINDOW = 1 << 16  # bytes
+_KEPT_WINDOWS = 8
+_LONGEST_LINE = 16_000  # characters that are drawn of a line
+_TOKEN = re.compile(
+    r"(?P<sgr>\x1b\[[0-9;:]*m)"
+    r"|(?P<gone>\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"
+    r"|\x1b[()*+#%][0-~]|\x1b[=>78cDEHMNOZ]|\x07)"
+    r"|(?P<over>\r+)|(?P<text>[^\x1b\r\x07]+|\x1b)"
+)
+_SGR = re.compile(rb"\x1b\[([0-9;:]*)m")
+Read = Callable[[int, int], bytes]  # offset, size: what is there, less at the end
+
+
+class Lines(Protocol):
+    """Lines by number. They may become more."""
+
+    def __len__(self) -> int: ...
+
+    def line(self, number: int) -> Line:
+        """Return a line, inert, with the colours that it was printed in."""
+
+    def look(self) -> int:
+        """Look for more; return how many lines are new. The last line may have grown as well."""
+
+
+class TextLines:
+    """Lines in memory."""
+
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        self._texts = list(texts)
+        self._told = len(self._texts)
+
+    def __len__(self) -> int:
+        return self._told
+
+    def line(self, number: int) -> Line:
+        """Return a line."""
+        return drawn(self._texts[number], Style()).line
+
+    def add(self, *texts: str) -> None:
+        """Add lines at the end; `look` tells of them."""
+        self._texts.extend(texts)
+
+    def look(self) -> int:
+        """Return how many lines were added since."""
+        new = len(self._texts) - self._told
+        self._told = len(self._texts)
+        return new
+
+
+class FileLines:
+    """The lines of a file that grows, or of a part of one, read by windows."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._offsets = array("Q")  # where each window begins: at the beginning of a line
+        self._firsts = array("Q")  # the number of its first line
+        self._styles: list[Style] = []  # in force there
+        self._end = 0  # up to which the file is divided into windows
+        self._count = 0  # lines up to there
+        self._style = Style()
+        self._tail = b""  # after the last line feed
+        self._kept: OrderedDict[int, list[Line]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._count + bool(self._tail)
+
+    def look(self, most: int = 1 << 30) -> int:
+        """Read on, up to about `most` bytes; return how many lines are new."""
+        before = len(self)
+        taken = 0
+        while taken < most:
+            data = self._read(self._end + len(self._tail), WINDOW)
+            if not data:
+                break
+            taken += len(data)
+            self._take(data)
+        return len(self) - before
+
+    def _take(self, data: bytes) -> None:
+        last = data.rfind(b"\n")
+        if last < 0:
+            self._tail += data
+            return
+        whole = self._tail + data[: last + 1]
+        self._offsets.append(self._end)
+        self._firsts.append(self._count)
+        self._styles.append(self._style)
+        self._style = _style_after(self._style, whole)
+        self._end += len(whole)
+        self._count += whole.count(b"\n")
+        self._tail = data[last + 1 :]
+
+    def line(self, number: int) -> Line:
+        """Return a line; the last one may be unfinished."""
+        if number >= self._count:
+            return drawn(_text(self._tail), self._style).line
+        window = bisect_right(self._firsts, number) - 1
+        lines = self._kept.get(window)
+        if lines is None:
+            lines = self._kept[window] = self._window(window)
+            if len(self._kept) > _KEPT_WINDOWS:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(window)
+        place = number - self._firsts[window]
+        return lines[place] if place < len(lines) else Line("")
+
+    def _window(self, window: int) -> list[Line]:
+        start = self._offsets[window]
+        last = window + 1 == len(self._offsets)
+        end = self._end if last else self._offsets[window + 1]
+        style, lines = self._styles[window], []
+        for text in self._read(start, end - start).removesuffix(b"\n").split(b"\n"):
+            found = drawn(_text(text), style)
+            style = found.style
+            lines.append(found.line)
+        return lines
+
+
+class Drawn(NamedTuple):
+    """A line, and the style in force after it."""
+
+    line: Line
+    style: Style
+
+
+def drawn(text: str, style: Style) -> Drawn:
+    """Return what a terminal shows of a printed line: sequences obeyed if they are colours.
+
+    Others are left out; a malformed one is shown. A carriage return starts the line over.
+    """
+    text = text.rstrip("\r")
+    if len(text) > _LONGEST_LINE:
+        text = f"{text[:_LONGEST_LINE]}… {len(text) - _LONGEST_LINE:,} more characters"
+    if "\x1b" not in text and "\r" not in text and "\x07" not in text:
+        spans = [Span(0, len(text), name_of(style))] if style != Style() and text else []
+        return Drawn(line_of(text, spans), style)
+    shown: list[str] = []
+    spans, at = [], 0
+    for found in _TOKEN.finditer(text):
+        if found.lastgroup == "text":
+            piece = found.group()
+            shown.append(piece)
+            if style != Style():
+                spans.append(Span(at, at + len(piece), name_of(style)))
+            at += len(piece)
+        elif found.lastgroup == "sgr":
+            style = styled(style, found.group()[2:-1])
+        elif found.lastgroup == "over" and at:
+            shown, spans, at = [], [], 0
+    return Drawn(line_of("".join(shown), spans), style)
+
+
+def name_of(style: Style) -> str:
+    """Return the name of a style that a program asked for; `Styles` knows what it looks like."""
+    fore, back = style.colours()
+    flags = set(style.flags)
+    if (fore is not None and fore < 0) or (back is not None and back < 0):
+        fore, back = style.fore, style.back  # inverse with a default colour: the terminal's own
+    else:
+        flags.discard("inverse")
+    numbers = ["" if each is None else str(each) for each in (fore, back)]
+    return f"sgr:{numbers[0]}:{numbers[1]}:{','.join(sorted(flags))}"
+
+
+def _style_after(style: Style, data: bytes) -> Style:
+    """Return the style in force after some output: what comes before the last reset is past."""
+    last = max(data.rfind(b"\x1b[0m"), data.rfind(b"\x1b[m"))
+    if last >= 0:
+        style = Style()
+    for found in _SGR.finditer(data, max(0, last)):
+        style = styled(style, found.group(1).decode())
+    return style
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")

@@ -1,0 +1,148 @@
+"""What one project adds to the feed: rows, asks, and sentences about what is damaged. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from siding.asking.views import InboxEntry
+from siding.feed.asks import Question, ask_of
+from siding.feed.model import Ask, AskKind, Row
+from siding.feed.moments import moment_of
+from siding.feed.rows import Names, task_key, task_row, workflow_key, workflow_rows
+from siding.feed.state import longest_waiting
+from siding.feed.task_facts import TaskFacts
+from siding.feed.workflow_facts import DAY_S, WorkflowFacts
+from siding.ground.ids import TaskId, is_fork
+from siding.ground.namedtuples import NamedTuple
+
+__all__ = ["Names", "Part", "ProjectFacts", "part_of"]
+
+
+class ProjectFacts(NamedTuple):
+    """All that is known of a project."""
+
+    tasks: Mapping[TaskId, TaskFacts]
+    flows: Sequence[WorkflowFacts]
+    questions: Sequence[Question]
+    hooks: InboxEntry | None
+    problems: tuple[str, ...]
+
+
+class Part(NamedTuple):
+    """What a project adds to the feed."""
+
+    rows: tuple[Row, ...]
+    asks: tuple[Ask, ...]
+    problems: tuple[str, ...]
+    done_before: int
+    holds_until: float  # when a row of it gets too old to be shown; 0 for never
+
+
+def part_of(names: Names, facts: ProjectFacts, now: float) -> Part:
+    """Return what a project adds to the feed at a moment, in seconds since 1970."""
+    maker = _Maker(names, facts, now)
+    rows = (*maker.task_rows(), *maker.flow_rows())
+    return Part(
+        rows=rows,
+        asks=tuple(maker.asks),
+        problems=tuple(f"project {names.project}: {each}" for each in facts.problems),
+        done_before=maker.done_before,
+        holds_until=maker.holds_until,
+    )
+
+
+class _Maker:
+    def __init__(self, names: Names, facts: ProjectFacts, now: float) -> None:
+        self._names, self._facts, self._now = names, facts, now
+        self.done_before, self.holds_until = 0, 0.0
+        self._of_forks = {
+            TaskId(fork): workflow_key(names.project, flow.id)
+            for flow in facts.flows
+            for fork in flow.forks
+        }
+        self.asks = [self._named(each) for each in facts.questions]
+        for task in facts.tasks.values():
+            self.asks += [ask_of(each, self._key_of(task.id)) for each in task.asks]
+        for flow in facts.flows:
+            if flow.stopped is not None:
+                self.asks.append(ask_of(flow.stopped, workflow_key(names.project, flow.id)))
+        if facts.hooks is not None:
+            self.asks.append(ask_of(facts.hooks, ""))
+        self.asks = longest_waiting(self.asks)
+        self._by_row: dict[str, list[Ask]] = {}
+        for ask in self.asks:
+            self._by_row.setdefault(ask.row, []).append(ask)
+        self._shown: set[str] = set()
+
+    def task_rows(self) -> list[Row]:
+        """Return the rows of the tasks: all that are open, and those that closed within a day."""
+        rows = []
+        working: dict[str, list[WorkflowFacts]] = {}
+        for flow in self._facts.flows:
+            if flow.is_live:
+                working.setdefault(flow.task, []).append(flow)
+        for task in self._facts.tasks.values():
+            if task.id in self._of_forks:
+                continue  # the agent of the workflow has a row
+            asks = self._asks_of_task(task)
+            flows = working.get(task.id, [])
+            if not (task.is_open or asks or flows or task.is_restless or self._is_new(task)):
+                self.done_before += 1
+                continue
+            parent = task_key(self._names.project, task.work.parent) if is_fork(task.id) else ""
+            rows.append(task_row(self._names, task, asks, parent=parent, working=flows))
+            self._shown.add(rows[-1].key)
+        return rows
+
+    def flow_rows(self) -> list[Row]:
+        """Return the rows of the runs of workflows, and of their agents."""
+        rows: list[Row] = []
+        for flow in self._facts.flows:
+            if not flow.is_live and flow.stopped is None:
+                if flow.ended + DAY_S <= self._now:
+                    continue
+                self._hold(flow.ended + DAY_S)
+            asks = self._by_row.get(workflow_key(self._names.project, flow.id), [])
+            questions = [
+                ask
+                for ask in self._by_row.get(task_key(self._names.project, flow.task), ())
+                if ask.kind is AskKind.QUESTION and ask.entry.title in flow.waits
+            ]
+            parent = task_key(self._names.project, flow.task)
+            rows += workflow_rows(
+                self._names,
+                flow,
+                longest_waiting([*asks, *questions]),
+                parent=parent if parent in self._shown else "",
+            )
+        return rows
+
+    def _asks_of_task(self, task: TaskFacts) -> list[Ask]:
+        """Return the asks of a task, and those of runs of workflows in it that stopped."""
+        found = list(self._by_row.get(self._key_of(task.id), ()))
+        for flow in self._facts.flows:
+            if flow.stopped is not None and flow.task == task.id:
+                found += self._by_row.get(workflow_key(self._names.project, flow.id), ())
+        return longest_waiting(found)
+
+    def _key_of(self, task_id: TaskId) -> str:
+        """Return the key of the row of a task; of a fork of a workflow, that of the run."""
+        return self._of_forks.get(task_id) or task_key(self._names.project, task_id)
+
+    def _named(self, question: Question) -> Ask:
+        """Return the ask of a decision, with the name of its task."""
+        entry, task_id = question.entry, TaskId(question.entry.task_id)
+        task = self._facts.tasks.get(task_id)
+        row = self._key_of(task_id) if task is not None or task_id in self._of_forks else ""
+        if task is not None:
+            entry = entry._replace(task_name=task.name)
+        return ask_of(entry, row, question.kind)
+
+    def _is_new(self, task: TaskFacts) -> bool:
+        """Tell whether a task was closed within the last day."""
+        until = moment_of(task.work.closed_at or str(task.row["updated_at"])) + DAY_S
+        if until <= self._now:
+            return False
+        self._hold(until)
+        return True
+
+    def _hold(self, until: float) -> None:
+        self.holds_until = min(self.holds_until or until, until)

@@ -1,0 +1,154 @@
+"""`siding` at a real terminal: it opens the screen, and never leaves a broken one."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox import SIDING, Sandbox
+from terminal import Terminal
+
+Sit = Callable[..., Terminal]
+ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
+MOUSE_ON, MOUSE_OFF = b"\x1b[?1003h", b"\x1b[?1003l"
+READY = b"wait"  # in the line at the foot, once the feed is there
+
+# A place with one key that gives the terminal away.
+GIVES_AWAY = """
+import os, pathlib, sys
+from siding.faces.tui.app import SidingApp
+from siding.faces.tui.keys import Key
+from siding.faces.tui.place import Place
+from siding.record.place.wiring import open_app
+from textual.widgets import Static
+
+class Gives(Place):
+    NAME = "gives"
+    KEYS = (Key("attach", ("a",), "give the terminal away", "attach"),)
+    def body(self):
+        yield Static("A PLACE", id="said")
+    def act_attach(self):
+        self.port.hand_over(sys.argv[1], sys.argv[2], "r1")
+    def on_click(self):
+        self.query_one(Static).update("CLICKED")
+
+app = open_app(env=dict(os.environ), cwd=pathlib.Path.cwd())
+sys.exit(SidingApp(app, begin=Gives).run())
+"""
+
+
+@pytest.fixture
+def sit_down(sandbox: Sandbox) -> Iterator[Sit]:
+    """Put a person at a terminal, who starts Siding, or another program."""
+    terminals: list[Terminal] = []
+
+    def sit(*argv: str, rows: int = 30, columns: int = 100, **env: str) -> Terminal:
+        usual = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        terminal = Terminal(
+            argv or SIDING,
+            cwd=sandbox.repo,
+            env={**sandbox.env, **usual, **env},
+            rows=rows,
+            columns=columns,
+        )
+        terminals.append(terminal)
+        return terminal
+
+    yield sit
+    for terminal in terminals:
+        terminal.kill()
+
+
+def _home(sandbox: Sandbox) -> Path:
+    return Path(sandbox.env["SIDING_HOME"])
+
+
+def test_the_screen_is_left_by_a_key_and_by_signals_and_gives_the_terminal_back(
+    sandbox: Sandbox, sit_down: Sit
+) -> None:
+    sandbox.siding("run", "--new", "fix", "--", "touch", "a")
+    for number in (0, signal.SIGTERM, signal.SIGHUP):
+        terminal = sit_down()
+        terminal.wait_for(MOUSE_ON)
+        before, mark, after = terminal.seen.partition(MOUSE_ON)
+        assert ENTERED in before  # with the first frame, which says the same
+        terminal.seen = ENTERED + mark + after
+        terminal.wait_for(b"1 ready")
+        if number:
+            terminal.process.send_signal(number)
+        else:
+            terminal.type(b"q")
+        assert terminal.finish() == (128 + number if number else 0)
+        assert terminal.seen.rindex(LEFT) > terminal.seen.rindex(ENTERED)
+        assert terminal.seen.rindex(MOUSE_OFF) > terminal.seen.rindex(MOUSE_ON)
+    assert (_home(sandbox) / "terminal/frame").read_text().startswith("100\n")
+
+
+def test_a_window_that_is_closed_ends_the_screen(sandbox: Sandbox, sit_down: Sit) -> None:
+    sandbox.siding("run", "--new", "fix", "--", "touch", "a")
+    # nohup: the signal that tells of the closed window is ignored.
+    terminal = sit_down("sh", "-c", f"trap '' HUP; exec {' '.join(SIDING)}")
+    terminal.wait_for(MOUSE_ON)
+    terminal.wait_for(b"1 ready")
+    terminal.close_window()
+    assert terminal.process.wait(timeout=30) == 128 + signal.SIGHUP
+
+
+def test_a_run_gets_the_terminal_and_keys_and_mouse_live_after_it(
+    sandbox: Sandbox, sit_down: Sit
+) -> None:
+    echo = 'while read line; do echo "<$line>"; done'
+    sandbox.siding("task", "start", "watched")
+    sandbox.siding("run", "--detach", "--tty", "--", "sh", "-c", echo)
+    (task,) = (path.name for path in sandbox.project.glob("tasks/*"))
+    terminal = sit_down(sys.executable, "-c", GIVES_AWAY, sandbox.project.name, task)
+    terminal.wait_for(b"A PLACE")
+    for turn in range(2):
+        terminal.type(b"a")
+        terminal.wait_for(b"ctrl+] comes back")
+        terminal.type(b"hello%d\r" % turn)
+        terminal.wait_for(b"<hello%d>" % turn)
+        # A late answer to the program, and what is typed behind the key, reach nobody.
+        terminal.type(b"\x1d\x1b]11;rgb:0000/0000/0000\x07aq")
+        terminal.wait_for(b"back from run r1")
+        assert terminal.seen.rindex(MOUSE_ON) > terminal.seen.rindex(b"<hello%d>" % turn)
+        terminal.seen = b""
+    terminal.type(b"\x1b[<0;3;1M\x1b[<0;3;1m")
+    terminal.wait_for(b"CLICKED")
+    terminal.type(b"q")
+    assert terminal.finish() == 0
+    sandbox.siding("stop", "--all", "--now")
+
+
+def test_what_cannot_draw_gets_lines(sandbox: Sandbox, sit_down: Sit) -> None:
+    sandbox.siding("run", "--new", "fix", "--", "touch", "a")
+    for env in ({"TERM": "dumb"}, {"SIDING_PLAIN": "1"}):
+        terminal = sit_down(**env)
+        terminal.wait_for(b"plain mode is on")
+        terminal.wait_for(b"choose> ")
+        terminal.type(b"1\n")
+        terminal.wait_for(b"step 0001: run touch a")
+        terminal.type(b"p\n")
+        terminal.wait_for(b"end of the patch")
+        terminal.type(b"apply\n")
+        terminal.wait_for(b"type apply again to do it> ")
+        terminal.type(b"no\n")
+        terminal.wait_for(b"nothing was done")
+        terminal.type(b"q\n")
+        assert terminal.finish() == 0
+        assert b"\x1b" not in terminal.seen
+    (_home(sandbox) / "config.yaml").write_text("terminal:\n  open: off\n")
+    printed = sit_down()
+    assert printed.finish() == 0
+    assert b"ready to apply" in printed.seen
+    assert ENTERED not in printed.seen
+
+
+def test_in_a_run_the_day_is_printed(sandbox: Sandbox, sit_down: Sit) -> None:
+    sandbox.siding("task", "start", "inner")
+    terminal = sit_down(*SIDING, "run", "--", *SIDING)
+    assert terminal.finish() == 0
+    assert b"running" in terminal.seen
+    assert ENTERED not in terminal.seen
