@@ -13,4 +13,6 @@ def place_for(address: Address | None) -> Place:
         from siding.faces.tui.places.home.place import HomePlace
 
         return HomePlace(address)
-    return Place(address)
+    from siding.faces.tui.places.task.place import TaskPlace
+
+    return TaskPlace(address)

@@ -3,6 +3,7 @@
 from siding.faces.tui.keys import Key
 
 OF_TASK = (
+    Key("answer", ("ctrl+y", "tab"), "give the keys to what asks; then 1 to 9 answer it"),
     Key("apply", ("A",), "apply the change: what it would do is shown first", "apply"),
     Key("undo", ("U",), "take the newest act back", "undo"),
     Key("redo", ("R",), "do again what was taken back"),
@@ -34,10 +35,10 @@ OF_PATCH = (
     Key("send", ("S",), "send all comments that are drafts to the agent", "send"),
     Key("edit", ("e",), "write the comment under the cursor anew"),
     Key("delete", ("d",), "take the comment under the cursor away"),
-    Key("open", ("enter",), "show the lines of a fold; in the list, go there", "open"),
+    Key("open", ("enter",), "show the lines of a fold; in the list, go there"),
     Key("fold", ("z",), "show a file by its title alone, or whole"),
     Key("white", ("w",), "hide hunks in which only white space changed, or show them"),
-    Key("since", ("i",), "since when the patch is shown: last look, base, a turn", "since"),
+    Key("since", ("i",), "since when the patch is shown: last look, base, a turn"),
     Key("list", ("left", "h"), "to the list of files"),
     Key("lines", ("right", "l"), "to the patch"),
 )

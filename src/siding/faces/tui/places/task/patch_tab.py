@@ -4,22 +4,13 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 
-from siding.comments.comment import Placed
-from siding.comments.comments import Sent
+from siding.faces.tui.colours.colours import Colours
 from siding.faces.tui.keys import Key
-from siding.faces.tui.places.task.changes import From, Since
-from siding.faces.tui.places.task.commenting import (
-    Lines,
-    Refused,
-    comment_on,
-    send_all,
-    take_away,
-    write_anew,
-)
+from siding.faces.tui.places.task.changes import Since, text_of
+from siding.faces.tui.places.task.comment_acts import CommentActs
 from siding.faces.tui.places.task.keys import OF_PATCH
 from siding.faces.tui.places.task.patch_loading import Loaded, load, load_first
 from siding.faces.tui.places.task.reading import (
-    Opened,
     PatchRead,
     anchor_of,
     files_of,
@@ -30,7 +21,7 @@ from siding.faces.tui.places.task.reading import (
 )
 from siding.faces.tui.places.task.sheet import Choice
 from siding.faces.tui.places.task.source import At, File, PatchSource
-from siding.faces.tui.places.task.tab import Tab, TaskPage
+from siding.faces.tui.places.task.tab import TaskPage
 from siding.faces.tui.places.task.tree import COLUMNS, COMMENT, FILE, entries, since_of
 from siding.faces.tui.places.task.white import white_hunks
 from siding.faces.tui.rows.base import Rows
@@ -43,10 +34,10 @@ from siding.looks.marks import FileSeen
 from siding.looks.since import keep_look
 
 _BESIDE = 80  # columns from which the list stands beside the patch
-_LIST = 30  # columns of the list
+_LIST = 32  # columns of the list
 
 
-class PatchTab(Tab):
+class PatchTab(CommentActs):
     """Shows a change of the task. `since` says which."""
 
     NAME = "patch"
@@ -65,6 +56,10 @@ class PatchTab(Tab):
         self._hides_white = False
         self._reading = self._again = self._is_read = False
         self._columns = 100
+        self.has_range = False
+        self._colours: Colours | None = None
+        self._asked: set[tuple[str, int]] = set()  # files whose colours were asked for
+        self.wanted_hunk: tuple[str, int] | None = None  # to go to once its patch is there
 
     def compose(self) -> ComposeResult:
         yield self.list
@@ -144,21 +139,32 @@ class PatchTab(Tab):
         shape = self.loaded.shape
         if shape is not self.source.shape and self._hides_white:
             self.page.port.work(lambda: white_hunks(shape), then=self._hide_white)
-        self._renew(PatchSource(shape, files, self._texts))
+        self._renew(PatchSource(shape, files, self._texts, self.lines.look))
 
     def _renew(self, source: PatchSource) -> None:
         """Put other rows in the place of those that are shown; cursor and place stay on theirs."""
         old, lines = self.source, self.lines
         cursor, place = anchor_of(old, lines.cursor), lines.place
+        above = next((y for y in range(lines.size.height) if lines.item_at(y) == lines.cursor), -1)
         top = anchor_of(old, place.item)
+        if source.shape is old.shape:
+            source.colours = old.colours
+        else:
+            self._asked = set()
         self.source = source
         lines.show(source)
         at, first = item_of(cursor, source), item_of(top, source)
         lines.stand_on(at if at >= 0 else min(len(source), 1) - 1)
-        if first >= 0 and top is not None and first != at:
+        if at >= 0 and above >= 0:  # the line under the cursor stays where it is on the screen
+            lines.go_to_item(at, above=above)
+        elif first >= 0:
             lines.go_to_place(place._replace(item=first))
         self.show_list()
         self.page.told()
+        self.call_after_refresh(self.on_rows_moved)
+        if self.wanted_hunk is not None and len(source):
+            wanted, self.wanted_hunk = self.wanted_hunk, None
+            self.go_to_hunk(*wanted)
 
     def show_list(self) -> None:
         """Draw the list beside the patch anew."""
@@ -169,6 +175,42 @@ class PatchTab(Tab):
         found = entries(self.source, remarks, self.loaded.starts, width=width, look=self.list.look)
         self.list.show(found, hold=False)
 
+    def on_rows_moved(self) -> None:
+        """Ask for the colours of the files that are on the screen."""
+        source, height = self.source, self.lines.size.height
+        if self.loaded is None or not len(source):
+            return
+        first = self.lines.item_at(0)
+        last = self.lines.item_at(max(0, height - 1))
+        items = range(max(0, first), (last if last >= 0 else len(source) - 1) + 1)
+        for file in {source.at(item).file for item in items} - {-1}:
+            key = (source.part(file).new_blob or source.part(file).old_blob, file)
+            if key not in self._asked and not source.part(file).is_binary:
+                self._asked.add(key)
+                self.run_worker(self._colour(file), exclusive=False)
+
+    async def _colour(self, file: int) -> None:
+        """Have both sides of a file coloured, and draw it anew."""
+        opened, source = self.page.opened, self.source
+        part = source.part(file)
+        if self._colours is None:
+            self._colours = Colours(opened.project.app.env)
+        project, task = opened
+        old = await self._colours.find(
+            part.old_blob, part.old_name, lambda: text_of(project, task, part, old=True)
+        )
+        new = await self._colours.find(
+            part.new_blob, part.name, lambda: text_of(project, task, part)
+        )
+        if self.source.shape is source.shape and (old or new):
+            self.source.colours[file] = (old, new)
+            self.lines.coloured()
+
+    async def on_unmount(self) -> None:
+        """End what finds colours."""
+        if self._colours is not None:
+            await self._colours.close()
+
     def changed(self) -> None:
         """Read again what grows while the task goes on."""
         if self.since.follows:
@@ -176,6 +218,11 @@ class PatchTab(Tab):
 
     def show_since(self, since: Since) -> None:
         """Show another change."""
+        self.since_wanted(since)
+        self.lines.focus()
+
+    def since_wanted(self, since: Since) -> None:
+        """Read another change, in place of the one that is shown."""
         if since != self.since:
             self.since = since
             self.loaded = None
@@ -183,7 +230,13 @@ class PatchTab(Tab):
             self._again = self._reading
             self._renew(PatchSource.empty())
             self.read()
-        self.lines.focus()
+
+    def leaves_list(self) -> bool:
+        """Under 80 columns: go from the list to the patch; False if it is shown already."""
+        if self._columns >= _BESIDE or self.lines.display:
+            return False
+        self.act_lines()
+        return True
 
     def entered(self) -> None:
         self.lines.focus()
@@ -208,10 +261,6 @@ class PatchTab(Tab):
 
     # Moving
 
-    def _at(self) -> At | None:
-        item = self.lines.cursor
-        return self.source.at(item) if 0 <= item < len(self.source) else None
-
     def act_next_hunk(self) -> None:
         self.lines.jump("hunk", 1)
 
@@ -226,11 +275,9 @@ class PatchTab(Tab):
 
     def act_range(self) -> None:
         """Begin a range at the cursor, or end the one that there is."""
-        ends = len(self.lines.chosen_range) > 1 or self._has_range
-        self._has_range = not ends
+        ends = len(self.lines.chosen_range) > 1 or self.has_range
+        self.has_range = not ends
         self.lines.end_range() if ends else self.lines.begin_range()
-
-    _has_range = False
 
     def act_list(self) -> None:
         self.list.display = True
@@ -333,7 +380,7 @@ class PatchTab(Tab):
         }
         if files != self._files:
             self._files = files
-            self._renew(PatchSource(self.loaded.shape, files, self._texts))
+            self._renew(PatchSource(self.loaded.shape, files, self._texts, self.lines.look))
         self.page.port.say(f"{counted(hidden, 'hunk')} with white space alone hidden; w shows them")
 
     def act_since(self) -> None:
@@ -374,116 +421,3 @@ class PatchTab(Tab):
                     self.lines.jump("file" if whole else "hunk", 1)
 
         self.page.port.work(lambda: act(opened.project, opened.task.id, patch, chosen), then=then)
-
-    # Comments
-
-    def act_comment(self) -> None:
-        """Comment on the line under the cursor, or on the lines of the range."""
-        items = list(self.lines.chosen_range)
-        found = self.source.lines_of(items)
-        if self.since.kind in (From.OF_STEP, From.BETWEEN, From.ATTEMPT):
-            self.page.port.say("comments are on the present change; i shows it")
-            return
-        if found is None:
-            self.page.port.say("a comment is on lines of one file: put the cursor on one")
-            return
-        number, is_old, first, last = found
-        rows = [self.source[item] for item in items]
-        texts = [
-            row.text
-            for row in rows
-            if row.kind in ("same", "add", "delete")
-            and (row.old if is_old else row.new) is not None
-        ]
-        lines = Lines(self.source.part(number).path, is_old, first, last, texts)
-        self._ask(lines, "")
-
-    def _ask(self, lines: Lines, text: str) -> None:
-        where = f"{lines.path}:{lines.first}" + (
-            f"-{lines.last}" if lines.last > lines.first else ""
-        )
-        opened = self.page.opened
-
-        def then(said: str) -> None:
-            if said.strip():
-                self.page.port.work(lambda: comment_on(opened, lines, said), then=written)
-
-        def written(done: object) -> None:
-            if isinstance(done, Refused):
-                hint = f"\n{done.error.hint}" if done.error.hint else ""
-                self._ask(lines, done.said)
-                self.page.port.say(f"{done.error.message}{hint}", "error")
-                return
-            self._has_range = False
-            self.lines.end_range()
-            self.read()
-
-        self.page.ask_text(f"comment on {where}", then, text=text)
-
-    def _comment_here(self) -> str:
-        if self.list.has_focus:
-            kind, _colon, rest = (self.list.key or "").partition(":")
-            return rest if kind == COMMENT else ""
-        at = self._at()
-        return at.comment if at is not None else ""
-
-    def act_edit(self) -> None:
-        """Write the comment under the cursor anew."""
-        wanted, opened = self._comment_here(), self.page.opened
-        placed = next((p for p in self._placed() if p.comment.id == wanted), None)
-        if placed is None:
-            self.page.port.say("no comment is here: put the cursor on one")
-            return
-
-        def then(said: str) -> None:
-            self.page.port.work(
-                lambda: write_anew(opened, wanted, said), then=lambda _none: self.read()
-            )
-
-        self.page.ask_text(f"comment {wanted}", then, text=placed.comment.said)
-
-    def act_delete(self) -> None:
-        """Take the comment under the cursor away."""
-        wanted, opened = self._comment_here(), self.page.opened
-        if not wanted:
-            self.page.port.say("no comment is here: put the cursor on one")
-            return
-        choice = [Choice([(f"take comment {wanted} away", "bad")], "yes")]
-        self.page.choose(
-            "A comment that is taken away is gone",
-            choice,
-            lambda _key: self.page.port.work(
-                lambda: take_away(opened, wanted), then=lambda _none: self.read()
-            ),
-        )
-
-    def act_send(self) -> None:
-        """Send all drafts to the agent."""
-        opened: Opened = self.page.opened
-        drafts = [p for p in self._placed() if p.comment.state.value == "draft"]
-        if not drafts:
-            self.page.port.say("no comment is a draft; c writes one")
-            return
-        many = counted(len(drafts), "comment")
-        stale = sum(each.is_stale for each in drafts)
-        note = f", {stale} of them stale: their lines were changed since" if stale else ""
-        choice = [Choice([(f"send {many}{note}", TEXT)], "yes")]
-        self.page.choose(
-            "They become the next prompt of the agent",
-            choice,
-            lambda _key: self.page.port.work(lambda: send_all(opened), then=self._sent),
-        )
-
-    def _sent(self, sent: Sent) -> None:
-        many = counted(len(sent.comments), "comment")
-        if sent.run is not None:
-            self.page.port.say(f"sent {many} to {sent.run.name or sent.run.id}")
-        else:
-            self.page.port.copy(sent.prompt)
-            self.page.port.say(
-                f"no agent lives here that could be sent {many}: the prompt is on the clipboard"
-            )
-        self.read()
-
-    def _placed(self) -> tuple[Placed, ...]:
-        return self.loaded.placed if self.loaded is not None else ()

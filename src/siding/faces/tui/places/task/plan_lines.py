@@ -14,7 +14,9 @@ _TONES = {"write": "warn", "delete": "bad", "trash": "warn", "leave": "dim", "st
 
 def lines_of(plan: ActPlan) -> list[Pieces]:
     """Return what an act would do, line by line: first what stops it, then all that it changes."""
-    found: list[Pieces] = [[(inert(plan.title), "heading")], [(inert(plan.sentence), TEXT)]]
+    found: list[Pieces] = [[(inert(plan.title), "heading")]]
+    if plan.sentence not in plan.title:
+        found.append([(inert(plan.sentence), TEXT)])
     found += [[("not possible: ", "bad"), (inert(each), TEXT)] for each in plan.stops if each]
     found += [[("asks for your word: ", "warn"), (inert(each), TEXT)] for each in plan.concerns]
     found += [[("note: ", "dim"), (inert(each), TEXT)] for each in plan.notes]

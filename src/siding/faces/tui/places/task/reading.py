@@ -164,7 +164,8 @@ def lines_of_file(opened: Opened, read: PatchRead, file: int) -> list[str]:
             f"the lines of {name} around the change cannot be read",
             hint="the file was changed since, is too large, or its state was freed; r reads again",
         )
-    return found
+    lines = found.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
 
 
 class Anchor(NamedTuple):
@@ -194,6 +195,9 @@ def item_of(anchor: Anchor | None, source: PatchSource) -> int:
     at = anchor.at
     if at.comment:
         found = source.item_of(file, comment=at.comment)
+        return found if found >= 0 else source.item_of(file)
+    if at.fold >= 0:
+        found = source.item_of_fold(file, at.fold, anchor.row.new or 0)
         return found if found >= 0 else source.item_of(file)
     if at.kind == "file" or at.hunk < 0:
         return source.item_of(file)

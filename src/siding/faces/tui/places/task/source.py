@@ -8,8 +8,10 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
+from siding.faces.tui.colours.packed import FileColours
 from siding.faces.tui.places.task.changes import Change, Since
 from siding.faces.tui.rows.patch import PatchRow
+from siding.faces.tui.rows.styles import PLAIN_LOOK, Look
 from siding.faces.tui.text import Span as StyleSpan
 from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
@@ -140,15 +142,17 @@ class PatchSource:
         shape: Shape,
         files: Mapping[int, File] | None = None,
         texts: Mapping[int, Sequence[str]] | None = None,
-        order: Sequence[int] | None = None,
+        look: Look = PLAIN_LOOK,
     ) -> None:
         self.shape = shape
         self.change = shape.change
+        self.look = look
         self.files = dict(files or {})
         self.texts = dict(texts or {})  # the lines of files that were opened, of their new side
-        self.colours: dict[int, tuple[Sequence[Sequence[StyleSpan]], ...]] = {}  # old, new
+        # of both sides of files: that before the change, and that after it
+        self.colours: dict[int, tuple[FileColours | None, FileColours | None]] = {}
         self._segments: list[Segment] = []
-        for number in range(len(self.change.parts)) if order is None else order:
+        for number in range(len(self.change.parts)):
             self._segments += self._of_file(number)
         if self.change.notes:
             self._segments.append(Segment("note", -1, -1, 0, len(self.change.notes)))
@@ -286,7 +290,10 @@ class PatchSource:
         word = _STATUS.get(part.status, "")
         folded = counted(part.rows, "row") + " folded" if own.folded and part.rows else ""
         text = "  ".join(filter(None, (name, figures, word, folded)))
-        return PatchRow("file", None, None, text, mark=own.mark)
+        return PatchRow("file", None, None, text + _said(own.mark), mark=self._mark(own.mark))
+
+    def _mark(self, name: str) -> str:
+        return self.look.mark(name) if name else ""
 
     def _fold(self, file: int, hunk: int) -> PatchRow:
         _old, _new, count = self.shape.gap(file, hunk)
@@ -311,7 +318,8 @@ class PatchSource:
             marks = self.file(file).hunk_marks
             mark = marks[hunk] if hunk < len(marks) else ""
             hidden = "  only white space, w shows it" if hunk in self.file(file).hides else ""
-            return PatchRow("hunk", None, None, row.text + hidden, mark=mark)
+            text = row.text + hidden + _said(mark)
+            return PatchRow("hunk", None, None, text, mark=self._mark(mark))
         if row.kind == "note":
             return PatchRow("note", None, None, row.text)
         more = f" … {counted(row.more, 'byte')} more" if row.more else ""
@@ -324,7 +332,7 @@ class PatchSource:
         if colours is None:
             return None
         side, line = (colours[1], new) if new is not None else (colours[0], old)
-        return side[line - 1] if line is not None and line <= len(side) else None
+        return None if side is None or line is None else side.line(line)
 
     # Where something is
 
@@ -347,6 +355,13 @@ class PatchSource:
                 return start
         return -1
 
+    def item_of_fold(self, file: int, fold: int, line: int) -> int:
+        """Return the item of a fold; while it is open that of a line of it. -1 if it is gone."""
+        for segment, start in zip(self._segments, self._starts, strict=False):
+            if (segment.file, segment.hunk) == (file, fold) and segment.kind in ("fold", "open"):
+                return start + max(0, min(segment.size - 1, line - segment.first))
+        return -1
+
     def lines_of(self, items: Sequence[int]) -> tuple[int, bool, int, int] | None:
         """Return what a comment on these items is about: file, old side?, first and last line.
 
@@ -366,6 +381,10 @@ class PatchSource:
         is_old = not news
         lines = olds if is_old else news
         return rows[0][0], is_old, min(lines), max(lines)
+
+
+def _said(mark: str) -> str:
+    return "  changed since you viewed it" if mark == "changed" else ""
 
 
 def _notes(part: FilePart) -> list[str]:

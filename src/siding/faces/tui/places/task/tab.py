@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol
 
+from textual.app import App
 from textual.containers import Container
 
 from siding.faces.plans.plan import ActRequest
@@ -12,6 +13,7 @@ from siding.faces.tui.places.task.reading import Opened
 from siding.faces.tui.places.task.sheet import Choice
 from siding.faces.tui.ports import AppPort
 from siding.faces.tui.rows.base import Rows
+from siding.faces.tui.rows.styles import Look
 
 
 class TaskPage(Protocol):
@@ -42,6 +44,32 @@ class TaskPage(Protocol):
 
     def told(self) -> None:
         """Draw the head anew: what it says of the tab has changed."""
+
+
+class ActPage(TaskPage, Protocol):
+    """The screen around what carries acts out."""
+
+    @property
+    def siding_app(self) -> App[int]:
+        """The app, as Textual knows it."""
+
+    def open_sheet(self, lines: Sequence[Choice]) -> None:
+        """Show lines above the foot; keys go to them until they are closed."""
+
+    def show_lines(self, lines: Sequence[Choice]) -> None:
+        """Show lines that nothing is done with."""
+
+    def close_sheet(self) -> None:
+        """Close the sheet; keys go to the tab again."""
+
+    def hush(self) -> None:
+        """Take away what was said at the foot."""
+
+    def acted(self, said: str) -> None:
+        """Take in that an act was done: say so, and read again what is shown."""
+
+    def retry(self, wish: ActRequest, digest: str) -> None:
+        """Do a step again, as the plan with this digest says."""
 
 
 class Tab(Container):
@@ -75,6 +103,12 @@ class Tab(Container):
 
     def fit(self, columns: int) -> None:
         """Take the present width of the screen."""
+
+    def use(self, look: Look) -> None:
+        """Draw with other colours."""
+        for each in self.children:
+            if isinstance(each, Rows):
+                each.use(look)
 
     def status(self) -> str:
         """Return what the head says of the tab."""

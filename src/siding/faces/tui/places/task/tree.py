@@ -11,8 +11,8 @@ from siding.faces.tui.text import cells, inert
 from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 
-COLUMNS = (Column(2), Column(8, takes_rest=True), Column(4, right=True))
-_TAKEN = 9  # columns that the name of a file does not have
+COLUMNS = (Column(1), Column(8, takes_rest=True), Column(7, right=True))
+_TAKEN = 14  # columns that the name of a file does not have
 FILE, COMMENT, SINCE = "file", "comment", "since"
 
 

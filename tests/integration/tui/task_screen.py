@@ -1,0 +1,88 @@
+"""The terminal's screen of a task, driven by keys, and read as text."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from siding.faces.tui.app import SidingApp
+from siding.faces.tui.places.task.place import TaskPlace
+from siding.feed.addresses import Address
+
+from ..undo.desk import Desk
+
+_LONGEST_S = 15.0
+
+
+class TaskScreen:
+    """The screen of a desk's task. Use it within `shown`."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.place: TaskPlace
+        self._pilot: Pilot[int]
+
+    @asynccontextmanager
+    async def shown(
+        self, rest: str = "", hunk: str = "", size: tuple[int, int] = (100, 30)
+    ) -> AsyncIterator["TaskScreen"]:
+        """Show the task until the block ends."""
+        project = self.desk.project
+        address = Address(project.layout.root.name, self.desk.task.id, rest, hunk)
+        self.place = TaskPlace(address)
+        app = SidingApp(project.app, begin=lambda: self.place)
+        async with app.run_test(size=size) as pilot:
+            self._pilot = pilot
+            await self.until(lambda: self.place._opened is not None)
+            yield self
+            await app.workers.wait_for_complete()
+
+    @property
+    def app(self) -> SidingApp:
+        return self._pilot.app  # type: ignore[return-value]
+
+    def rows(self) -> list[str]:
+        """Return the rows of the whole screen as text."""
+        strips = self.app.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+    def text(self) -> str:
+        return "\n".join(self.rows())
+
+    async def until(self, holds: Callable[[], object]) -> None:
+        """Wait until something holds; the rows of the screen say what was there instead."""
+        end = time.monotonic() + _LONGEST_S
+        while not holds():
+            assert time.monotonic() < end, self.text()
+            await asyncio.sleep(0.01)
+        await self._pilot.pause()
+
+    async def sees(self, *texts: str) -> str:
+        """Wait until all of these texts are on the screen; return all of it."""
+        await self.until(lambda: all(each in self.text() for each in texts))
+        return self.text()
+
+    async def gone(self, text: str) -> str:
+        """Wait until a text is not on the screen any more."""
+        await self.until(lambda: text not in self.text())
+        return self.text()
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and wait until all that they began is done."""
+        await self._pilot.press(*keys)
+        await self._pilot.pause()
+
+    async def done(self) -> str:
+        """Wait until all work in threads has ended; return the screen."""
+        await self._pilot.pause()
+        await self.app.workers.wait_for_complete()
+        await self._pilot.pause()
+        return self.text()
+
+    async def type(self, text: str) -> None:
+        """Type a text into the field, and take it."""
+        for character in text:
+            await self._pilot.press("space" if character == " " else character)
+        await self._pilot.press("enter")
