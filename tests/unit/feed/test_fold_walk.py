@@ -4,12 +4,14 @@ The hints are what a watcher of the fold's own directories would give, and no mo
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from integration.undo.desk import Desk
 from prepared import prepared
@@ -19,9 +21,10 @@ from siding.asking.decisions.record import Via
 from siding.asking.question import ask
 from siding.feed.fold import HomeFold, feed_of
 from siding.feed.model import Feed, State, changed, difference
-from siding.ground.errors import NotFound, SidingError
-from siding.tasks.changes import TaskUpdate, update
-from siding.tasks.close import Fate
+from siding.ground.errors import SidingError
+from siding.record.tasks.task import Task, TaskState
+from siding.tasks.close import Fate, close_task
+from siding.tasks.reopen import reopen
 from unit.faces.cli.in_process import cut_off
 
 from .watched import entries, hints
@@ -40,96 +43,88 @@ class FoldWalk(RuleBasedStateMachine):
         self.before = entries(self.fold.directories())
         self.count = 0
         self.open: list[str] = []
-        self.is_closed = False
+        self.plans: list[Task] = []
 
-    @precondition(lambda self: not self.is_closed)
-    @rule(exit_code=st.sampled_from([0, 0, 3]), writes=st.booleans())
-    def run(self, exit_code: int, writes: bool) -> None:
+    @rule(number=st.integers(0, 1 << 32))
+    def act(self, number: int) -> None:
+        """Do one of the acts. Left alone, Hypothesis does few of them again and again."""
         self.count += 1
+        self.draw = Random(f"{number} {self.count}")
+        with suppress(SidingError):  # an act that is refused changes nothing
+            self.draw.choice(ACTS)(self)
+
+    def run(self) -> None:
         self._hooks("")  # damaged ones let nothing run
-        change = f"echo {self.count} >>f{self.count % 3};" if writes else ""
-        self.desk.shell(f"{change} exit {exit_code}")
+        change = self.draw.choice(["", f"echo {self.count} >>f{self.count % 3};", "rm -f f?;"])
+        self.desk.shell(f"{change} exit {self.draw.choice([0, 0, 3])}")
 
-    @precondition(lambda self: len(self.open) < 2)
-    @rule(of_task=st.booleans())
-    def ask(self, of_task: bool) -> None:
-        self.count += 1
+    def ask(self) -> None:
         value = {**QUESTION, "items": [{"id": 1, "title": f"Which {self.count}?", "kind": "text"}]}
-        task_id = self.desk.task.id if of_task else None
+        plans = [task.id for task in self.plans]
+        task_id = self.draw.choice([None, self.desk.task.id, *plans])
         asked = ask(self.desk.project, value, task_id=task_id)
         self.open.append(asked.decision.session_id)
 
-    @precondition(lambda self: self.open)
-    @rule(drop=st.booleans())
-    def answer(self, drop: bool) -> None:
-        session = self.open.pop()
-        if drop:
-            cancel(self.desk.project, session, via=Via.TERMINAL)
-        else:
-            given = [{"id": 1, "chosen": "this"}]
-            answer(self.desk.project, session, given, via=Via.TERMINAL)
+    def answer(self) -> None:
+        if self.open:
+            session = self.open.pop()
+            if self.draw.random() < 0.5:
+                cancel(self.desk.project, session, via=Via.TERMINAL)
+            else:
+                given = [{"id": 1, "chosen": "this"}]
+                answer(self.desk.project, session, given, via=Via.TERMINAL)
 
-    @precondition(lambda self: not self.is_closed)
-    @rule()
     def kill_host(self) -> None:
+        if self.desk.project.tasks.load(self.desk.task.id).status is not TaskState.CLOSED:
+            cut_off(self.desk, "sleep", str(self.count))
+
+    def settle(self) -> None:
         self._hooks("")
-        with suppress(SidingError):
-            self.desk.checkpoint()  # what was cut off before is settled
-        cut_off(self.desk, "sleep", "60")
+        self.desk.checkpoint()
 
-    @rule(redo=st.booleans())
-    def undo(self, redo: bool) -> None:
-        with suppress(SidingError):
-            (self.desk.redo if redo else self.desk.undo)()
-        self._look_at_task()
+    def undo(self) -> None:
+        self.desk.undo()
 
-    @precondition(lambda self: not self.is_closed)
-    @rule(mode=st.sampled_from(Mode), close=st.booleans())
-    def apply(self, mode: Mode, close: bool) -> None:
-        with suppress(SidingError):
-            self.desk.apply(mode, close=close)
-        self._look_at_task()
+    def redo(self) -> None:
+        self.desk.redo()
 
-    @precondition(lambda self: not self.is_closed)
-    @rule(fate=st.sampled_from(Fate))
-    def close(self, fate: Fate) -> None:
-        with suppress(SidingError):
-            self.desk.close(fate)
-        self._look_at_task()
+    def apply(self) -> None:
+        self._hooks("")
+        self.desk.apply(self.draw.choice(list(Mode)), close=self.draw.random() < 0.3)
 
-    @precondition(lambda self: self.is_closed)
-    @rule()
+    def close(self) -> None:
+        self.desk.task = self.desk.project.tasks.load(self.desk.task.id)
+        self.desk.close(self.draw.choice(list(Fate)))
+
     def reopen(self) -> None:
         self.desk.reopen()
-        self._look_at_task()
 
-    @rule()
     def plan(self) -> None:
-        self.count += 1
-        self.desk.plan(f"plan {self.count}")
+        self.plans.append(self.desk.plan(f"plan {self.count}"))
 
-    @rule()
-    def rename_owner(self) -> None:
-        with suppress(NotFound):
-            update(self.desk.project, self.desk.task.id, TaskUpdate(owner=f"o{self.count}"))
+    def close_plan(self) -> None:
+        if self.plans:
+            task = self.desk.project.tasks.load(self.draw.choice(self.plans).id)
+            close_task(self.desk.project, task, fate=self.draw.choice(list(Fate)), force=True)
 
-    @rule(content=st.sampled_from(["hooks: {pre_run: [make]}\n", "hooks: [\n", ""]))
-    def hooks(self, content: str) -> None:
-        self._hooks(content)
+    def reopen_plan(self) -> None:
+        if self.plans:
+            reopen(self.desk.project, self.draw.choice(self.plans).id)
+
+    def change_hooks(self) -> None:
+        self._hooks(self.draw.choice(["hooks: {pre_run: [make]}\n", "hooks: [\n", ""]))
+
+    def damage(self) -> None:
+        task = self.desk.project.task_layout(self.desk.plan(f"d{self.count}").id)
+        if self.draw.random() < 0.5:
+            task.task_json.write_text("{")
+        else:
+            os.rename(task.root, self.desk.sandbox.directory / f"gone {self.count}")
 
     def _hooks(self, content: str) -> None:
         config = self.desk.sandbox.repo / ".siding" / "config.yaml"
         config.parent.mkdir(exist_ok=True)
         config.write_text(content)
-
-    @rule(is_damaged=st.booleans())
-    def damage(self, is_damaged: bool) -> None:
-        task = self.desk.project.task_layout(self.desk.plan(f"d{self.count}").id)
-        self.count += 1
-        if is_damaged:
-            task.task_json.write_text("{")
-        else:
-            os.rename(task.root, self.desk.sandbox.directory / f"gone {self.count}")
 
     @invariant()
     def sees_what_is_there(self) -> None:
@@ -149,16 +144,29 @@ class FoldWalk(RuleBasedStateMachine):
             assert set(row.asks) <= {ask.id for ask in fresh.asks}
             assert row.state is not State.READY or row.unapplied
 
-    def _look_at_task(self) -> None:
-        self.is_closed = True
-        with suppress(NotFound):  # it was deleted
-            self.desk.task = self.desk.project.tasks.load(self.desk.task.id)
-            self.is_closed = self.desk.task.status.value == "closed"
 
-
+ACTS: list[Callable[[FoldWalk], None]] = [
+    FoldWalk.run,
+    FoldWalk.run,
+    FoldWalk.ask,
+    FoldWalk.answer,
+    FoldWalk.kill_host,
+    FoldWalk.settle,
+    FoldWalk.undo,
+    FoldWalk.redo,
+    FoldWalk.apply,
+    FoldWalk.close,
+    FoldWalk.reopen,
+    FoldWalk.reopen,
+    FoldWalk.plan,
+    FoldWalk.close_plan,
+    FoldWalk.reopen_plan,
+    FoldWalk.change_hooks,
+    FoldWalk.damage,
+]
 FoldWalk.TestCase.settings = settings(
-    max_examples=int(os.environ.get("SIDING_WALKS", "4")),
-    stateful_step_count=14,
+    max_examples=int(os.environ.get("SIDING_WALKS", "3")),
+    stateful_step_count=30,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
