@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from siding.faces.cli.formats import print_json, print_line
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert, shorten
 from siding.faces.cli.screen.table import print_table
 from siding.faces.cli.screen.words import ago
-from siding.feed.client import Cursor, Viewer, feed_now
-from siding.feed.model import Change, Feed
 from siding.ground.errors import UsageError
+
+if TYPE_CHECKING:
+    from siding.feed.client import Cursor
+    from siding.feed.model import Change, Feed
 
 _WIDEST = 60  # columns of what a row says
 
 
 def print_feed(context: Context, arguments: Namespace) -> int:
     """Print the feed as the options say."""
+    from siding.feed.client import feed_now
+
     as_json = arguments.format == "json"
     if arguments.task is not None or arguments.short:
         raise UsageError("--all is about every task; leave out --task and --short")
@@ -57,9 +62,12 @@ def _print_rows(context: Context, found: Feed) -> None:
     )
 
 
-def _print_lines(context: Context, after: str | None, *, follow: bool) -> None:
+def _print_lines(context: Context, since: str | None, *, follow: bool) -> None:
     """Print the feed or the changes, a line each; go on with `follow`, until Ctrl-C."""
-    cursor = None if after is None else _cursor(after)
+    from siding.feed.client import Viewer
+    from siding.feed.model import Feed
+
+    cursor = None if since is None else _cursor(since)
     items = Viewer(context.app, since=cursor).items()
     try:
         for item in items:
@@ -74,10 +82,12 @@ def _print_lines(context: Context, after: str | None, *, follow: bool) -> None:
 
 def _says_how_far(change: Change) -> bool:
     """Tell whether a change has nothing but the cursor: all that were missed have come."""
-    return change == Change(change.epoch, change.seq)
+    return change == type(change)(change.epoch, change.seq)
 
 
 def _cursor(text: str) -> Cursor:
+    from siding.feed.client import Cursor
+
     epoch, colon, seq = text.partition(":")
     if not (colon and epoch.isascii() and epoch.isdigit() and seq.isascii() and seq.isdigit()):
         raise UsageError(
