@@ -164,7 +164,10 @@ def test_the_product_knows_nothing_of_its_tests() -> None:
 
 
 # What a verb imports for few of its calls.
-RARE = {"show": {"siding.running.attach"}}  # the screens of programs that draw
+RARE = {
+    "show": {"siding.running.attach"},  # the screens of programs that draw
+    "status": {"siding.faces.cli.telling.whole_feed"},  # with --all: the hub of the feed
+}
 
 
 def test_the_version_loads_nothing() -> None:

@@ -41,6 +41,7 @@ HOLDS_BACK_S = 1.0  # when a hub said that a newer version takes over
 _SHORT_LIFE_S = 2.0  # a hub that lived no longer counts as one that failed
 _MOST_FAILURES = 3
 _TRY_S = 0.01
+_MOST_SHOWN = 1000  # addresses
 _READ = 256 << 10
 
 
@@ -122,9 +123,11 @@ class Viewer:
                 self._screen = OpenScreen(self._app.home)
                 self._screen.__enter__()
             self._screen.has_eyes(focused)
-            self._shows = line_of({"show": list(addresses), "focused": focused})
-            self._looks, self._is_unsaid = focused, True
-            self._wake()  # `items` says it: whoever draws a screen waits for no hub
+            shown = list(addresses)[:_MOST_SHOWN]
+            line = line_of({"show": shown, "focused": focused})
+            if line != self._shows:
+                self._shows, self._looks, self._is_unsaid = line, focused, True
+                self._wake()  # `items` says it: whoever draws a screen waits for no hub
 
     def close(self) -> None:
         """End `items`, from any thread."""

@@ -8,6 +8,7 @@ import os
 import select
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Any, Protocol
 
 EVERY_S = 1.0
@@ -114,7 +115,8 @@ class Pidfds:
 
     def _leave(self, pid: int) -> None:
         fd = self._fd_of.pop(pid)
-        self._poll.unregister(fd)
+        with suppress(OSError):  # the system had no room to wait for it
+            self._poll.unregister(fd)
         os.close(fd)
 
 

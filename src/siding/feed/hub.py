@@ -37,6 +37,7 @@ MOST_KEPT = 1 << 20  # bytes of changes that a viewer has not read, and of chang
 MOST_VIEWERS = 64
 HOME_EVERY_S = 5.0  # how often it is looked whether the home is still there
 _READ = 64 << 10
+_PAUSE_S = 0.05
 _FIRST_S = 10.0  # how long a connection may be open without a word
 
 
@@ -162,7 +163,10 @@ class Hub:
     def _accept(self, now: float) -> None:
         try:
             connection = accept_from(self._listener)
+        except BlockingIOError:
+            return
         except OSError:
+            time.sleep(_PAUSE_S)  # no descriptor is left, say: whoever waits there still waits
             return
         if connection is None:
             return
