@@ -151,7 +151,7 @@ def _begin_effect(desk: Desk, said: Report, session: str) -> Counting | None:
     if said.uses is not None:
         return None
     cwd = Path(said.cwd) if said.cwd else desk.workspace
-    with suppress(SidingError, OSError):
+    with suppress(SidingError, OSError, ValueError):
         return begin(desk.project, desk.task.id, session, said.command, cwd)
     return None
 

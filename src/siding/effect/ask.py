@@ -79,6 +79,7 @@ def begin(project: Project, task_id: str, session_id: str, line: str, cwd: Path)
         return None
     if present is not None and (present.state is not EffectState.PENDING or lives(present.by)):
         return None
+    swept(project)
     asked = Asked(session_id, line, cwd)
     pending = pending_of(project, asked)
     reach = reach_in(project, workspace, asked)
@@ -117,12 +118,16 @@ def _started(project: Project, task_id: str, asked: Asked) -> LinkedProgram:
         cwd=project.layout.root,
     )
     told = json.dumps({"line": asked.line, "cwd": str(asked.cwd)}) + "\n"
-    threading.Thread(target=_tell, args=(program.to_program, told.encode()), daemon=True).start()
+    own = os.dup(program.to_program)  # the other one may be closed at any time
+    threading.Thread(target=_tell, args=(own, told.encode()), daemon=True).start()
     return program
 
 
 def _tell(fd: int, told: bytes) -> None:
     """Hand the command over. It is longer than a pipe takes at once, if it is long."""
-    with suppress(OSError):
-        while told:
-            told = told[os.write(fd, told) :]
+    try:
+        with suppress(OSError):
+            while told:
+                told = told[os.write(fd, told) :]
+    finally:
+        os.close(fd)

@@ -78,7 +78,7 @@ def count(
     `pending` is the effect without what is counted here. `is_left` tells that whoever has begun
     this is gone. Call it in the main thread.
     """
-    wanted = _Wanted(project, asked.session, is_left)
+    wanted = Wanted(project, asked.session, is_left)
     try:
         with _turn(project, asked.session), _room(project) as room, wanted.watched():
             wanted.check()
@@ -102,7 +102,7 @@ def _counted(
     workspace: Workspace,
     pending: Effect,
     room: Path,
-    wanted: "_Wanted",
+    wanted: "Wanted",
 ) -> tuple[Effect, str]:
     reach = reach_in(project, workspace, asked)
     if reach.why_not:
@@ -182,7 +182,7 @@ def not_tried(pending: Effect, why: str) -> Effect:
     return pending._replace(state=EffectState.NOT_TRIED, why=why)
 
 
-class _Wanted:
+class Wanted:
     """Whether somebody still wants to know. A command that nobody asks about any more is ended."""
 
     def __init__(self, project: Project, session: str, is_left: Callable[[], bool]) -> None:

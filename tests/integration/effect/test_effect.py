@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ import pytest
 
 from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox, alive
+from siding.effect.count import NotWanted, Wanted
+from siding.record.place.project import require_project
+from siding.record.place.wiring import open_app
 
 from ..broker.inside import until
 from ..escapes.world import without_bwrap
@@ -234,6 +238,28 @@ class TestEnds:
             until(lambda: not any(map(alive, everything)))
             until(lambda: not bench.trials.exists())
         assert not list(bench.sandbox.project.glob("decisions/effects/*"))
+
+
+@pytest.mark.parametrize("how", ["answered", "left"])
+def test_whoever_tries_is_told_that_nobody_waits_any_more(bench: Bench, how: str) -> None:
+    """The limits would end the command later, too: so this looks at what ends it at once."""
+    sandbox = bench.sandbox
+    sandbox.siding("decide", "Which?", "a", "b", "--no-wait")
+    (decision,) = sandbox.json("decide", "list", "--json")
+    project = require_project(open_app(env=sandbox.env, cwd=sandbox.repo))
+    left = threading.Event()
+    wanted = Wanted(project, decision["session_id"], left.is_set)
+    ended = threading.Event()
+    with wanted.watched():
+        signal.signal(signal.SIGTERM, lambda *_: ended.set())
+        wanted.check()
+        if how == "left":
+            left.set()
+        else:
+            sandbox.siding("decide", "answer", decision["session_id"], "-c", "1=a")
+        assert ended.wait(60), "it ends what runs by this signal"
+        with pytest.raises(NotWanted):
+            wanted.check()
 
 
 def test_ignored_directories_that_are_too_large_are_seen_and_named(
