@@ -65,7 +65,7 @@ def patch_of(base: str, lines: Iterable[bytes]) -> Patch:
     """Return what a patch from the snapshot `base` has; its lines have their ends."""
     files: list[_Reading] = []
     for line in lines:
-        if line.startswith(b"diff --git ") and not (files and files[-1].part.owes):
+        if line.startswith(b"diff --git "):  # a line of content has a sign before it
             files.append(_Reading(line))
         elif files:
             files[-1].take(line)
