@@ -33,7 +33,7 @@ def test_trust_is_asked_for_and_that_is_known(sandbox: Sandbox, name: str) -> No
         words = untrusting(agent)
         sandbox.env["TERM"] = "xterm-256color"
         done = sandbox.siding("run", "--detach", "--tty", "--", *words)
-        said = f"asks you on its screen before it begins: {TRUST}\n"
+        said = f"will wait for you on its screen: {TRUST}\n"
         assert done.stderr.decode().count(said) == 1
         (run,) = sandbox.json("runs", "--format", "json")
         assert run["waits"] == TRUST  # before anything is on its screen

@@ -53,7 +53,7 @@ def test_the_files_of_an_agent_that_reports_say_it(sandbox: Sandbox) -> None:
 
     trust()
     done = sandbox.siding("run", "--detach", "--tty", "--no-sandbox", "--", "claude")
-    assert f"before it begins: {QUESTION}\n" in done.stderr.decode()
+    assert f"wait for you on its screen: {QUESTION}\n" in done.stderr.decode()
     assert waits() == [QUESTION]
     trust(sandbox.repo)
     assert waits() == [""]
@@ -65,7 +65,7 @@ def test_the_files_of_an_agent_that_reports_say_it(sandbox: Sandbox) -> None:
     until(lambda: waits() == [])
     trust(sandbox.repo)
     done = sandbox.siding("run", "--detach", "--tty", "--no-sandbox", "--", "claude")
-    assert b"before it begins" not in done.stderr
+    assert b"will wait for you" not in done.stderr
     trust()  # taken back: it does not ask any more
     assert waits() == [""]
     sandbox.siding("send", "r2", "end")

@@ -46,6 +46,7 @@ class Report(NamedTuple):
     by_person: bool = True  # of a prompt: somebody has typed it
     unwritten: bool = False  # what was said last may not be in the transcript for some time
     followed: bool = False  # seen in what the agent writes: it does not wait for an answer
+    interrupted: bool = False  # of the end of a turn: by a person, and it is not to go on
     last_words: str = ""  # of the end of a turn: what the model said last, as the transcript has it
     is_new: bool = False  # of a session: the conversation begins with it
     command: str = ""  # of the shell as a tool: its line

@@ -123,12 +123,12 @@ _HOMES = (
 )
 
 
-def json_of(path: Path) -> Mapping[str, Any]:
-    """Return the object in a file of JSON, also one with comments; {} if there is no file.
+def json_of(path: Path, *, comments: bool = False) -> Mapping[str, Any]:
+    """Return the object in a file of JSON; {} if there is no file, or nothing in it.
 
-    Raises CannotTell.
+    `comments`: may it have some? Raises CannotTell.
     """
-    return _object(path, lambda text: parsed(text, comments=True) if text.strip() else {})
+    return _object(path, lambda text: parsed(text, comments=comments) if text.strip() else {})
 
 
 def toml_of(path: Path) -> Mapping[str, Any]:

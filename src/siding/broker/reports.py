@@ -113,7 +113,8 @@ def _commented(desk: Desk, adapter: Adapter, said: Report, now: Reported) -> str
     they come with the next one that a person types.
     """
     if said.moment is Moment.STOPPED:
-        if adapter.takes is not Takes.AT_END or now.in_turn or is_limited(desk):
+        ends = not (now.in_turn or said.interrupted)
+        if adapter.takes is not Takes.AT_END or not ends or is_limited(desk):
             return ""
     elif said.moment is not Moment.PROMPT or adapter.takes is Takes.NEVER or not said.by_person:
         return ""

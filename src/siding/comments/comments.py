@@ -272,7 +272,10 @@ def _agent(project: Project, task: Task, named: str | None) -> tuple[Run | None,
         return found[0], way
     ways = [(run, way_to(project, task, run)) for run in live if run.agent]
     agents = [each for each in ways if each[1] is Way.TYPED]
-    agents = agents or [each for each in ways if each[1] is not Way.BY_YOU]
+    # The answer of one that a workflow runs is the workflow's: only who names it makes it go on.
+    agents = agents or [
+        each for each in ways if each[1] is not Way.BY_YOU and not each[0].in_program
+    ]
     if len(agents) > 1:
         names = ", ".join(run.name or run.id for run, _way in agents)
         raise UsageError(f"several agents run in task {task.name!r}: {names}", hint="--to RUN")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from siding.ground.git.paths import unquote_path
-from siding.ground.hashing import Sha256
+from siding.ground.hashing import sha256_hex
 from siding.ground.namedtuples import NamedTuple
 from siding.record.recording.recorded_patches import PartReader, hunk_numbers
 
@@ -65,7 +65,7 @@ def patch_of(base: str, lines: Iterable[bytes]) -> Patch:
     """Return what a patch from the snapshot `base` has; its lines have their ends."""
     files: list[_Reading] = []
     for line in lines:
-        if line.startswith(b"diff --git ") and not (files and files[-1].part.owes):
+        if line.startswith(b"diff --git "):  # a line of content has a sign before it
             files.append(_Reading(line))
         elif files:
             files[-1].take(line)
@@ -87,33 +87,39 @@ class _Reading:
     """One file of a patch, while it is read."""
 
     def __init__(self, first: bytes) -> None:
-        self.part = PartReader(first)
+        self._part = PartReader(first)  # reads what is before the hunks
         self._facts: list[bytes] = []
         self._places: list[tuple[tuple[int, int], tuple[int, int]]] = []
-        self._digests: list[Sha256] = []
+        self._bodies: list[list[bytes]] = []
+        self._old = self._new = 0  # lines of the hunk that are still to come
 
     def take(self, line: bytes) -> None:
-        owed, rows = self.part.owes, self.part.rows
-        self.part.take(line, 0)
-        if self.part.rows == rows:
+        sign = line[:1]
+        if self._old > 0 or self._new > 0:
+            self._bodies[-1].append(line)
+            if sign != b"\\":  # which says that the line before has no end
+                self._old -= sign != b"+"
+                self._new -= sign != b"-"
+        elif line.startswith(b"@@ "):
+            old, self._old, new, self._new = hunk_numbers(line)
+            self._places.append(((old, self._old), (new, self._new)))
+            self._bodies.append([])
+        elif sign == b"\\" and self._bodies:
+            self._bodies[-1].append(line)
+        else:
+            self._part.take(line, 0)
             if line.startswith(_FACTS) and line.rstrip() != _USUAL:
                 self._facts.append(line.rstrip())
-        elif not owed and line.startswith(b"@@ "):
-            old, old_count, new, new_count = hunk_numbers(line)
-            self._places.append(((old, old_count), (new, new_count)))
-            self._digests.append(Sha256())
-        else:
-            self._digests[-1].update(line)
 
     def hunks(self) -> list[Hunk]:
-        part = self.part.done()
+        part = self._part.done()
         is_new = part.status in ("A", "C")
         file = File(is_new, _path(part.name if is_new else part.old_name))
         path = _path(part.name)
         found = [
-            Hunk(file, path, number, digest.hexdigest()[:_DIGITS], old, new)
-            for number, (digest, (old, new)) in enumerate(
-                zip(self._digests, self._places, strict=True), 1
+            Hunk(file, path, number, _digest(body), old, new)
+            for number, (body, (old, new)) in enumerate(
+                zip(self._bodies, self._places, strict=True), 1
             )
         ]
         facts = list(self._facts)
@@ -125,9 +131,11 @@ class _Reading:
                 facts += [part.old_name.encode(), part.name.encode()]
         if not facts:
             return found
-        digest = Sha256()
-        digest.update(b"\0".join(facts))
-        return [Hunk(file, path, 0, digest.hexdigest()[:_DIGITS]), *found]
+        return [Hunk(file, path, 0, _digest([b"\0".join(facts)])), *found]
+
+
+def _digest(lines: list[bytes]) -> str:
+    return sha256_hex(b"".join(lines))[:_DIGITS]
 
 
 def _path(quoted: str) -> str:

@@ -24,6 +24,8 @@ from siding.looks.marks import (
 from siding.looks.store import Looks
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import known_workspace
+from siding.record.place.wiring import is_in_step
+from siding.record.recording.calling_step import InsideStep
 from siding.record.recording.difference import Difference, difference, patch_lines
 from siding.record.recording.named_paths import below_workspace
 from siding.record.tasks.task import Task
@@ -52,9 +54,19 @@ _Change = Callable[[Marks, Patch, Iterable[Hunk]], dict[File, dict[str, Mark]]]
 def _changed(
     project: Project, task_id: TaskId, patch: Patch, chosen: Sequence[Hunk], change: _Change
 ) -> list[FileSeen]:
+    refuse_inside_run(project)
     with Looks.changing(project.task_layout(task_id)) as looks:
         looks.marks = change(looks.marks, patch, chosen)
         return seen_in(patch, looks.marks)
+
+
+def refuse_inside_run(project: Project) -> None:
+    """Raise InsideStep inside a run: what a person has read, only they say."""
+    if is_in_step(project.app):
+        raise InsideStep(
+            "this command runs inside a task's step, and marks are what a person has read",
+            hint="it is for a person: `siding viewed` in a terminal of your own",
+        )
 
 
 def progress(project: Project, task_id: TaskId, patch: Patch) -> Progress:

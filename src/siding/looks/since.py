@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
+from siding.looks.marking import refuse_inside_run
 from siding.looks.store import Look, Looks
 from siding.record.ledger.turns import reported_turns
 from siding.record.place.project import Project
@@ -36,6 +37,7 @@ class Start(NamedTuple):
 
 def keep_look(project: Project, named: str | None, *, device: str = TERMINAL) -> Task:
     """Keep the present state of a task as the one that a person saw last, on this device."""
+    refuse_inside_run(project)
     task = select(project, named)
     workspace = known_workspace(project, task)
     layout, at = project.task_layout(task.id), project.app.now()

@@ -18,7 +18,7 @@ def first_questions(
         return {}
     if found:
         asked = ", ".join(SAYS[each] for each in found)
-        app.warn(f"{agent.title} asks you on its screen before it begins: {asked}")
+        app.warn(f"{agent.title} will wait for you on its screen: {asked}")
     return {
         "first": [each.value for each in found],
         "env": homes_in(command.env),

@@ -2,12 +2,14 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 
 import pytest
 
 from integration.undo.desk import Desk
 from prepared import prepared
+from sandbox import SIDING
 from siding.applying.apply import Mode
 from siding.ground.errors import NotFound
 from siding.looks.hunks import Patch
@@ -166,3 +168,7 @@ def test_the_command_line(desk: Desk) -> None:
     said("viewed", "--all", "a.txt", status=2)
     said("viewed", "--not", status=2)
     said("viewed", "a.txt:7", status=1)
+    inside = ("sh", "-c", f"{shlex.join(SIDING)} viewed a.txt; {shlex.join(SIDING)} viewed --all")
+    done = desk.sandbox.siding("run", "--no-sandbox", "--", *inside, status=1)
+    assert (done.stderr + done.stdout).count(b"marks are what a person has read") == 2
+    assert said("viewed").startswith("new       0/1  a.txt\n")

@@ -81,6 +81,9 @@ def test_marks_follow_a_file_that_is_renamed(trees: Trees) -> None:
     # Two that could be the one that was renamed: neither is.
     both = trees.patch(BASE, {**BASE, "x": b"of now\n", "y": b"of now\n"})
     assert states(both, marks) == {"x": ["1 new"], "y": ["1 new"]}
+    marks = marked({}, both, both.hunks)
+    moved = trees.patch(BASE, {**BASE, "v": b"of now\n", "w": b"of now\n"})
+    assert states(moved, marks) == {"v": ["1 new"], "w": ["1 new"]}
 
 
 def test_the_same_text_elsewhere_is_not_viewed(trees: Trees) -> None:

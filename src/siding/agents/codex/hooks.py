@@ -67,11 +67,12 @@ _OTHER_WORK = frozenset(
     }
 )
 _ONLY_TELLS = frozenset({"-h", "--help", "help", "-V", "--version"})
+_INTERRUPT = "Interrupt"
 MOMENTS = {
     "SessionStart": (Moment.SESSION, "session_start", 30),  # its name in the trust, and seconds
     "UserPromptSubmit": (Moment.PROMPT, "user_prompt_submit", 120),
     "Stop": (Moment.STOPPED, "stop", 300),
-    "Interrupt": (Moment.STOPPED, "interrupt", 3),
+    _INTERRUPT: (Moment.STOPPED, "interrupt", 3),
 }
 _RECORDING_S = 300
 # The text is quoted, so that no shell looks at it.
@@ -92,6 +93,8 @@ class Codex(Hooked):
 
     def read(self, payload: Mapping[str, Any]) -> Report | None:
         said = super().read(payload)
+        if said is not None and payload.get("hook_event_name") == _INTERRUPT:
+            return said._replace(interrupted=True)
         return said if said is None or not said.command else _as_patch(said)
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:

@@ -23,18 +23,22 @@ def asks(start: Start) -> tuple[Question, ...]:
         return ()
     named = start.env.get("GEMINI_CLI_HOME")
     kept = (Path(named) if named else start.home) / ".gemini"
-    system = json_of(Path(start.env.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or _SYSTEM))
-    own = json_of(kept / "settings.json")
+    system = _read(Path(start.env.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or _SYSTEM))
+    own = _read(kept / "settings.json")
     found = []
     if not _trust_is_known(start, kept, (system, own)):
         found.append(Question.TRUST)
     # Settings of a folder that is not trusted yet do not count.
-    here = {} if found else json_of(start.cwd / ".gemini" / "settings.json")
+    here = {} if found else _read(start.cwd / ".gemini" / "settings.json")
     chosen = [text(_security(each, "auth").get("selectedType")) for each in (system, here, own)]
     way = next((each for each in chosen if each), "")
     if not way or (way == "oauth-personal" and not _has_login(start.env, kept)):
         found.append(Question.LOGIN)
     return tuple(found)
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    return json_of(path, comments=True)
 
 
 def _security(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -58,7 +62,7 @@ def _trust_is_known(start: Start, kept: Path, settings: tuple[Mapping[str, Any],
     if next((each for each in said if each is not None), True) is False:
         return True
     named = start.env.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
-    for name, level in json_of(Path(named) if named else kept / "trustedFolders.json").items():
+    for name, level in _read(Path(named) if named else kept / "trustedFolders.json").items():
         place = Path(name).parent if level == "TRUST_PARENT" else Path(name)
         if start.cwd.is_relative_to(os.path.realpath(place)):
             return True

@@ -313,11 +313,6 @@ class PartReader:
         self._old_owed = self._new_owed = 0  # lines of the current hunk that are still to come
 
     @property
-    def rows(self) -> int:
-        """How many rows were read so far: hunk headers and lines."""
-        return self._rows
-
-    @property
     def owes(self) -> bool:
         """Whether the current hunk is incomplete: then every line is content, not a header."""
         return self._old_owed > 0 or self._new_owed > 0
